@@ -1,0 +1,193 @@
+//! Findings: what is wrong or worth knowing, where, and what to do next.
+//!
+//! In: nothing but spans and words. Out: [`Diagnostic`] as data and the one list of all [`Code`]s. Rendering is
+//! elsewhere (`report`); this room neither prints nor decides.
+
+mod codes;
+
+pub use codes::{CODES, Code, CodeDoc, Topic};
+
+use crate::source::Span;
+use serde::Serialize;
+
+/// How grave a finding is. Declaration order is from mild to grave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; never changes an exit code.
+    Info,
+    /// Counts with `--strict`.
+    Warning,
+    /// The input cannot be used as written.
+    Error,
+}
+
+impl Severity {
+    /// The lower-case word used in every output format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A place that belongs to a finding, with a short remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is to be seen there; may be empty.
+    pub text: String,
+}
+
+/// One replacement of text, for `--fix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty at an insertion.
+    pub span: Span,
+    /// The new text.
+    pub insert: String,
+}
+
+/// A finding. The first label is the primary one: the place that `file:line:column` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable identifier.
+    pub code: Code,
+    /// Severity before settings change it.
+    pub severity: Severity,
+    /// One sentence, lower case, no period, the user's spelling in backticks.
+    pub message: String,
+    /// Places, the primary one first. Empty when the finding is about no text (a flag, a missing file).
+    pub labels: Vec<Label>,
+    /// The next action.
+    pub help: Option<String>,
+    /// Path of the field, as users write it.
+    pub path: Option<String>,
+    /// Objects concerned, as `Kind/name` or `Kind/namespace/name`.
+    pub objects: Vec<String>,
+    /// File the finding is about when there is no span into it (unreadable, not UTF-8).
+    pub file: Option<String>,
+    /// Common part of size ranges, of findings about pairs: minimum and maximum as written.
+    pub overlap: Option<(Option<String>, Option<String>)>,
+    /// Mechanical and safe repair.
+    pub fix: Vec<Edit>,
+}
+
+impl Diagnostic {
+    /// A finding with the severity of its code and no place yet.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.doc().severity,
+            message: message.into(),
+            labels: Vec::new(),
+            help: None,
+            path: None,
+            objects: Vec::new(),
+            file: None,
+            overlap: None,
+            fix: Vec::new(),
+        }
+    }
+
+    /// Adds a place; the first one added is the primary one. `None` adds nothing.
+    pub fn at(self, span: impl Into<Option<Span>>) -> Self {
+        self.label(span, "")
+    }
+
+    /// Adds a place with a remark.
+    pub fn label(mut self, span: impl Into<Option<Span>>, text: impl Into<String>) -> Self {
+        if let Some(span) = span.into() {
+            self.labels.push(Label { span, text: text.into() });
+        }
+        self
+    }
+
+    /// Sets the next action.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Sets the next action when there is one.
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// Sets the field path.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Sets the severity.
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Adds an object concerned.
+    pub fn object(mut self, object: impl Into<String>) -> Self {
+        self.objects.push(object.into());
+        self.objects.sort();
+        self
+    }
+
+    /// Names the file of a finding that has no span.
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Adds a replacement to the repair.
+    pub fn fix(mut self, span: Span, insert: impl Into<String>) -> Self {
+        self.fix.push(Edit { span, insert: insert.into() });
+        self
+    }
+
+    /// The primary place.
+    pub fn span(&self) -> Option<Span> {
+        self.labels.first().map(|label| label.span)
+    }
+}
+
+/// A value that may be partial, with everything found on the way to it.
+#[derive(Clone, Debug)]
+pub struct Checked<T> {
+    /// What could be read.
+    pub value: T,
+    /// What was found, in the order of discovery.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<T> Checked<T> {
+    /// A value without findings.
+    pub fn clean(value: T) -> Self {
+        Self { value, diagnostics: Vec::new() }
+    }
+}
+
+/// The candidate nearest to `word` in spelling, if near enough to be worth offering.
+///
+/// Nearness ignores case and allows about a third of the letters to differ; ties go to the first candidate.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let limit = (word.chars().count() / 3).max(2);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let other = candidate.to_lowercase();
+        let mut distance = strsim::damerau_levenshtein(&lower, &other);
+        // One containing the other is the commonest slip with long names.
+        if distance > limit && word.len() > 3 && (other.contains(&lower) || lower.contains(&other)) && !other.is_empty() {
+            distance = limit;
+        }
+        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}

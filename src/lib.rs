@@ -1,0 +1,5 @@
+//! `ome` plans, explains and renders AI model serving on Kubernetes without a cluster.
+
+pub mod diag;
+pub mod source;
+pub mod yaml;

@@ -1,0 +1,2 @@
+//! The `ome` binary.
+fn main() {}

@@ -1,0 +1,172 @@
+//! Texts that were read and places in them.
+//!
+//! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges) and, when a place is
+//! shown to a person, [`Location`]s (line and column). This room never opens a file and never heard of YAML.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Identifies one text of a [`SourceMap`]. Ids are given in sorted path order before anything is parsed, so that they
+/// never depend on threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// A byte range in one source. `end` is exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The text.
+    pub source: SourceId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Whether `inner` lies within this span.
+    pub fn contains(self, inner: Span) -> bool {
+        self.source == inner.source && self.start <= inner.start && inner.end <= self.end
+    }
+}
+
+/// Where a text came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SourceKind {
+    /// A file the user gave or that was found in a directory.
+    File,
+    /// Standard input.
+    Stdin,
+    /// Embedded in the binary: the built-in catalog.
+    Builtin,
+}
+
+/// One text with its name.
+#[derive(Debug)]
+pub struct Source {
+    /// As shown to the user: the path as given, `<stdin>`, or the path within the built-in catalog.
+    pub name: Arc<str>,
+    /// Where it came from.
+    pub kind: SourceKind,
+    /// False for files that are read as context only (`--context`): nothing is reported on them.
+    pub reported: bool,
+    /// The decoded text (UTF-8, byte order mark removed).
+    pub text: Arc<str>,
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl Source {
+    /// A source over a decoded text.
+    pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), kind, reported: true, text: text.into(), line_starts: OnceLock::new() }
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let mut starts = vec![0];
+            let bytes = self.text.as_bytes();
+            for (index, byte) in bytes.iter().enumerate() {
+                // A lone carriage return ends a line too; before a line feed it belongs to it.
+                if *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n')) {
+                    starts.push(u32::try_from(index + 1).unwrap_or(u32::MAX));
+                }
+            }
+            starts
+        })
+    }
+
+    /// Line and column (both from 1; the column counts characters) of a byte offset.
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        let starts = self.line_starts();
+        let line = starts.partition_point(|start| *start <= offset).max(1);
+        let start = starts[line - 1] as usize;
+        let mut end = (offset as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let column = self.text.get(start..end).map_or(0, |text| text.chars().count());
+        (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column + 1).unwrap_or(u32::MAX))
+    }
+}
+
+/// A place as people name it. Lines and columns count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    /// Name of the source.
+    pub file: Arc<str>,
+    /// Line of the first byte.
+    pub line: u32,
+    /// Column of the first byte, in characters.
+    pub column: u32,
+    /// Line of the end.
+    pub end_line: u32,
+    /// Column one past the last character.
+    pub end_column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// All texts of one run, in id order.
+#[derive(Debug, Default)]
+pub struct SourceMap {
+    sources: Vec<Source>,
+}
+
+impl SourceMap {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text; ids count up from 0.
+    ///
+    /// # Panics
+    /// With more than 4Gi sources.
+    pub fn add(&mut self, source: Source) -> SourceId {
+        let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 4Gi sources"));
+        self.sources.push(source);
+        id
+    }
+
+    /// The text with this id.
+    ///
+    /// # Panics
+    /// When the id is of another map.
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.sources[id.0 as usize]
+    }
+
+    /// All texts with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
+        self.sources.iter().enumerate().map(|(index, source)| (SourceId(u32::try_from(index).unwrap_or(u32::MAX)), source))
+    }
+
+    /// The place of a span.
+    pub fn locate(&self, span: Span) -> Location {
+        let source = self.get(span.source);
+        let (line, column) = source.line_column(span.start);
+        let (end_line, end_column) = source.line_column(span.end.max(span.start));
+        Location { file: source.name.clone(), line, column, end_line, end_column }
+    }
+
+    /// The text under a span.
+    pub fn text(&self, span: Span) -> &str {
+        self.get(span.source).text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_columns_count_characters() {
+        let source = Source::new("a.yaml", SourceKind::File, "é: 1\r\nb: ü\rc");
+        for (offset, expected) in [(0, (1, 1)), (2, (1, 2)), (7, (2, 1)), (10, (2, 4)), (13, (3, 1))] {
+            assert_eq!(source.line_column(offset), expected, "offset {offset}");
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The tree: values with origins, cheap to clone.
+//!
+//! Strings and lists are counted references that copy on write, so a service laid over a runtime shares everything it
+//! does not change.
+
+use super::path::{FieldPath, Segment};
+use crate::source::Span;
+use ecow::{EcoString, EcoVec};
+
+/// A rule that writes values itself, with the source it stands in.
+#[derive(Debug)]
+pub struct Rule {
+    /// Stable kebab-case identifier.
+    pub id: &'static str,
+    /// What it does, one sentence.
+    pub text: &'static str,
+    /// Document and ledger id, or upstream file.
+    pub cite: &'static str,
+}
+
+/// Who wrote a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin {
+    /// A text that was read.
+    File(Span),
+    /// A default of the API server, a webhook or the documents.
+    Default(&'static Rule),
+    /// Computed by a rule of the operator.
+    Derived(&'static Rule),
+    /// A flag of this run; the rule names it.
+    Flag(&'static Rule),
+}
+
+impl Origin {
+    /// The place in a text, if a text wrote it.
+    pub fn span(self) -> Option<Span> {
+        match self {
+            Self::File(span) => Some(span),
+            Self::Default(_) | Self::Derived(_) | Self::Flag(_) => None,
+        }
+    }
+}
+
+/// A value with its origin. Equality looks at values only.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Who wrote it.
+    pub origin: Origin,
+}
+
+/// A value as kubectl reads it.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// `null`, `~`, nothing.
+    Null,
+    /// A boolean, in any of the YAML 1.1 spellings.
+    Bool(bool),
+    /// An integer of 64 bits.
+    Int(i64),
+    /// An integer above `i64::MAX`; kubectl turns it into a float later.
+    Big(u64),
+    /// A finite floating point number.
+    Float(f64),
+    /// Text.
+    Str(EcoString),
+    /// A sequence.
+    List(EcoVec<Node>),
+    /// A mapping, in the order of the text.
+    Map(Map),
+}
+
+/// One key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key as text; kubectl turns keys that are numbers or booleans into text.
+    pub key: EcoString,
+    /// Who wrote the key.
+    pub key_origin: Origin,
+    /// The value.
+    pub node: Node,
+}
+
+/// A mapping that keeps its order. Look-up is linear: mappings of manifests are short.
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    entries: EcoVec<Entry>,
+}
+
+impl Map {
+    /// An empty mapping.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty mapping with room for `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { entries: EcoVec::with_capacity(capacity) }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.node)
+    }
+
+    /// The entry of a key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value of a key, to be changed; copies what is shared.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        let index = self.position(key)?;
+        Some(&mut self.entries.make_mut()[index].node)
+    }
+
+    /// Whether the key is there.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.key == key)
+    }
+
+    /// Sets a key: in place when it is there, else at the end. The key's origin becomes the value's.
+    pub fn insert(&mut self, key: impl Into<EcoString>, node: Node) {
+        let key = key.into();
+        let origin = node.origin;
+        self.insert_entry(Entry { key, key_origin: origin, node });
+    }
+
+    /// Sets an entry: in place when its key is there, else at the end.
+    pub fn insert_entry(&mut self, entry: Entry) {
+        match self.position(&entry.key) {
+            Some(index) => self.entries.make_mut()[index] = entry,
+            None => self.entries.push(entry),
+        }
+    }
+
+    /// Adds an entry whose key is known to be absent.
+    pub fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// Takes an entry out, keeping the order of the others.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        self.position(key).map(|index| self.entries.remove(index))
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
+        self.entries.iter()
+    }
+
+    /// The entries in order, to be changed; copies what is shared.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Entry> {
+        self.entries.make_mut().iter_mut()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Keeps the entries for which `keep` answers true.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Entry) -> bool) {
+        self.entries.retain(|entry| keep(entry));
+    }
+
+    /// Sorts the entries by key, byte order.
+    pub fn sort(&mut self) {
+        self.entries.make_mut().sort_by(|a, b| a.key.cmp(&b.key));
+    }
+}
+
+impl<'a> IntoIterator for &'a Map {
+    type Item = &'a Entry;
+    type IntoIter = std::slice::Iter<'a, Entry>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl FromIterator<Entry> for Map {
+    fn from_iter<T: IntoIterator<Item = Entry>>(entries: T) -> Self {
+        Self { entries: entries.into_iter().collect() }
+    }
+}
+
+impl Node {
+    /// A node from a value and its origin.
+    pub fn new(value: Value, origin: Origin) -> Self {
+        Self { value, origin }
+    }
+
+    /// A text node.
+    pub fn str(text: impl Into<EcoString>, origin: Origin) -> Self {
+        Self::new(Value::Str(text.into()), origin)
+    }
+
+    /// An integer node.
+    pub fn int(number: impl Into<i64>, origin: Origin) -> Self {
+        Self::new(Value::Int(number.into()), origin)
+    }
+
+    /// A boolean node.
+    pub fn bool(value: bool, origin: Origin) -> Self {
+        Self::new(Value::Bool(value), origin)
+    }
+
+    /// An empty mapping.
+    pub fn map(origin: Origin) -> Self {
+        Self::new(Value::Map(Map::new()), origin)
+    }
+
+    /// A list node.
+    pub fn list(items: impl IntoIterator<Item = Node>, origin: Origin) -> Self {
+        Self::new(Value::List(items.into_iter().collect()), origin)
+    }
+
+    /// The value of a key, when this is a mapping that has it and it is not null.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.as_map()?.get(key).filter(|node| !node.is_null())
+    }
+
+    /// The value at a chain of keys.
+    pub fn at(&self, keys: &[&str]) -> Option<&Node> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// All values at a path; `[*]` and lists without a step yield several.
+    pub fn select(&self, path: &FieldPath) -> Vec<&Node> {
+        let mut found = vec![self];
+        for segment in &path.0 {
+            let mut next = Vec::new();
+            for node in found {
+                match (segment, &node.value) {
+                    (Segment::Field(name), Value::Map(map)) => next.extend(map.get(name)),
+                    (Segment::Index(index), Value::List(items)) => next.extend(items.get(*index)),
+                    (Segment::Keyed(key, value), Value::List(items)) => {
+                        next.extend(items.iter().filter(|item| {
+                            item.as_map().and_then(|map| map.get(key)).is_some_and(|found| found.scalar_text().as_deref() == Some(value.as_str()))
+                        }))
+                    }
+                    (Segment::All, Value::List(items)) => next.extend(items.iter()),
+                    (Segment::All, Value::Map(map)) => next.extend(map.iter().map(|entry| &entry.node)),
+                    _ => {}
+                }
+            }
+            found = next;
+        }
+        found
+    }
+
+    /// Whether this is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+
+    /// The text, when this is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The boolean, when this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The integer, when this is one that fits; a float without fraction counts, as in JSON.
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
+    pub fn as_int(&self) -> Option<i64> {
+        match self.value {
+            Value::Int(number) => Some(number),
+            Value::Float(number) if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 => Some(number as i64),
+            _ => None,
+        }
+    }
+
+    /// The mapping, when this is one.
+    pub fn as_map(&self) -> Option<&Map> {
+        match &self.value {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The mapping, to be changed.
+    pub fn as_map_mut(&mut self) -> Option<&mut Map> {
+        match &mut self.value {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The elements, when this is a list; else none.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The entries, when this is a mapping; else none.
+    pub fn entries(&self) -> std::slice::Iter<'_, Entry> {
+        match &self.value {
+            Value::Map(map) => map.iter(),
+            _ => [].iter(),
+        }
+    }
+
+    /// The list, to be changed.
+    pub fn as_list_mut(&mut self) -> Option<&mut EcoVec<Node>> {
+        match &mut self.value {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Whether this is an empty mapping or list, or null.
+    pub fn is_empty(&self) -> bool {
+        match &self.value {
+            Value::Null => true,
+            Value::Map(map) => map.is_empty(),
+            Value::List(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// A scalar as text: text as it is, numbers and booleans as JSON writes them; none for the others.
+    pub fn scalar_text(&self) -> Option<EcoString> {
+        match &self.value {
+            Value::Str(text) => Some(text.clone()),
+            Value::Bool(value) => Some(if *value { "true".into() } else { "false".into() }),
+            Value::Int(number) => Some(ecow::eco_format!("{number}")),
+            Value::Big(number) => Some(ecow::eco_format!("{number}")),
+            Value::Float(number) => Some(ecow::eco_format!("{number}")),
+            Value::Null | Value::List(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// What kind of value this is, in the words of a message.
+    pub fn kind_name(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) | Value::Big(_) => "an integer",
+            Value::Float(_) => "a number",
+            Value::Str(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+
+    /// As JSON, in the order of the text.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Int(number) => (*number).into(),
+            Value::Big(number) => (*number).into(),
+            Value::Float(number) => serde_json::Number::from_f64(*number).map_or(serde_json::Value::Null, serde_json::Value::Number),
+            Value::Str(text) => text.as_str().into(),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(map) => serde_json::Value::Object(map.iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect()),
+        }
+    }
+
+    /// From JSON, every node with the same origin.
+    pub fn from_json(value: &serde_json::Value, origin: Origin) -> Self {
+        let value = match value {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(value) => Value::Bool(*value),
+            serde_json::Value::Number(number) => {
+                if let Some(number) = number.as_i64() {
+                    Value::Int(number)
+                } else if let Some(number) = number.as_u64() {
+                    Value::Big(number)
+                } else {
+                    Value::Float(number.as_f64().unwrap_or(0.0))
+                }
+            }
+            serde_json::Value::String(text) => Value::Str(text.as_str().into()),
+            serde_json::Value::Array(items) => Value::List(items.iter().map(|item| Self::from_json(item, origin)).collect()),
+            serde_json::Value::Object(map) => Value::Map(
+                map.iter().map(|(key, value)| Entry { key: key.as_str().into(), key_origin: origin, node: Self::from_json(value, origin) }).collect(),
+            ),
+        };
+        Self { value, origin }
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl PartialEq for Value {
+    /// Values are equal as JSON values are: the order of keys means nothing, 1 equals 1.0.
+    #[expect(clippy::cast_precision_loss, reason = "integers beyond 2^53 are compared with floats as JSON readers do")]
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Big(a), Self::Big(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.total_cmp(b).is_eq(),
+            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => (*a as f64).total_cmp(b).is_eq(),
+            (Self::Big(a), Self::Float(b)) | (Self::Float(b), Self::Big(a)) => (*a as f64).total_cmp(b).is_eq(),
+            (Self::Str(a), Self::Str(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
+            (Self::Map(a), Self::Map(b)) => a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key) == Some(&entry.node)),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_stays_small() {
+        assert!(std::mem::size_of::<Node>() <= 40, "{}", std::mem::size_of::<Node>());
+    }
+}

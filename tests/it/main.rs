@@ -1,0 +1,1 @@
+//! Tests over the whole tool, one module per area.
