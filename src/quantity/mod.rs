@@ -4,8 +4,18 @@
 //! nor findings: whoever has the place of a string words the finding.
 
 mod decimal;
+mod field_error;
+mod go_float;
+pub mod names;
+mod params;
 mod resource;
+mod selector;
 #[cfg(test)]
 mod tables;
+mod version;
 
+pub use field_error::{FieldError, go_quote};
+pub use params::{ParamCount, ParamCountError, parse_controller};
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
+pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
+pub use version::{DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller, matches_documented, validate_documented};

@@ -544,8 +544,9 @@ mod tests {
         assert_eq!((&parse("0") + &parse("1Gi")).canonical(), "1Gi");
         assert_eq!((&parse("1Gi") * 8).canonical(), "8Gi");
         assert_eq!((&parse("500m") * 3).canonical(), "1500m");
-        assert_eq!((&parse("1Gi") * 0).canonical(), "0");
-        assert_eq!((&parse("1Gi") * -2).canonical(), "-2Gi");
+        for (factor, canonical) in [(0, "0"), (-2, "-2Gi"), (i64::MAX, "9223372036854775807Gi")] {
+            assert_eq!((&parse("1Gi") * factor).canonical(), canonical);
+        }
         assert_eq!(parse("1Gi").max(parse("1G")).canonical(), "1Gi");
         assert!((parse("1.5").as_f64() - 1.5).abs() < f64::EPSILON);
     }

@@ -1,0 +1,406 @@
+//! Versions of model formats and frameworks, by both rules.
+//!
+//! In: the two texts that stand at `version`, and the operator. Out: whether the runtime admits the model, and if not,
+//! why. Nothing here is semantic versioning: to the controller `1.0.0-rc1` is greater than `1.0.0`, and the documents
+//! compare at the precision the runtime writes.
+
+use ecow::EcoString;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A numbered part of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The first number.
+    Major,
+    /// The second number.
+    Minor,
+    /// The third number.
+    Patch,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Major => "major",
+            Self::Minor => "minor",
+            Self::Patch => "patch",
+        })
+    }
+}
+
+/// Why a text is no version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VersionError {
+    /// Nothing is written.
+    #[error("the version is empty")]
+    Empty,
+    /// A part is empty or has something other than digits.
+    #[error("the {part} part `{text}` is not a number")]
+    NotNumber {
+        /// The part.
+        part: Part,
+        /// What stands there.
+        text: EcoString,
+    },
+    /// A part has a zero before its number; to the controller alone an error.
+    #[error("the {part} part `{text}` has a leading zero")]
+    LeadingZero {
+        /// The part.
+        part: Part,
+        /// What stands there.
+        text: EcoString,
+    },
+    /// A part does not fit 64 bits.
+    #[error("the {part} part `{text}` is too large")]
+    TooLarge {
+        /// The part.
+        part: Part,
+        /// What stands there.
+        text: EcoString,
+    },
+    /// Nothing follows a `-`, `+` or `.` after the numbers.
+    #[error("the suffix after the numbers has an empty part")]
+    EmptySuffix,
+}
+
+/// How a runtime's version must relate to the model's (`modelFormat.operator`); the documents know none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operator {
+    /// Equal; also when nothing is written.
+    #[default]
+    Equal,
+    /// The runtime's version must exceed the model's.
+    GreaterThan,
+    /// The runtime's version must reach the model's.
+    GreaterThanOrEqual,
+    /// Any other text: equality, but only between versions of equal precision and prefix.
+    Other,
+}
+
+impl Operator {
+    /// The operator of a field that may be absent. The spelling is exact.
+    pub fn parse(text: Option<&str>) -> Self {
+        match text {
+            None | Some("Equal") => Self::Equal,
+            Some("GreaterThan") => Self::GreaterThan,
+            Some("GreaterThanOrEqual") => Self::GreaterThanOrEqual,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+/// Why a runtime's version does not admit a model's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VersionMismatch {
+    /// The runtime's text is no version.
+    #[error("the runtime's version is not a version: {0}")]
+    Runtime(VersionError),
+    /// The model's text is no version.
+    #[error("the model's version is not a version: {0}")]
+    Model(VersionError),
+    /// The versions are not equal.
+    #[error("the versions differ")]
+    Different,
+    /// Only one of the versions begins with `v`, which the operator does not allow.
+    #[error("only one of the versions begins with `v`")]
+    Prefix,
+    /// The versions have different numbers of parts, which the operator does not allow.
+    #[error("the versions are written with different precision")]
+    Precision,
+    /// The operator is `GreaterThan`.
+    #[error("the runtime's version is not greater than the model's")]
+    NotGreater,
+    /// The operator is `GreaterThanOrEqual`.
+    #[error("the runtime's version is less than the model's")]
+    Less,
+}
+
+/// A version by the grammar of the shipped controller (ome-selection.md 2.4, upstream `pkg/modelver/util.go`):
+/// `[v]MAJOR[.MINOR[.PATCH[.DEV][-PRE][+BUILD]]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    numbers: [u64; 3],
+    /// Elements after `-`, after `+`, and after the third dot, in the order of comparison.
+    suffixes: [Vec<EcoString>; 3],
+    precision: usize,
+    prefixed: bool,
+}
+
+impl Version {
+    /// Reads a version as the controller does.
+    ///
+    /// `4.43.0.dev0`, `1.2.3.4`, `1.2.3-a.b+c.d` and `v1` are versions; `V1`, `1.`, `01`, `1.2-rc`, `1.2.3a`, `1.2.3-`
+    /// are not.
+    pub fn parse_controller(text: &str) -> Result<Self, VersionError> {
+        if text.is_empty() {
+            return Err(VersionError::Empty);
+        }
+        let mut parts = text.splitn(3, '.');
+        let written = parts.next().unwrap_or("");
+        let major = written.strip_prefix('v').unwrap_or(written);
+        let (minor, tail) = (parts.next(), parts.next());
+        let precision = 1 + usize::from(minor.is_some()) + usize::from(tail.is_some());
+        // From the right: the build may hold anything, the rest no `+`, and what is left of that no `-`.
+        let (tail, build) = cut(tail.unwrap_or("0"), '+');
+        let (tail, pre) = cut(tail, '-');
+        let (patch, dev) = cut(tail, '.');
+        let numbers = [controller_number(major, Part::Major)?, controller_number(minor.unwrap_or("0"), Part::Minor)?, controller_number(patch, Part::Patch)?];
+        let suffixes = [elements(pre)?, elements(build)?, elements(dev)?];
+        Ok(Self { numbers, suffixes, precision, prefixed: written.starts_with('v') })
+    }
+
+    /// Whether anything stands after the three numbers. Such versions are compared for equality only.
+    pub fn is_unofficial(&self) -> bool {
+        self.suffixes.iter().any(|list| !list.is_empty())
+    }
+
+    /// How many of the three parts are written.
+    pub fn precision(&self) -> usize {
+        self.precision
+    }
+
+    /// The controller's order: numbers, then suffixes by bytes, a missing suffix first; precision and `v` mean nothing.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        self.numbers.cmp(&other.numbers).then_with(|| self.suffixes.cmp(&other.suffixes))
+    }
+}
+
+/// Splits at the first `mark`.
+fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
+    text.split_once(mark).map_or((text, None), |(left, right)| (left, Some(right)))
+}
+
+fn elements(list: Option<&str>) -> Result<Vec<EcoString>, VersionError> {
+    let Some(list) = list else { return Ok(Vec::new()) };
+    if list.split('.').any(str::is_empty) { Err(VersionError::EmptySuffix) } else { Ok(list.split('.').map(EcoString::from).collect()) }
+}
+
+fn number(text: &str, part: Part) -> Result<u64, VersionError> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(VersionError::NotNumber { part, text: text.into() });
+    }
+    text.parse().map_err(|_| VersionError::TooLarge { part, text: text.into() })
+}
+
+fn controller_number(text: &str, part: Part) -> Result<u64, VersionError> {
+    let value = number(text, part);
+    if text.len() > 1 && text.starts_with('0') && !matches!(value, Err(VersionError::NotNumber { .. })) {
+        return Err(VersionError::LeadingZero { part, text: text.into() });
+    }
+    value
+}
+
+/// Decides by the rule of the controller: unofficial versions and `Equal` ask for equality whatever the spelling; all
+/// other operators ask for equal precision and prefix first (ome-selection.md 2.4, S0-023, C).
+pub fn matches_controller(runtime: &str, operator: Operator, model: &str) -> Result<(), VersionMismatch> {
+    let model = Version::parse_controller(model).map_err(VersionMismatch::Model)?;
+    let runtime = Version::parse_controller(runtime).map_err(VersionMismatch::Runtime)?;
+    let order = runtime.compare(&model);
+    let exact = operator == Operator::Equal || runtime.is_unofficial() || model.is_unofficial();
+    let failure = if exact {
+        (order != Ordering::Equal).then_some(VersionMismatch::Different)
+    } else if runtime.precision != model.precision {
+        Some(VersionMismatch::Precision)
+    } else if runtime.prefixed != model.prefixed {
+        Some(VersionMismatch::Prefix)
+    } else {
+        match operator {
+            Operator::GreaterThan => (order != Ordering::Greater).then_some(VersionMismatch::NotGreater),
+            Operator::GreaterThanOrEqual => (order == Ordering::Less).then_some(VersionMismatch::Less),
+            Operator::Equal | Operator::Other => (order != Ordering::Equal).then_some(VersionMismatch::Different),
+        }
+    };
+    failure.map_or(Ok(()), Err)
+}
+
+/// A version by the documents (S0-023): one to three numbers with dots between, then a suffix or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentedVersion {
+    /// One to three numbers.
+    numbers: Vec<u64>,
+    /// What follows the numbers, its first sign included; empty without suffix.
+    suffix: EcoString,
+}
+
+/// Reads a version by the documented rule.
+///
+/// A suffix begins with `-` or `+`, or with a dot after three numbers: `4.45.0.dev0`, `1.0.0-rc1`. Anything else that
+/// is not numbers and dots (`1.x`, `v1`, `main`, `1.2.3a`) is an error.
+pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError> {
+    if text.is_empty() {
+        return Err(VersionError::Empty);
+    }
+    let mut numbers = Vec::new();
+    let mut rest = text;
+    for part in [Part::Major, Part::Minor, Part::Patch] {
+        let end = rest.find(['.', '-', '+']).unwrap_or(rest.len());
+        numbers.push(number(&rest[..end], part)?);
+        rest = &rest[end..];
+        match rest.strip_prefix('.') {
+            Some(next) if part != Part::Patch => rest = next,
+            _ => break,
+        }
+    }
+    if rest.len() == 1 || rest.split(['.', '-', '+']).skip(1).any(str::is_empty) {
+        return Err(VersionError::EmptySuffix);
+    }
+    Ok(DocumentedVersion { numbers, suffix: rest.into() })
+}
+
+/// Decides by the documented rule (S0-023): as many parts as the runtime writes, parts the model leaves out are 0, and
+/// a suffix the runtime writes must be the model's, letter by letter.
+pub fn matches_documented(runtime: &str, model: &str) -> Result<(), VersionMismatch> {
+    let runtime = validate_documented(runtime).map_err(VersionMismatch::Runtime)?;
+    let model = validate_documented(model).map_err(VersionMismatch::Model)?;
+    let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));
+    let equal = runtime.numbers.iter().copied().zip(parts).all(|(ours, theirs)| ours == theirs);
+    if equal && (runtime.suffix.is_empty() || runtime.suffix == model.suffix) { Ok(()) } else { Err(VersionMismatch::Different) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    // ome-selection.md 7, T10, and 2.4.
+    #[test]
+    fn the_controller_rule() {
+        for (runtime, model, operator, expected) in [
+            ("1", "1.0.0", "Equal", Ok(())),
+            ("1", "1.0.0", "GreaterThanOrEqual", Err(VersionMismatch::Precision)),
+            ("v1", "1", "Equal", Ok(())),
+            ("v1", "1", "GreaterThanOrEqual", Err(VersionMismatch::Prefix)),
+            ("2.0.0", "1.9.9", "GreaterThan", Ok(())),
+            ("1.0.0", "1.0.0", "GreaterThan", Err(VersionMismatch::NotGreater)),
+            ("1.0.0", "1.0.0", "GreaterThanOrEqual", Ok(())),
+            ("1.0.0", "2.0.0", "GreaterThan", Err(VersionMismatch::NotGreater)),
+            ("1.0.0", "2.0.0", "GreaterThanOrEqual", Err(VersionMismatch::Less)),
+            ("2.0.0-rc1", "1.0.0", "GreaterThan", Err(VersionMismatch::Different)),
+            ("2.0.0.dev0", "2.0.0", "GreaterThanOrEqual", Err(VersionMismatch::Different)),
+            ("4.51.0.dev0", "4.51.0.dev0", "GreaterThan", Ok(())),
+            ("1.0", "1.0.0", "Bogus", Err(VersionMismatch::Precision)),
+            ("1.0", "1.0", "", Ok(())),
+        ] {
+            assert_eq!(matches_controller(runtime, Operator::parse(Some(operator)), model), expected, "{runtime} {operator} {model}");
+        }
+        assert!(matches!(matches_controller("main", Operator::Equal, "main"), Err(VersionMismatch::Model(VersionError::NotNumber { .. }))));
+        assert_eq!(Operator::parse(None), Operator::Equal);
+    }
+
+    #[test]
+    fn the_controller_grammar() {
+        let lists = |text: &str| Version::parse_controller(text).unwrap().suffixes.map(|list| list.join(","));
+        for (text, expected) in [
+            ("4.43.0.dev0", ["", "", "dev0"]),
+            ("1.2.3.4", ["", "", "4"]),
+            ("1.2.3-a.b+c.d", ["a,b", "c,d", ""]),
+            ("1.2.3+b-x", ["", "b-x", ""]),
+            ("1.2.3.dev0-x", ["x", "", "dev0"]),
+            ("4.51.3-SAM-HQ-preview", ["SAM-HQ-preview", "", ""]),
+            ("1.2.3", ["", "", ""]),
+        ] {
+            assert_eq!(lists(text), expected, "{text}");
+        }
+        let not_number = |part, text: &str| VersionError::NotNumber { part, text: text.into() };
+        for (text, error) in [
+            ("", VersionError::Empty),
+            ("V1", not_number(Part::Major, "V1")),
+            ("vv1", not_number(Part::Major, "v1")),
+            ("v", not_number(Part::Major, "")),
+            ("1.", not_number(Part::Minor, "")),
+            ("01", VersionError::LeadingZero { part: Part::Major, text: "01".into() }),
+            ("1.02", VersionError::LeadingZero { part: Part::Minor, text: "02".into() }),
+            ("1.2.3a", not_number(Part::Patch, "3a")),
+            ("1.2-rc", not_number(Part::Minor, "2-rc")),
+            ("1-rc.1", not_number(Part::Major, "1-rc")),
+            ("1.2.3.", VersionError::EmptySuffix),
+            ("1.2.3-", VersionError::EmptySuffix),
+            ("1.2.3+", VersionError::EmptySuffix),
+            ("1.2.3-a..b", VersionError::EmptySuffix),
+            ("18446744073709551616", VersionError::TooLarge { part: Part::Major, text: "18446744073709551616".into() }),
+        ] {
+            assert_eq!(Version::parse_controller(text), Err(error), "{text}");
+        }
+    }
+
+    // S0-023; the rows of documented/s0-match/version-precision.
+    #[test]
+    fn the_documented_rule_compares_what_the_runtime_writes() {
+        for (runtime, models) in [("1", "1.0.0 1.4.2 1.0.7 1.1.0 1 1.0"), ("1.0", "1.0.0 1.0.7 1 1.0"), ("1.0.0", "1.0.0 1 1.0")] {
+            for model in ["1.0.0", "1.4.2", "1.0.7", "1.1.0", "1", "1.0", "2.0.0"] {
+                let expected = models.split(' ').any(|known| known == model);
+                assert_eq!(matches_documented(runtime, model).is_ok(), expected, "{runtime} {model}");
+            }
+        }
+        for (runtime, model, expected) in [
+            ("4.45.0.dev0", "4.45.0.dev0", true),
+            ("4.45.0.dev0", "4.45.0", false),
+            ("4.45.0", "4.45.0.dev0", true),
+            ("1.0.0-rc1", "1.0.0-rc2", false),
+            ("1-rc1", "1.2.0-rc1", true),
+            ("1.02", "1.2", true),
+        ] {
+            assert_eq!(matches_documented(runtime, model).is_ok(), expected, "{runtime} {model}");
+        }
+    }
+
+    #[test]
+    fn the_documented_grammar() {
+        for text in ["1", "1.0", "4.36.2", "4.45.0.dev0", "1.0.0-rc1", "1.2.3.4", "1.2.3+cu121", "1.0-rc1", "0.34.0.dev0"] {
+            assert!(validate_documented(text).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            "1.x",
+            "x",
+            "main",
+            "v1",
+            "1.",
+            "1..2",
+            ".1",
+            "1.2.3a",
+            "1.2.x",
+            "1 ",
+            " 1",
+            "1.2.3.",
+            "1.2.3-",
+            "1.2.3-a..b",
+            "1.*",
+            ">=1.0",
+            "1,0",
+            "latest",
+            "99999999999999999999",
+        ] {
+            assert!(validate_documented(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_a_panic_and_every_version_equals_itself(text in ".*", likely in "v?[0-9.+a-z-]{0,20}") {
+            for text in [&text, &likely] {
+                if let Ok(version) = Version::parse_controller(text) {
+                    prop_assert_eq!(version.compare(&version), Ordering::Equal);
+                    prop_assert!(matches_controller(text, Operator::Equal, text).is_ok());
+                }
+                if validate_documented(text).is_ok() {
+                    prop_assert!(matches_documented(text, text).is_ok());
+                }
+            }
+        }
+
+        #[test]
+        fn the_order_of_versions_is_one(a in version(), b in version(), c in version()) {
+            let [a, b, c] = [&a, &b, &c].map(|text| Version::parse_controller(text).unwrap());
+            prop_assert_eq!(a.compare(&b), b.compare(&a).reverse());
+            if a.compare(&b).is_le() && b.compare(&c).is_le() {
+                prop_assert!(a.compare(&c).is_le());
+            }
+        }
+    }
+
+    fn version() -> impl Strategy<Value = String> {
+        "v?[0-3](\\.[0-3](\\.[0-3](\\.dev[01])?(-[ab](\\.[ab])?)?(\\+[ab])?)?)?"
+    }
+}
