@@ -6,6 +6,9 @@
 mod decimal;
 mod field_error;
 mod go_float;
+pub mod hash;
+mod int_or_percent;
+mod memory;
 pub mod names;
 mod params;
 mod resource;
@@ -15,7 +18,9 @@ mod tables;
 mod version;
 
 pub use field_error::{FieldError, go_quote};
-pub use params::{ParamCount, ParamCountError, parse_controller};
+pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};
+pub use memory::{GIB, Memory, MemoryError};
+pub use params::{ParamCount, ParamCountError};
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
 pub use version::{DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller, matches_documented, validate_documented};

@@ -56,6 +56,18 @@ impl ParamCount {
         count.checked_mul(10_u64.pow(missing)).map(Self).ok_or(ParamCountError::TooLarge)
     }
 
+    /// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this order, once), the rest
+    /// is a Go float, and what is none is 0 (ome-selection.md 2.5; S0-032, C).
+    ///
+    /// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB` and `NaNB` are numbers.
+    pub fn parse_controller(text: &str) -> f64 {
+        let (number, multiplier) = [('T', 1e12), ('B', 1e9), ('M', 1e6)]
+            .into_iter()
+            .find_map(|(unit, multiplier)| Some((text.strip_suffix(unit)?, multiplier)))
+            .unwrap_or((text, 1.0));
+        go_float::parse(number).unwrap_or(0.0) * multiplier
+    }
+
     /// The size a slip was probably meant to be: `7b`, `8 billion`, `9GB`, `1_000M`. None when it is anyone's guess.
     pub fn suggestion(text: &str) -> Option<Self> {
         let plain: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | ',' | '+')).collect::<String>().to_uppercase();
@@ -94,16 +106,6 @@ impl fmt::Display for ParamCount {
         let point = if decimals.is_empty() { "" } else { "." };
         f.pad(&format!("{whole}{point}{decimals}{unit}"))
     }
-}
-
-/// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this order, once), the rest
-/// is a Go float, and what is none is 0 (ome-selection.md 2.5; S0-032, C).
-///
-/// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB` and `NaNB` are numbers.
-pub fn parse_controller(text: &str) -> f64 {
-    let (number, multiplier) =
-        [('T', 1e12), ('B', 1e9), ('M', 1e6)].into_iter().find_map(|(unit, multiplier)| Some((text.strip_suffix(unit)?, multiplier))).unwrap_or((text, 1.0));
-    go_float::parse(number).unwrap_or(0.0) * multiplier
 }
 
 #[cfg(test)]
@@ -229,9 +231,9 @@ mod tests {
             ("2T", 2e12),
             ("7000000000", 7e9),
         ] {
-            assert!(parse_controller(text).total_cmp(&expected).is_eq(), "{text}: {}", parse_controller(text));
+            assert!(ParamCount::parse_controller(text).total_cmp(&expected).is_eq(), "{text}: {}", ParamCount::parse_controller(text));
         }
-        assert!(parse_controller("NaNB").is_nan());
+        assert!(ParamCount::parse_controller("NaNB").is_nan());
     }
 
     proptest! {
@@ -245,13 +247,13 @@ mod tests {
         #[test]
         fn both_rules_agree_on_documented_sizes(text in "[0-9]{1,6}(\\.[0-9]{1,3})?[MBT]") {
             let exact = ParamCount::parse(&text).unwrap().as_f64();
-            prop_assert!((parse_controller(&text) - exact).abs() <= exact * f64::EPSILON);
+            prop_assert!((ParamCount::parse_controller(&text) - exact).abs() <= exact * f64::EPSILON);
         }
 
         #[test]
         fn no_text_is_a_panic(text in ".*", likely in "[-+0-9._xXeEpPKMBTG ]{0,30}") {
             for text in [&text, &likely] {
-                let _ = (ParamCount::parse(text), ParamCount::suggestion(text), parse_controller(text));
+                let _ = (ParamCount::parse(text), ParamCount::suggestion(text), ParamCount::parse_controller(text));
             }
         }
     }
