@@ -140,6 +140,13 @@ impl Splitter<'_> {
             }
             self.parts.push(start..start + length);
             start += length + next;
+            let span = self.span(&(start..start + 1));
+            self.diagnostics.push(
+                Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
+                    .severity(Severity::Warning)
+                    .at(span)
+                    .help("put `---` on a line between them"),
+            );
         }
         self.parts.push(start..end);
     }

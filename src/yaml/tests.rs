@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::source::{Source, SourceId, SourceKind};
+use crate::source::SourceId;
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 
@@ -47,6 +47,19 @@ fn node(value: &Json) -> Node {
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 
+/// Texts that kubectl reads by accident and kustomize otherwise; they are refused here.
+const QUIRKS: [&str; 1] = ["x: [?a]\n"];
+
+/// Equal but for the last digit of floats, where readers of JSON differ.
+fn close(a: &Node, b: &Node) -> bool {
+    match (&a.value, &b.value) {
+        (Value::Float(a), Value::Float(b)) => (a - b).abs() <= a.abs() * 1e-15,
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b)),
+        (Value::Map(a), Value::Map(b)) => a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key).is_some_and(|b| close(&entry.node, b))),
+        _ => a == b,
+    }
+}
+
 #[test]
 fn scalars_read_as_kubectl_reads_them() {
     let mut wrong = Vec::new();
@@ -67,11 +80,14 @@ fn scalars_read_as_kubectl_reads_them() {
             } else {
                 None
             }
-        } else if worst == Some(Severity::Error) && !duplicate {
+        } else if worst == Some(Severity::Error) && !duplicate && !QUIRKS.contains(&text) {
             Some("an error")
-        } else if nodes != expected {
+        } else if QUIRKS.contains(&text) {
+            (worst < Some(Severity::Warning)).then_some("no finding on a quirk")
+        } else if nodes.len() != expected.len() || !nodes.iter().zip(&expected).all(|(node, expected)| close(node, expected)) {
             Some("another value")
-        } else if row["same"] == false && worst < Some(Severity::Warning) {
+        } else if row["same"] == false && worst < Some(Severity::Warning) && nodes.iter().all(|node| node.as_map().is_some()) {
+            // Where the root is no mapping the document is no object, which others say.
             Some("no warning although kustomize differs")
         } else {
             None
@@ -101,7 +117,8 @@ fn strings_are_quoted_where_a_reader_would_misread_them() {
             assert!(!(bare && columns.iter().any(|column| no(column))), "{text:?} stands bare in {written:?}");
             let (nodes, findings) = read(&written);
             assert_eq!(nodes, [node(&value)], "{written:?}");
-            assert!(findings.is_empty(), "{written:?}: {findings:?}");
+            // Even in quotes kustomize merges `<<`; nothing can be done about it but say so.
+            assert!(findings.is_empty() || text == "<<", "{written:?}: {findings:?}");
         }
     }
 }

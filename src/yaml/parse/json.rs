@@ -7,7 +7,7 @@ use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
 use super::offset;
 use super::tree::{Key, Stopped, Tree};
-use crate::diag::Checked;
+use crate::diag::{Checked, Code, Diagnostic};
 use crate::source::SourceId;
 use ecow::EcoString;
 
@@ -28,11 +28,16 @@ impl From<Stopped> for End {
 /// Reads one JSON object; `base` is where `text` begins in its source.
 pub(super) fn parse(source: SourceId, text: &str, base: usize, limits: &Limits) -> Option<Checked<Option<Node>>> {
     let mut tree = Tree::new(source, limits);
-    let complete = match (Json { text, base, position: 0 }).read(&mut tree) {
+    let mut json = Json { text, base, position: 0, slash: None };
+    let complete = match json.read(&mut tree) {
         Ok(()) => true,
         Err(End::Limit) => false,
         Err(End::NotJson) => return None,
     };
+    if let Some(at) = json.slash {
+        let span = tree.span(offset(base + at), offset(base + at + 2));
+        tree.finding(Diagnostic::new(Code::AmbiguousScalar, "`\\/` is a slash in JSON, and an error to kustomize").at(span).help("write `/`"));
+    }
     let (root, diagnostics) = tree.into_root();
     Some(Checked { value: root.filter(|_| complete), diagnostics })
 }
@@ -41,6 +46,8 @@ struct Json<'a> {
     text: &'a str,
     base: usize,
     position: usize,
+    /// Where a slash is escaped.
+    slash: Option<usize>,
 }
 
 impl Json<'_> {
@@ -209,6 +216,7 @@ impl Json<'_> {
                     let text = decoded.get_or_insert_default();
                     text.push_str(&self.text[start..self.position]);
                     self.position += 1;
+                    self.slash = self.slash.or((self.byte() == b'/').then_some(self.position - 1));
                     let c = self.escape()?;
                     decoded.get_or_insert_default().push(c);
                     start = self.position;

@@ -3,6 +3,7 @@
 //! In: a text, and the part of it that holds one document. Out: its tree with spans in bytes of the whole text, and all
 //! findings. This is the only place that knows the YAML scanner, whose places count characters; they are bytes from here on.
 
+mod errors;
 mod input;
 mod json;
 mod scalar;
@@ -12,10 +13,12 @@ use super::limits::Limits;
 use super::node::{Node, Origin, Value};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::source::{SourceId, Span};
+use ecow::EcoString;
 use input::{Guard, Passed, Text};
-use saphyr_parser::{Event, Parser, ScanError};
+use saphyr_parser::{Event, Marker, Parser, ScanError};
 use scalar::Written;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use tree::{Key, Stopped, Tree};
 
@@ -32,12 +35,17 @@ pub fn parse(source: SourceId, text: &str, range: Range<usize>, limits: &Limits)
         return found;
     }
     let mut tree = Tree::new(source, limits);
-    let complete = match Reader::new(&mut tree, part, range.start, limits) {
-        Ok(reader) => reader.read(&mut tree).is_ok(),
-        Err(Stopped) => false,
-    };
+    let complete = Reader::new(&mut tree, part, range.start, limits).and_then(|reader| {
+        let first = reader.read::<false>(&mut tree);
+        if reader.indentation.get() {
+            // What the scanner calls a wrong indentation is none for kubectl: once more, leniently.
+            tree = Tree::new(source, limits);
+            return reader.read::<true>(&mut tree);
+        }
+        first
+    });
     let (root, diagnostics) = tree.into_root();
-    Checked { value: root.filter(|node| complete && !node.is_null()), diagnostics }
+    Checked { value: root.filter(|node| complete.is_ok() && !node.is_null()), diagnostics }
 }
 
 /// One document on its way into a tree.
@@ -52,6 +60,11 @@ struct Reader<'a> {
     old_breaks: bool,
     /// Stands for the byte order marks of the document, which the scanner does not suffer.
     mark: Option<char>,
+    /// The document holds tabs.
+    tabs: bool,
+    /// The scanner found a line of a flow collection or a quoted scalar indented too little.
+    indentation: Cell<bool>,
+    guard: Guard,
 }
 
 /// How many characters lie between two known offsets.
@@ -64,7 +77,17 @@ impl<'a> Reader<'a> {
         if let Some(at) = part.bytes().position(refused) {
             return Err(Self::control(tree, part, base, at));
         }
-        let mut reader = Self { text: Cow::Borrowed(part), base, limits, offsets: Vec::new(), old_breaks: false, mark: None };
+        let mut reader = Self {
+            text: Cow::Borrowed(part),
+            base,
+            limits,
+            offsets: Vec::new(),
+            old_breaks: false,
+            mark: None,
+            tabs: part.contains('\t'),
+            indentation: Cell::new(false),
+            guard: Guard::default(),
+        };
         if part.is_ascii() {
             return Ok(reader);
         }
@@ -99,15 +122,21 @@ impl<'a> Reader<'a> {
         stopped
     }
 
-    /// The byte offset in the whole text of a character of this document.
-    fn byte(&self, index: usize) -> u32 {
+    /// The byte offset in the whole text of a place as the scanner counts it.
+    fn byte(&self, place: Marker) -> u32 {
+        let index = self.guard.place(place.index());
         if self.offsets.is_empty() {
             return offset(self.base + index.min(self.text.len()));
         }
-        let Some(start) = self.offsets.get(index / STRIDE) else { return offset(self.base + self.text.len()) };
+        let Some(start) = self.offsets.get(index / STRIDE) else { return self.end() };
         let start = *start as usize;
         let within = self.text[start..].char_indices().nth(index % STRIDE).map_or(self.text.len() - start, |(at, _)| at);
         offset(self.base + start + within)
+    }
+
+    /// The end of the document.
+    fn end(&self) -> u32 {
+        offset(self.base + self.text.len())
     }
 
     /// The text between two offsets of the whole text.
@@ -115,46 +144,82 @@ impl<'a> Reader<'a> {
         self.text.get(start as usize - self.base..end as usize - self.base).unwrap_or("")
     }
 
-    fn read(&self, tree: &mut Tree<'_>) -> Result<(), Stopped> {
-        let guard = Guard::default();
-        let text = Text::new(&self.text, self.limits.depth.min(Limits::DEEPEST), self.limits.nodes, &guard);
+    fn read<const LENIENT: bool>(&self, tree: &mut Tree<'_>) -> Result<(), Stopped> {
+        let text = Text::<LENIENT>::new(&self.text, self.limits.depth.min(Limits::DEEPEST), self.limits.nodes, &self.guard);
         let mut parser = Parser::new(text);
         let mut undefined = false;
-        loop {
-            let (event, place) = match parser.next_event() {
-                None => break,
-                Some(Ok(event)) => event,
-                Some(Err(error)) if error.info().ends_with("found unknown anchor") => {
+        // Open flow collections; kept only where it matters.
+        let mut flow = 0_usize;
+        while let Some(event) = parser.next_event() {
+            let (event, place) = match event {
+                Ok(event) => event,
+                Err(error) if error.info().ends_with("found unknown anchor") => {
                     // The scanner has left the alias behind: the rest of the document can be read.
                     self.undefined_alias(tree, &error);
                     undefined = true;
-                    let at = self.byte(error.marker().index());
-                    tree.scalar(Node::new(Value::Null, Origin::File(tree.span(at, at + 1))), at, 0)?;
+                    let at = self.byte(*error.marker());
+                    let span = tree.span(at, at + 1);
+                    if tree.awaits_key() {
+                        tree.key(Key { text: EcoString::new(), span, merge: false });
+                    } else {
+                        tree.scalar(Node::new(Value::Null, Origin::File(span)), at, 0)?;
+                    }
                     continue;
                 }
-                Some(Err(error)) => return Err(self.failed(tree, &error, &guard)),
+                Err(error) => {
+                    if !LENIENT && error.info().contains("indentation") {
+                        self.indentation.set(true);
+                        return Err(Stopped);
+                    }
+                    return Err(self.failed(tree, &error));
+                }
             };
+            let start = self.byte(place.start);
+            if self.tabs {
+                let begins = matches!(event, Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..) | Event::Alias(_));
+                if begins && flow == 0 {
+                    self.tab_before(tree, start)?;
+                }
+                match (&event, self.slice(start, start + 1)) {
+                    (Event::MappingStart(..) | Event::SequenceStart(..), "{" | "[") => flow += 1,
+                    (Event::MappingEnd | Event::SequenceEnd, "}" | "]") if !place.is_empty() => flow = flow.saturating_sub(1),
+                    _ => {}
+                }
+            }
             match event {
                 Event::Scalar(text, style, anchor, tag) => {
-                    let (start, end) = (self.byte(place.start.index()), self.byte(place.end.index()));
-                    self.scalar(tree, Written { text, style, anchor, tag: tag.as_deref(), start, end })?;
+                    self.scalar(tree, Written { text, style, anchor, tag: tag.as_deref(), start, end: self.byte(place.end) })?;
                 }
-                Event::MappingStart(anchor, _) => tree.open(true, self.byte(place.start.index()), anchor)?,
-                Event::SequenceStart(anchor, _) => tree.open(false, self.byte(place.start.index()), anchor)?,
+                Event::MappingStart(anchor, _) => tree.open(true, start, anchor)?,
+                Event::SequenceStart(anchor, _) => tree.open(false, start, anchor)?,
                 Event::MappingEnd | Event::SequenceEnd => {
                     // In block style the end is where the next token stands; in flow style it includes white space.
-                    let start = self.byte(place.start.index());
-                    let closing = matches!(self.slice(start, start + 1), "}" | "]") && !place.is_empty();
+                    let closing = !place.is_empty() && matches!(self.slice(start, start + 1), "}" | "]");
                     tree.close(closing.then_some(start + 1))?;
                 }
                 Event::Alias(anchor) => {
-                    let (start, end) = (self.byte(place.start.index()), self.byte(place.end.index()));
-                    self.alias(tree, anchor, tree.span(start, end))?;
+                    let span = tree.span(start, self.byte(place.end));
+                    self.alias(tree, anchor, span)?;
                 }
                 Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
             }
         }
         if undefined { Err(Stopped) } else { Ok(()) }
+    }
+
+    /// Refuses a tab that indents, as kubectl does: before the first thing on a line, also after `-`.
+    fn tab_before(&self, tree: &mut Tree<'_>, start: u32) -> Result<(), Stopped> {
+        let before = self.slice(offset(self.base), start);
+        let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let indentation = &before[line..];
+        let Some(tab) = indentation.find('\t') else { return Ok(()) };
+        if indentation.contains(|c| !matches!(c, ' ' | '\t' | '-' | '?')) {
+            return Ok(());
+        }
+        let at = offset(self.base + line + tab);
+        let stopped = tree.syntax(tree.span(at, at + 1), "a tab cannot indent YAML");
+        tree.help("indent with spaces");
+        Err(stopped)
     }
 
     fn alias(&self, tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> {
@@ -175,8 +240,8 @@ impl<'a> Reader<'a> {
     }
 
     fn undefined_alias(&self, tree: &mut Tree<'_>, error: &ScanError) {
-        let start = self.byte(error.marker().index());
-        let rest = self.slice(start, offset(self.base + self.text.len()));
+        let start = self.byte(*error.marker());
+        let rest = self.slice(start, self.end());
         let length = rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')).unwrap_or(rest.len());
         let name = rest[..length].trim_start_matches('*');
         tree.finding(
@@ -187,20 +252,29 @@ impl<'a> Reader<'a> {
     }
 
     /// Why the scanner gave up, in words.
-    fn failed(&self, tree: &mut Tree<'_>, error: &ScanError, guard: &Guard) -> Stopped {
-        if let Some((passed, at)) = guard.passed.get() {
+    fn failed(&self, tree: &mut Tree<'_>, error: &ScanError) -> Stopped {
+        if let Some((passed, at)) = self.guard.passed.get() {
             let span = tree.span(offset(self.base + at), offset(self.base + at + 1));
             return match passed {
                 Passed::Depth => tree.too_deep(span),
                 Passed::Nodes => tree.too_many(span),
             };
         }
-        let at = self.byte(error.marker().index());
-        let end = self.slice(at, offset(self.base + self.text.len())).chars().next().map_or(at, |c| at + offset(c.len_utf8()));
-        let info = error.info();
-        let info = info.rsplit_once(", ").map_or(info, |(_, what)| what);
-        let stopped = tree.syntax(tree.span(at, end), format!("the text is not YAML: {info}"));
-        if let Some(open) = guard.open.get() {
+        let mut at = self.byte(*error.marker());
+        let (message, help) = errors::words(error.info(), self.slice(at, self.end()));
+        if error.info().starts_with("simple key") {
+            // Noticed at the next token; the fault is in what stands before it.
+            let before = self.slice(offset(self.base), at).trim_end();
+            let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+            let content = before[line..].trim_start();
+            at = offset(self.base + before.len() - content.len());
+        }
+        let end = self.slice(at, self.end()).chars().next().map_or(at, |c| at + offset(c.len_utf8()));
+        let stopped = tree.syntax(tree.span(at, end), message);
+        if let Some(help) = help {
+            tree.help(help);
+        }
+        if let Some(open) = self.guard.open.get() {
             let start = offset(self.base + open);
             tree.label(tree.span(start, start + 1), "opened here");
         }

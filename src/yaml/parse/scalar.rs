@@ -56,7 +56,7 @@ impl Reader<'_> {
             self.tagged(tree, &written, tag)?
         } else {
             if written.style != ScalarStyle::SingleQuoted {
-                self.styled(tree, &written);
+                self.styled(tree, &written)?;
             }
             Found::Text(EcoString::from(&*written.text))
         };
@@ -83,6 +83,10 @@ impl Reader<'_> {
             Found::Meaning(meaning) => {
                 if written.style == ScalarStyle::Plain && written.tag.is_none() {
                     self.remark(tree, written, meaning, span);
+                    if written.text.is_empty() && tree.mapping_start().is_some_and(|start| self.slice(start, start + 1) == "{") {
+                        let message = "a key in braces without a value has null to kubectl and \"\" to kustomize";
+                        tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).path(tree.path().to_string()).help("write `null` or `\"\"`"));
+                    }
                 }
                 meaning.value().unwrap_or(Value::Null)
             }
@@ -202,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// Quoted and block scalars that kustomize or a reader of YAML 1.2 takes otherwise.
-    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
+    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
         if written.style == ScalarStyle::Folded {
@@ -215,6 +219,17 @@ impl Reader<'_> {
                 tree.finding(finding);
             }
         }
+        let raw = self.slice(written.start, written.end);
+        if written.style == ScalarStyle::DoubleQuoted
+            && raw.len() != text.len() + 2
+            && let Some(at) = slash_escape(raw)
+        {
+            let at = written.start + offset(at);
+            let stopped = tree.syntax(tree.span(at, at + 2), "`\\/` is no escape to kubectl, but in JSON");
+            tree.help("write `/`");
+            return Err(stopped);
+        }
+        Ok(())
     }
 
     /// Characters that end a line in YAML 1.1, which kubectl reads, but not in YAML 1.2.
@@ -267,6 +282,18 @@ impl Reader<'_> {
         }
         tree.finding(finding);
     }
+}
+
+/// Where a text in double quotes escapes a slash, as YAML 1.2 lets it.
+fn slash_escape(raw: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in raw.bytes().enumerate() {
+        if escaped && byte == b'/' {
+            return Some(at - 1);
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    None
 }
 
 /// Decodes base64 as Go's standard encoding does: padded, line breaks left out.
