@@ -3,8 +3,20 @@
 //! In: texts of [`crate::source`]. Out: [`Node`] trees with spans and findings; and back: text that kubectl and
 //! kustomize read as it was meant. This room knows no Kubernetes kind.
 
+mod limits;
 mod node;
+mod parse;
 mod path;
+mod scalars;
+mod split;
+mod write;
 
+#[cfg(test)]
+mod tests;
+
+pub use limits::Limits;
 pub use node::{Entry, Map, Node, Origin, Rule, Value};
+pub use parse::parse;
 pub use path::{FieldPath, Segment};
+pub use split::split;
+pub use write::{Remark, quoted, write, write_with};

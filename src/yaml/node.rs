@@ -6,6 +6,7 @@
 use super::path::{FieldPath, Segment};
 use crate::source::Span;
 use ecow::{EcoString, EcoVec};
+use serde::{Serialize, Serializer};
 
 /// A rule that writes values itself, with the source it stands in.
 #[derive(Debug)]
@@ -403,6 +404,22 @@ impl Node {
     }
 }
 
+impl Serialize for Node {
+    /// As [`Node::to_json`], without a tree in between.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::Int(number) => serializer.serialize_i64(*number),
+            Value::Big(number) => serializer.serialize_u64(*number),
+            Value::Float(number) => serializer.serialize_f64(*number),
+            Value::Str(text) => serializer.serialize_str(text),
+            Value::List(items) => serializer.collect_seq(items.iter()),
+            Value::Map(map) => serializer.collect_map(map.iter().map(|entry| (entry.key.as_str(), &entry.node))),
+        }
+    }
+}
+
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
@@ -418,9 +435,10 @@ impl PartialEq for Value {
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Big(a), Self::Big(b)) => a == b,
-            (Self::Float(a), Self::Float(b)) => a.total_cmp(b).is_eq(),
-            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => (*a as f64).total_cmp(b).is_eq(),
-            (Self::Big(a), Self::Float(b)) | (Self::Float(b), Self::Big(a)) => (*a as f64).total_cmp(b).is_eq(),
+            // Adding zero makes -0 equal to 0.
+            (Self::Float(a), Self::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)).is_eq(),
+            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => (*a as f64).total_cmp(&(b + 0.0)).is_eq(),
+            (Self::Big(a), Self::Float(b)) | (Self::Float(b), Self::Big(a)) => (*a as f64).total_cmp(&(b + 0.0)).is_eq(),
             (Self::Str(a), Self::Str(b)) => a == b,
             (Self::List(a), Self::List(b)) => a == b,
             (Self::Map(a), Self::Map(b)) => a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key) == Some(&entry.node)),

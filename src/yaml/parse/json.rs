@@ -1,0 +1,274 @@
+//! JSON with places, for texts that are JSON; kubectl tries it before YAML.
+//!
+//! In: a text that begins with a brace. Out: what [`super::parse`] gives, or nothing when the text is not one JSON object,
+//! so that it is read as YAML.
+
+use super::super::limits::Limits;
+use super::super::node::{Node, Origin, Value};
+use super::offset;
+use super::tree::{Key, Stopped, Tree};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::source::SourceId;
+use ecow::EcoString;
+
+/// Why reading ended early.
+enum End {
+    /// It is not JSON.
+    NotJson,
+    /// A limit was passed; the finding has been recorded.
+    Limit,
+}
+
+impl From<Stopped> for End {
+    fn from(_: Stopped) -> Self {
+        Self::Limit
+    }
+}
+
+/// Reads one JSON object; `base` is where `text` begins in its source.
+pub(super) fn parse(source: SourceId, text: &str, base: usize, limits: &Limits) -> Option<Checked<Option<Node>>> {
+    let mut tree = Tree::new(source, limits);
+    let mut json = Json { text, base, position: 0, slash: None };
+    let complete = match json.read(&mut tree) {
+        Ok(()) => true,
+        Err(End::Limit) => false,
+        Err(End::NotJson) => return None,
+    };
+    if let Some(at) = json.slash {
+        let span = tree.span(offset(base + at), offset(base + at + 2));
+        tree.finding(Diagnostic::new(Code::AmbiguousScalar, "`\\/` is a slash in JSON, and an error to kustomize").at(span).help("write `/`"));
+    }
+    let (root, diagnostics) = tree.into_root();
+    Some(Checked { value: root.filter(|_| complete), diagnostics })
+}
+
+struct Json<'a> {
+    text: &'a str,
+    base: usize,
+    position: usize,
+    /// Where a slash is escaped.
+    slash: Option<usize>,
+}
+
+impl Json<'_> {
+    fn read(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
+        // Whether each open collection is a mapping.
+        let mut open: Vec<bool> = Vec::new();
+        loop {
+            // A value, or the end of an empty collection.
+            self.space();
+            let start = self.here();
+            match self.byte() {
+                b'{' => {
+                    tree.open(true, start, 0)?;
+                    open.push(true);
+                    self.position += 1;
+                    self.space();
+                    if self.byte() == b'}' {
+                        self.end(tree, &mut open)?;
+                    } else {
+                        self.key(tree)?;
+                        continue;
+                    }
+                }
+                b'[' => {
+                    tree.open(false, start, 0)?;
+                    open.push(false);
+                    self.position += 1;
+                    self.space();
+                    if self.byte() != b']' {
+                        continue;
+                    }
+                    self.end(tree, &mut open)?;
+                }
+                _ => {
+                    let value = self.scalar()?;
+                    let origin = Origin::File(tree.span(start, self.here()));
+                    tree.scalar(Node::new(value, origin), start, 0)?;
+                }
+            }
+            // What may follow a value.
+            loop {
+                self.space();
+                let Some(mapping) = open.last().copied() else {
+                    return if self.position == self.text.len() { Ok(()) } else { Err(End::NotJson) };
+                };
+                match self.byte() {
+                    b',' => {
+                        self.position += 1;
+                        if mapping {
+                            self.key(tree)?;
+                        }
+                        break;
+                    }
+                    b'}' if mapping => self.end(tree, &mut open)?,
+                    b']' if !mapping => self.end(tree, &mut open)?,
+                    _ => return Err(End::NotJson),
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, tree: &mut Tree<'_>, open: &mut Vec<bool>) -> Result<(), End> {
+        self.position += 1;
+        open.pop();
+        Ok(tree.close(Some(self.here()))?)
+    }
+
+    fn key(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
+        self.space();
+        let start = self.here();
+        let text = self.string()?;
+        tree.key(Key { text, span: tree.span(start, self.here()), merge: false });
+        self.space();
+        self.expect(b':')
+    }
+
+    fn here(&self) -> u32 {
+        offset(self.base + self.position)
+    }
+
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.position).copied().unwrap_or(0)
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), End> {
+        if self.byte() != byte {
+            return Err(End::NotJson);
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    fn space(&mut self) {
+        while matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r') {
+            self.position += 1;
+        }
+    }
+
+    fn scalar(&mut self) -> Result<Value, End> {
+        let rest = &self.text[self.position..];
+        for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+            if rest.starts_with(word) {
+                self.position += word.len();
+                return Ok(value);
+            }
+        }
+        match self.byte() {
+            b'"' => self.string().map(Value::Str),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => Err(End::NotJson),
+        }
+    }
+
+    fn digits(&mut self) -> Result<(), End> {
+        let start = self.position;
+        while self.byte().is_ascii_digit() {
+            self.position += 1;
+        }
+        if self.position == start { Err(End::NotJson) } else { Ok(()) }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 63 bits")]
+    fn number(&mut self) -> Result<Value, End> {
+        let start = self.position;
+        if self.byte() == b'-' {
+            self.position += 1;
+        }
+        if self.byte() == b'0' {
+            self.position += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.byte() == b'.' {
+            self.position += 1;
+            self.digits()?;
+        }
+        if matches!(self.byte(), b'e' | b'E') {
+            self.position += 1;
+            if matches!(self.byte(), b'+' | b'-') {
+                self.position += 1;
+            }
+            self.digits()?;
+        }
+        let text = &self.text[start..self.position];
+        if let Ok(number) = text.parse::<i64>() {
+            return Ok(Value::Int(number));
+        }
+        if let Ok(number) = text.parse::<u64>() {
+            return Ok(Value::Big(number));
+        }
+        match text.parse::<f64>() {
+            Ok(number) if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 => Ok(Value::Int(number as i64)),
+            Ok(number) if number.is_finite() => Ok(Value::Float(number)),
+            _ => Err(End::NotJson),
+        }
+    }
+
+    fn string(&mut self) -> Result<EcoString, End> {
+        self.expect(b'"')?;
+        let mut start = self.position;
+        let mut decoded: Option<String> = None;
+        loop {
+            match self.byte() {
+                b'"' => break,
+                b'\\' => {
+                    let text = decoded.get_or_insert_default();
+                    text.push_str(&self.text[start..self.position]);
+                    self.position += 1;
+                    self.slash = self.slash.or((self.byte() == b'/').then_some(self.position - 1));
+                    let c = self.escape()?;
+                    decoded.get_or_insert_default().push(c);
+                    start = self.position;
+                }
+                0..=0x1f => return Err(End::NotJson),
+                _ => self.position += 1,
+            }
+        }
+        let rest = &self.text[start..self.position];
+        self.position += 1;
+        Ok(match decoded {
+            None => rest.into(),
+            Some(mut text) => {
+                text.push_str(rest);
+                text.into()
+            }
+        })
+    }
+
+    fn escape(&mut self) -> Result<char, End> {
+        let byte = self.byte();
+        self.position += 1;
+        Ok(match byte {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let first = self.hexadecimal()?;
+                if (0xd800..0xdc00).contains(&first) && self.text[self.position..].starts_with("\\u") {
+                    let before = self.position;
+                    self.position += 2;
+                    let second = self.hexadecimal()?;
+                    if (0xdc00..0xe000).contains(&second) {
+                        return Ok(char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)).unwrap_or(char::REPLACEMENT_CHARACTER));
+                    }
+                    self.position = before;
+                }
+                // Half a pair becomes a replacement character, as in Go.
+                char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            _ => return Err(End::NotJson),
+        })
+    }
+
+    fn hexadecimal(&mut self) -> Result<u32, End> {
+        let digits = self.text.get(self.position..self.position + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or(End::NotJson)?;
+        self.position += 4;
+        u32::from_str_radix(digits, 16).map_err(|_| End::NotJson)
+    }
+}

@@ -1,0 +1,328 @@
+//! Scalars of every style and tag become values, keys and remarks.
+
+use super::super::node::{Node, Origin, Value};
+use super::super::scalars::{self, Meaning};
+use super::super::write;
+use super::tree::{Key, Stopped, Tree};
+use super::{Reader, offset};
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use ecow::{EcoString, eco_format};
+use saphyr_parser::{ScalarStyle, Tag};
+use std::borrow::Cow;
+
+/// A scalar as the scanner gives it.
+pub(super) struct Written<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) style: ScalarStyle,
+    pub(super) anchor: usize,
+    pub(super) tag: Option<&'a Tag>,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// What a scalar came to.
+enum Found {
+    Text(EcoString),
+    Meaning(Meaning),
+}
+
+impl Reader<'_> {
+    /// Adds a scalar, as a key or as a value.
+    pub(super) fn scalar(&self, tree: &mut Tree<'_>, mut written: Written<'_>) -> Result<(), Stopped> {
+        let is_key = tree.awaits_key();
+        if let Some(mark) = self.mark
+            && written.text.contains(mark)
+        {
+            written.text = Cow::Owned(written.text.replace(mark, "\u{feff}"));
+        }
+        if matches!(written.style, ScalarStyle::Literal | ScalarStyle::Folded) || written.end > written.start {
+            written.end = written.start + offset(self.slice(written.start, written.end).trim_end().len());
+        }
+        if self.old_breaks {
+            self.old_breaks(tree, &written)?;
+        }
+        let plain = written.style == ScalarStyle::Plain;
+        // The common case first: text that can be nothing else.
+        let found = if plain && written.tag.is_none() {
+            match written.text.as_bytes().first() {
+                Some(first) if !scalars::may_mean_more(*first) => Found::Text(EcoString::from(&*written.text)),
+                _ => match scalars::plain(&written.text) {
+                    Meaning::Text => Found::Text(EcoString::from(&*written.text)),
+                    meaning => Found::Meaning(meaning),
+                },
+            }
+        } else if let Some(tag) = written.tag {
+            self.tagged(tree, &written, tag)?
+        } else {
+            if written.style != ScalarStyle::SingleQuoted {
+                self.styled(tree, &written)?;
+            }
+            Found::Text(EcoString::from(&*written.text))
+        };
+        let span = tree.span(written.start, written.end);
+        if is_key { self.as_key(tree, &written, found, span) } else { self.as_value(tree, &written, found, span) }
+    }
+
+    fn as_value(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
+        let value = match found {
+            Found::Text(text) => {
+                if written.style == ScalarStyle::Plain && written.tag.is_none() {
+                    let looks_odd = text.as_bytes().first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'));
+                    if looks_odd {
+                        self.remark(tree, written, Meaning::Text, span);
+                    }
+                }
+                Value::Str(text)
+            }
+            Found::Meaning(Meaning::NotFinite(name)) => {
+                let stopped = tree.syntax(span, format!("`{}` is no number that JSON can hold, kubectl refuses it", written.text));
+                tree.help(format!("quote it if the text `{name}` is meant"));
+                return Err(stopped);
+            }
+            Found::Meaning(meaning) => {
+                if written.style == ScalarStyle::Plain && written.tag.is_none() {
+                    self.remark(tree, written, meaning, span);
+                    if written.text.is_empty() && tree.mapping_start().is_some_and(|start| self.slice(start, start + 1) == "{") {
+                        let message = "a key in braces without a value has null to kubectl and \"\" to kustomize";
+                        tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).path(tree.path().to_string()).help("write `null` or `\"\"`"));
+                    }
+                }
+                meaning.value().unwrap_or(Value::Null)
+            }
+        };
+        tree.scalar(Node::new(value, Origin::File(span)), span.start, written.anchor)
+    }
+
+    fn as_key(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
+        let plain = written.style == ScalarStyle::Plain;
+        let text = match found {
+            Found::Text(text) => text,
+            Found::Meaning(Meaning::Null) => {
+                let stopped = tree.syntax(span, "null cannot be the key of a mapping, kubectl refuses it");
+                tree.help("write the key, in quotes if it is the word `null`");
+                return Err(stopped);
+            }
+            Found::Meaning(Meaning::Big(number)) => {
+                let stopped = tree.syntax(span, format!("the number {number} cannot be the key of a mapping, kubectl refuses it"));
+                tree.help("quote the key");
+                return Err(stopped);
+            }
+            Found::Meaning(meaning) => {
+                let key: EcoString = match meaning {
+                    Meaning::Bool(value) => if value { "true" } else { "false" }.into(),
+                    Meaning::Int(number) => eco_format!("{number}"),
+                    Meaning::Float(number) => scalars::float_key(number),
+                    Meaning::NotFinite(name) => name.into(),
+                    Meaning::Text | Meaning::Null | Meaning::Big(_) => EcoString::new(),
+                };
+                if plain && key != *written.text {
+                    let message = format!("the key `{}` is \"{key}\" to kubectl and \"{}\" to kustomize", written.text, written.text);
+                    self.ambiguous(tree, written, span, message);
+                }
+                key
+            }
+        };
+        let merges = text == "<<";
+        let merge_tag = written.tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "merge");
+        let merge = merges && ((plain && written.tag.is_none()) || merge_tag);
+        if merges && !merge {
+            self.ambiguous(tree, written, span, "the quoted key `<<` is a key to kubectl and merges to kustomize".to_owned());
+        }
+        tree.anchor_key(written.anchor, Node::new(Value::Str(text.clone()), Origin::File(span)));
+        tree.key(Key { text, span, merge });
+        Ok(())
+    }
+
+    /// A scalar with a tag, as go-yaml resolves it.
+    fn tagged(&self, tree: &mut Tree<'_>, written: &Written<'_>, tag: &Tag) -> Result<Found, Stopped> {
+        let text = &*written.text;
+        let whole = |text: &str| Ok(Found::Text(EcoString::from(text)));
+        let span = tree.span(written.start, written.end);
+        // The parts of a tag are divided differently when it is written out.
+        let name = format!("{}{}", tag.handle, tag.suffix);
+        if name == "!" && written.style == ScalarStyle::Plain {
+            if scalars::plain(text) != Meaning::Text || scalars::otherwise(text, Meaning::Text).is_some() {
+                self.ambiguous(tree, written, span, format!("`! {text}` is text to kubectl, kustomize does not heed the `!`"));
+            }
+            return whole(text);
+        }
+        let Some(kind) = name.strip_prefix("tag:yaml.org,2002:") else { return whole(text) };
+        let meaning = scalars::plain(text);
+        let expected = match kind {
+            "binary" => return self.binary(tree, text, span),
+            "bool" => {
+                if let Meaning::Bool(_) = meaning {
+                    if written.style != ScalarStyle::Plain || scalars::otherwise(text, meaning).is_some() {
+                        self.ambiguous(tree, written, span, format!("`!!bool {text}` is a boolean to kubectl only"));
+                    }
+                    return Ok(Found::Meaning(meaning));
+                }
+                "a boolean"
+            }
+            "int" => match meaning {
+                Meaning::Int(_) | Meaning::Big(_) => return Ok(Found::Meaning(meaning)),
+                _ => "an integer",
+            },
+            "float" => match meaning {
+                Meaning::Int(_) | Meaning::Big(_) | Meaning::Float(_) | Meaning::NotFinite(_) => return Ok(Found::Meaning(meaning)),
+                _ => "a float",
+            },
+            "null" => match meaning {
+                Meaning::Null => return Ok(Found::Meaning(meaning)),
+                _ => "null",
+            },
+            "timestamp" => {
+                if meaning == Meaning::Text && scalars::is_time(text) {
+                    if let Some(other) = scalars::otherwise(text, meaning) {
+                        self.ambiguous(tree, written, span, format!("`{text}` is text to kubectl and {} to kustomize", other.reading));
+                    }
+                    return whole(text);
+                }
+                "a timestamp"
+            }
+            _ => return whole(text),
+        };
+        let stopped = tree.syntax(span, format!("`{text}` is {}, its tag says {expected}", meaning.type_name()));
+        tree.help("delete the tag, or correct the value");
+        Err(stopped)
+    }
+
+    fn binary(&self, tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped> {
+        let Some(bytes) = base64(text) else {
+            let stopped = tree.syntax(span, "the value of `!!binary` is not base64");
+            tree.help("delete the tag, or correct the value");
+            return Err(stopped);
+        };
+        // What is not UTF-8 becomes a replacement character per byte on the way through JSON.
+        let mut decoded = EcoString::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            decoded.push_str(chunk.valid());
+            for _ in chunk.invalid() {
+                decoded.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        Ok(Found::Text(decoded))
+    }
+
+    /// Quoted and block scalars that kustomize or a reader of YAML 1.2 takes otherwise.
+    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
+        let text = &*written.text;
+        let span = tree.span(written.start, written.end);
+        if written.style == ScalarStyle::Folded {
+            let indented = text.lines().zip(text.lines().skip(1)).any(|(before, line)| !before.is_empty() && line.starts_with([' ', '\t']));
+            if indented || text.ends_with("\n\n") {
+                let finding = Diagnostic::new(Code::AmbiguousScalar, "kubectl and kustomize do not fold this text alike")
+                    .at(span)
+                    .path(tree.path().to_string())
+                    .help("write it as a literal block, with `|`");
+                tree.finding(finding);
+            }
+        }
+        let raw = self.slice(written.start, written.end);
+        if written.style == ScalarStyle::DoubleQuoted
+            && raw.len() != text.len() + 2
+            && let Some(at) = slash_escape(raw)
+        {
+            let at = written.start + offset(at);
+            let stopped = tree.syntax(tree.span(at, at + 2), "`\\/` is no escape to kubectl, but in JSON");
+            tree.help("write `/`");
+            return Err(stopped);
+        }
+        Ok(())
+    }
+
+    /// Characters that end a line in YAML 1.1, which kubectl reads, but not in YAML 1.2.
+    fn old_breaks(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
+        let raw = self.slice(written.start, written.end);
+        let Some(at) = raw.find(['\u{85}', '\u{2028}', '\u{2029}']) else { return Ok(()) };
+        let place = written.start + offset(at);
+        let c = raw[at..].chars().next().unwrap_or_default();
+        let span = tree.span(place, place + offset(c.len_utf8()));
+        let message = format!("the character U+{:04X} ends a line for kubectl, but not in YAML 1.2", u32::from(c));
+        if written.style == ScalarStyle::Plain {
+            let stopped = tree.syntax(span, message);
+            tree.help("delete it, or write it as an escape in double quotes");
+            return Err(stopped);
+        }
+        tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("write it as an escape in double quotes"));
+        Ok(())
+    }
+
+    /// Remarks on a plain scalar that others read otherwise.
+    fn remark(&self, tree: &mut Tree<'_>, written: &Written<'_>, meaning: Meaning, span: Span) {
+        let Some(other) = scalars::otherwise(&written.text, meaning) else { return };
+        let text = &*written.text;
+        let here = match meaning {
+            Meaning::Bool(value) => value.to_string(),
+            Meaning::Int(number) => number.to_string(),
+            Meaning::Big(number) => number.to_string(),
+            Meaning::Float(number) => number.to_string(),
+            Meaning::Text | Meaning::Null | Meaning::NotFinite(_) => format!("the text \"{text}\""),
+        };
+        self.ambiguous(tree, written, span, format!("`{text}` is {here} to kubectl and {} to {}", other.reading, other.who));
+        if !matches!(meaning, Meaning::Text) {
+            tree.help(format!("quote the word if text is meant, else write `{here}`"));
+        }
+    }
+
+    /// Records that a scalar is not read alike by all; the repair quotes it.
+    fn ambiguous(&self, tree: &mut Tree<'_>, written: &Written<'_>, span: Span, message: String) {
+        let mut finding = Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote the word");
+        let path = tree.path().to_string();
+        if !path.is_empty() {
+            finding = finding.path(path);
+        }
+        let written_here = self.slice(span.start, span.end);
+        if written.style == ScalarStyle::Plain && written_here.ends_with(&*written.text) {
+            // An anchor stays; a tag goes, as the quotes say what it said.
+            let anchored = written.anchor > 0;
+            let start = if anchored { span.end - offset(written.text.len()) } else { span.start };
+            finding = finding.fix(Span { start, ..span }, write::quoted(&written.text));
+        }
+        tree.finding(finding);
+    }
+}
+
+/// Where a text in double quotes escapes a slash, as YAML 1.2 lets it.
+fn slash_escape(raw: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in raw.bytes().enumerate() {
+        if escaped && byte == b'/' {
+            return Some(at - 1);
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    None
+}
+
+/// Decodes base64 as Go's standard encoding does: padded, line breaks left out.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(u32::from(byte - b'A')),
+        b'a'..=b'z' => Some(u32::from(byte - b'a') + 26),
+        b'0'..=b'9' => Some(u32::from(byte - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let bytes: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    if !bytes.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3);
+    let groups = bytes.len() / 4;
+    for (position, group) in bytes.chunks_exact(4).enumerate() {
+        let padding = if position + 1 == groups { group.iter().rev().take_while(|byte| **byte == b'=').count() } else { 0 };
+        if padding > 2 {
+            return None;
+        }
+        let mut bits = 0;
+        for byte in &group[..4 - padding] {
+            bits = bits << 6 | digit(*byte)?;
+        }
+        bits <<= 6 * padding;
+        decoded.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
+    }
+    Some(decoded)
+}

@@ -1,0 +1,385 @@
+//! Puts nodes together and keeps the limits, whoever reads the text.
+//!
+//! In: openings, scalars and endings in the order of the text. Out: one tree with spans. It calls itself nowhere, so no
+//! document can exhaust the stack.
+
+use super::super::limits::Limits;
+use super::super::node::{Entry, Map, Node, Origin, Value};
+use super::super::path::{FieldPath, Segment};
+use crate::diag::{Code, Diagnostic, Label};
+use crate::source::{SourceId, Span};
+use ecow::EcoString;
+use std::collections::{BTreeSet, HashMap};
+
+/// From this many keys on, a mapping keeps an index to find duplicates.
+const INDEXED_FROM: usize = 24;
+
+/// Why reading stopped; the finding has been recorded.
+pub(super) struct Stopped;
+
+/// A list or mapping that is still open.
+struct Frame {
+    mapping: bool,
+    start: u32,
+    /// Where its items or entries begin on the shared stack.
+    first: usize,
+    anchor: usize,
+    /// The key whose value is awaited.
+    key: Option<Key>,
+    /// Positions of keys, once there are many.
+    index: Option<HashMap<EcoString, usize>>,
+    /// Positions of entries that came through a merge key; a key of the mapping itself may replace them.
+    merged: BTreeSet<usize>,
+    /// Where a merge key was written.
+    merge_key: Option<Span>,
+    /// Levels below this one.
+    height: usize,
+    /// Nodes counted before it.
+    nodes_before: usize,
+}
+
+/// A key as it will stand in the tree.
+pub(super) struct Key {
+    pub(super) text: EcoString,
+    pub(super) span: Span,
+    /// `<<` without quotes.
+    pub(super) merge: bool,
+}
+
+/// A value that aliases may name.
+enum Anchor {
+    /// Its end has not been seen.
+    Open,
+    /// With its count of nodes and its levels.
+    Done(Node, usize, usize),
+}
+
+/// The tree in the making.
+pub(super) struct Tree<'a> {
+    pub(super) source: SourceId,
+    limits: &'a Limits,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    frames: Vec<Frame>,
+    items: Vec<Node>,
+    entries: Vec<Entry>,
+    anchors: Vec<Anchor>,
+    /// Nodes so far, aliases counted in full.
+    nodes: usize,
+    /// Nodes so far as they are written.
+    written: usize,
+    root: Option<Node>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(source: SourceId, limits: &'a Limits) -> Self {
+        Self {
+            source,
+            limits,
+            diagnostics: Vec::new(),
+            frames: Vec::with_capacity(16),
+            items: Vec::with_capacity(64),
+            entries: Vec::with_capacity(64),
+            anchors: Vec::new(),
+            nodes: 0,
+            written: 0,
+            root: None,
+        }
+    }
+
+    /// The tree, when everything that was opened has been closed.
+    pub(super) fn into_root(self) -> (Option<Node>, Vec<Diagnostic>) {
+        (self.root, self.diagnostics)
+    }
+
+    pub(super) fn span(&self, start: u32, end: u32) -> Span {
+        Span { source: self.source, start, end: end.max(start) }
+    }
+
+    /// Whether the next node is a key.
+    pub(super) fn awaits_key(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.mapping && frame.key.is_none())
+    }
+
+    /// Where the innermost mapping begins, when the next node belongs to it.
+    pub(super) fn mapping_start(&self) -> Option<u32> {
+        self.frames.last().filter(|frame| frame.mapping).map(|frame| frame.start)
+    }
+
+    /// The path of the node that comes next, for findings.
+    pub(super) fn path(&self) -> FieldPath {
+        let mut path = FieldPath::root();
+        for (position, frame) in self.frames.iter().enumerate() {
+            if frame.mapping {
+                path.0.extend(frame.key.as_ref().map(|key| Segment::Field(key.text.clone())));
+            } else {
+                let end = self.frames[position + 1..].iter().find(|inner| !inner.mapping).map_or(self.items.len(), |inner| inner.first);
+                path.0.push(Segment::Index(end - frame.first));
+            }
+        }
+        path
+    }
+
+    pub(super) fn finding(&mut self, finding: Diagnostic) {
+        self.diagnostics.push(finding);
+    }
+
+    /// Sets the next action of the finding recorded last.
+    pub(super) fn help(&mut self, help: impl Into<String>) {
+        if let Some(finding) = self.diagnostics.last_mut() {
+            finding.help = Some(help.into());
+        }
+    }
+
+    /// Adds a place to the finding recorded last.
+    pub(super) fn label(&mut self, span: Span, text: &str) {
+        if let Some(finding) = self.diagnostics.last_mut() {
+            finding.labels.push(Label { span, text: text.to_owned() });
+        }
+    }
+
+    /// Records that the text is not YAML, and stops.
+    pub(super) fn syntax(&mut self, span: Span, message: impl Into<String>) -> Stopped {
+        self.finding(Diagnostic::new(Code::YamlSyntax, message).at(span));
+        Stopped
+    }
+
+    /// Opens a list or mapping.
+    pub(super) fn open(&mut self, mapping: bool, start: u32, anchor: usize) -> Result<(), Stopped> {
+        let deepest = self.limits.depth.min(Limits::DEEPEST);
+        if self.frames.len() >= deepest {
+            let span = self.span(start, start + 1);
+            return Err(self.too_deep(span));
+        }
+        if self.awaits_key() {
+            let span = self.span(start, start + 1);
+            let what = if mapping { "a mapping" } else { "a list" };
+            return Err(self.syntax(span, format!("{what} cannot be the key of a mapping")));
+        }
+        let nodes_before = self.nodes;
+        self.count(start)?;
+        self.announce(anchor);
+        let first = if mapping { self.entries.len() } else { self.items.len() };
+        self.frames.push(Frame { mapping, start, first, anchor, key: None, index: None, merged: BTreeSet::new(), merge_key: None, height: 0, nodes_before });
+        Ok(())
+    }
+
+    /// Records that the document is deeper than the limit, and stops.
+    pub(super) fn too_deep(&mut self, span: Span) -> Stopped {
+        let deepest = self.limits.depth.min(Limits::DEEPEST);
+        let finding = Diagnostic::new(Code::DepthLimit, format!("the document is nested deeper than {deepest} levels (`--max-depth`)")).at(span);
+        self.finding(if self.limits.depth < Limits::DEEPEST {
+            finding.help(format!("raise `--max-depth` if it is meant, up to {}", Limits::DEEPEST))
+        } else {
+            finding.help("no deeper document can be read, flatten it")
+        });
+        Stopped
+    }
+
+    /// Records that the document has more nodes than the limit, and stops.
+    pub(super) fn too_many(&mut self, span: Span) -> Stopped {
+        let nodes = self.limits.nodes;
+        self.finding(
+            Diagnostic::new(Code::NodeLimit, format!("the document has more than {nodes} nodes (`--max-nodes`)"))
+                .at(span)
+                .help("raise `--max-nodes`, or split the document"),
+        );
+        Stopped
+    }
+
+    fn count(&mut self, start: u32) -> Result<(), Stopped> {
+        self.nodes += 1;
+        self.written += 1;
+        if self.nodes <= self.limits.nodes {
+            return Ok(());
+        }
+        let span = self.span(start, start + 1);
+        Err(if self.written > self.limits.nodes { self.too_many(span) } else { self.explodes(span) })
+    }
+
+    fn explodes(&mut self, span: Span) -> Stopped {
+        let nodes = self.limits.nodes;
+        self.finding(
+            Diagnostic::new(Code::ExpansionLimit, format!("aliases and merge keys expand to more than {nodes} nodes (`--max-nodes`)"))
+                .at(span)
+                .help("write the values out, or raise `--max-nodes`"),
+        );
+        Stopped
+    }
+
+    fn announce(&mut self, anchor: usize) {
+        if anchor > 0 {
+            if self.anchors.len() <= anchor {
+                self.anchors.resize_with(anchor + 1, || Anchor::Open);
+            }
+            self.anchors[anchor] = Anchor::Open;
+        }
+    }
+
+    /// Closes the innermost list or mapping.
+    pub(super) fn close(&mut self, end: Option<u32>) -> Result<(), Stopped> {
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        // A block ends with its last value, not where the next token stands.
+        let (value, last) = if frame.mapping {
+            let last = self.entries[frame.first..].last().map(|entry| entry.node.origin);
+            (Value::Map(self.entries.drain(frame.first..).collect::<Map>()), last)
+        } else {
+            let last = self.items[frame.first..].last().map(|item| item.origin);
+            (Value::List(self.items.drain(frame.first..).collect()), last)
+        };
+        let end = end.or(last.and_then(Origin::span).map(|span| span.end)).unwrap_or(frame.start + 1);
+        let node = Node::new(value, Origin::File(self.span(frame.start, end)));
+        let height = frame.height + 1;
+        if frame.anchor > 0 {
+            self.anchors[frame.anchor] = Anchor::Done(node.clone(), self.nodes - frame.nodes_before, height);
+        }
+        self.place(node, height)
+    }
+
+    /// Adds a scalar that is no key.
+    pub(super) fn scalar(&mut self, node: Node, start: u32, anchor: usize) -> Result<(), Stopped> {
+        self.count(start)?;
+        if anchor > 0 {
+            self.announce(anchor);
+            self.anchors[anchor] = Anchor::Done(node.clone(), 1, 0);
+        }
+        self.place(node, 0)
+    }
+
+    /// Remembers a scalar that stands as a key, for aliases.
+    pub(super) fn anchor_key(&mut self, anchor: usize, node: Node) {
+        if anchor > 0 {
+            self.announce(anchor);
+            self.anchors[anchor] = Anchor::Done(node, 1, 0);
+        }
+    }
+
+    /// The value an alias names; `None` when it stands inside of it.
+    pub(super) fn anchored(&self, anchor: usize) -> Option<&Node> {
+        match self.anchors.get(anchor) {
+            Some(Anchor::Done(node, ..)) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Adds what an alias stands for.
+    pub(super) fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stopped> {
+        let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
+            self.finding(
+                Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span).help("write the value out"),
+            );
+            return Err(Stopped);
+        };
+        let (node, nodes, height) = (node.clone(), *nodes, *height);
+        self.written += 1;
+        self.nodes += nodes;
+        if self.nodes > self.limits.nodes {
+            return Err(self.explodes(span));
+        }
+        if self.frames.len() + height > self.limits.depth.min(Limits::DEEPEST) {
+            return Err(self.too_deep(span));
+        }
+        self.place(node, height)
+    }
+
+    /// Sets the key whose value comes next.
+    pub(super) fn key(&mut self, key: Key) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.key = Some(key);
+        }
+    }
+
+    /// Puts a finished node where it belongs.
+    fn place(&mut self, node: Node, height: usize) -> Result<(), Stopped> {
+        let Some(frame) = self.frames.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        frame.height = frame.height.max(height);
+        if !frame.mapping {
+            self.items.push(node);
+            return Ok(());
+        }
+        let Some(key) = frame.key.take() else { return Ok(()) };
+        if key.merge {
+            return self.merge(&key, &node);
+        }
+        self.insert(key.text, key.span, node, false);
+        Ok(())
+    }
+
+    /// Adds an entry to the innermost mapping. The last of two equal keys counts, as kubectl has it.
+    fn insert(&mut self, text: EcoString, span: Span, node: Node, merging: bool) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let entries = &mut self.entries[frame.first..];
+        let found = match &frame.index {
+            Some(index) => index.get(&text).copied(),
+            None => entries.iter().position(|entry| entry.key == text),
+        };
+        if let Some(found) = found {
+            let entry = &mut entries[found];
+            let before = entry.key_origin.span();
+            let was_merged = if merging { frame.merged.contains(&found) } else { frame.merged.remove(&found) };
+            if !merging && !was_merged {
+                self.diagnostics.push(
+                    Diagnostic::new(Code::DuplicateKey, format!("`{text}` is twice in one mapping"))
+                        .at(span)
+                        .label(before, "first here")
+                        .help("delete one of the two"),
+                );
+            } else if merging && !was_merged {
+                if entry.node != node {
+                    let message = format!("`<<` after `{text}`: kubectl takes the merged value, kustomize the one written before it");
+                    self.diagnostics.push(
+                        Diagnostic::new(Code::AmbiguousScalar, message)
+                            .at(frame.merge_key.unwrap_or(span))
+                            .label(before, "written here")
+                            .help("write `<<` before the keys that override it"),
+                    );
+                }
+                frame.merged.insert(found);
+            }
+            entry.key_origin = Origin::File(span);
+            entry.node = node;
+            return;
+        }
+        if merging {
+            frame.merged.insert(entries.len());
+        }
+        if let Some(index) = &mut frame.index {
+            index.insert(text.clone(), entries.len());
+        } else if entries.len() == INDEXED_FROM {
+            let mut index: HashMap<EcoString, usize> = entries.iter().enumerate().map(|(position, entry)| (entry.key.clone(), position)).collect();
+            index.insert(text.clone(), entries.len());
+            frame.index = Some(index);
+        }
+        self.entries.push(Entry { key: text, key_origin: Origin::File(span), node });
+    }
+
+    /// Lays the mappings under `<<` into the innermost mapping, over what it has already.
+    fn merge(&mut self, key: &Key, node: &Node) -> Result<(), Stopped> {
+        if let Some(frame) = self.frames.last_mut()
+            && let Some(first) = frame.merge_key.replace(key.span)
+        {
+            self.diagnostics.push(
+                Diagnostic::new(Code::DuplicateKey, "`<<` is twice in one mapping")
+                    .at(key.span)
+                    .label(first, "first here")
+                    .help("write one `<<` with a list of aliases"),
+            );
+        }
+        // The first of several mappings counts, so it is laid on last.
+        let one = std::slice::from_ref(node);
+        let mappings = if matches!(node.value, Value::List(_)) { node.items() } else { one };
+        for mapping in mappings.iter().rev() {
+            let Some(map) = mapping.as_map() else {
+                let span = mapping.origin.span().unwrap_or(key.span);
+                return Err(self.syntax(span, format!("`<<` takes a mapping or a list of mappings, not {}", mapping.kind_name())));
+            };
+            for entry in map {
+                let span = entry.key_origin.span().unwrap_or(key.span);
+                self.insert(entry.key.clone(), span, entry.node.clone(), true);
+            }
+        }
+        Ok(())
+    }
+}
