@@ -1,6 +1,13 @@
 //! `ome` plans, explains and renders AI model serving on Kubernetes without a cluster.
 
+pub mod api;
+pub mod catalog;
+pub mod compose;
+pub mod decision;
 pub mod diag;
+pub mod dialect;
+pub mod policy;
 pub mod quantity;
+pub mod resolve;
 pub mod source;
 pub mod yaml;

@@ -1,2 +1,3 @@
 //! The `ome` binary.
+
 fn main() {}

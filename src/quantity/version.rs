@@ -160,6 +160,26 @@ impl Version {
         self.precision
     }
 
+    /// Whether a runtime of this version serves a model of that version: [`matches_controller`] over what is parsed.
+    pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {
+        let order = self.compare(model);
+        let exact = operator == Operator::Equal || self.is_unofficial() || model.is_unofficial();
+        let failure = if exact {
+            (order != Ordering::Equal).then_some(VersionMismatch::Different)
+        } else if self.precision != model.precision {
+            Some(VersionMismatch::Precision)
+        } else if self.prefixed != model.prefixed {
+            Some(VersionMismatch::Prefix)
+        } else {
+            match operator {
+                Operator::GreaterThan => (order != Ordering::Greater).then_some(VersionMismatch::NotGreater),
+                Operator::GreaterThanOrEqual => (order == Ordering::Less).then_some(VersionMismatch::Less),
+                Operator::Equal | Operator::Other => (order != Ordering::Equal).then_some(VersionMismatch::Different),
+            }
+        };
+        failure.map_or(Ok(()), Err)
+    }
+
     /// The controller's order: numbers, then suffixes by bytes, a missing suffix first; precision and `v` mean nothing.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.numbers.cmp(&other.numbers).then_with(|| self.suffixes.cmp(&other.suffixes))
@@ -196,22 +216,7 @@ fn controller_number(text: &str, part: Part) -> Result<u64, VersionError> {
 pub fn matches_controller(runtime: &str, operator: Operator, model: &str) -> Result<(), VersionMismatch> {
     let model = Version::parse_controller(model).map_err(VersionMismatch::Model)?;
     let runtime = Version::parse_controller(runtime).map_err(VersionMismatch::Runtime)?;
-    let order = runtime.compare(&model);
-    let exact = operator == Operator::Equal || runtime.is_unofficial() || model.is_unofficial();
-    let failure = if exact {
-        (order != Ordering::Equal).then_some(VersionMismatch::Different)
-    } else if runtime.precision != model.precision {
-        Some(VersionMismatch::Precision)
-    } else if runtime.prefixed != model.prefixed {
-        Some(VersionMismatch::Prefix)
-    } else {
-        match operator {
-            Operator::GreaterThan => (order != Ordering::Greater).then_some(VersionMismatch::NotGreater),
-            Operator::GreaterThanOrEqual => (order == Ordering::Less).then_some(VersionMismatch::Less),
-            Operator::Equal | Operator::Other => (order != Ordering::Equal).then_some(VersionMismatch::Different),
-        }
-    };
-    failure.map_or(Ok(()), Err)
+    runtime.admits(operator, &model)
 }
 
 /// A version by the documents (S0-023): one to three numbers with dots between, then a suffix or nothing.
@@ -221,6 +226,15 @@ pub struct DocumentedVersion {
     numbers: Vec<u64>,
     /// What follows the numbers, its first sign included; empty without suffix.
     suffix: EcoString,
+}
+
+impl DocumentedVersion {
+    /// Whether a runtime of this version serves a model of that version: [`matches_documented`] over what is parsed.
+    pub fn admits(&self, model: &Self) -> bool {
+        let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));
+        let equal = self.numbers.iter().copied().zip(parts).all(|(ours, theirs)| ours == theirs);
+        equal && (self.suffix.is_empty() || self.suffix == model.suffix)
+    }
 }
 
 /// Reads a version by the documented rule.
@@ -253,9 +267,7 @@ pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError
 pub fn matches_documented(runtime: &str, model: &str) -> Result<(), VersionMismatch> {
     let runtime = validate_documented(runtime).map_err(VersionMismatch::Runtime)?;
     let model = validate_documented(model).map_err(VersionMismatch::Model)?;
-    let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));
-    let equal = runtime.numbers.iter().copied().zip(parts).all(|(ours, theirs)| ours == theirs);
-    if equal && (runtime.suffix.is_empty() || runtime.suffix == model.suffix) { Ok(()) } else { Err(VersionMismatch::Different) }
+    if runtime.admits(&model) { Ok(()) } else { Err(VersionMismatch::Different) }
 }
 
 #[cfg(test)]

@@ -94,7 +94,11 @@ fn scalars_read_as_kubectl_reads_them() {
         };
         if let Some(complaint) = complaint {
             let shown: Vec<String> = findings.iter().map(|finding| format!("{}: {}", finding.code.as_str(), finding.message)).collect();
-            wrong.push(format!("{complaint}: {text:?}\n  got  {:?}\n  want {}\n  {shown:?}", nodes.iter().map(Node::to_json).collect::<Vec<_>>(), row["kubectl"]));
+            wrong.push(format!(
+                "{complaint}: {text:?}\n  got  {:?}\n  want {}\n  {shown:?}",
+                nodes.iter().map(Node::to_json).collect::<Vec<_>>(),
+                row["kubectl"]
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} rows\n{}", wrong.len(), wrong.join("\n"));

@@ -1,0 +1,18 @@
+//! What the things are: models, runtimes, services, nodes, as every dialect of them is read.
+//!
+//! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here knows how a field is
+//! spelt in a file (that is `dialect`) or decides anything.
+
+mod config;
+mod model;
+mod object;
+mod runtime;
+mod service;
+mod version;
+
+pub use config::{IngressConfig, OperatorConfig};
+pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
+pub use object::{Api, Field, Object, ObjectRef, Scope};
+pub use runtime::{FormatEntry, Runtime, SizeRange};
+pub use service::{Component, ComponentKind, ModelLookup, ModelRef, RuntimeRef, Service};
+pub use version::Version;

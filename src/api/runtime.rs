@@ -1,0 +1,72 @@
+//! Runtimes: what serves.
+
+use super::model::{Diffusion, NamedVersion, Size};
+use super::object::{Field, Object};
+use super::version::Version;
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+
+/// One entry of `supportedModelFormats`.
+#[derive(Clone, Debug)]
+pub struct FormatEntry {
+    /// Deprecated `name`: the documents read it as the format's name (S0-021), the controller never.
+    pub legacy_name: Option<Field<EcoString>>,
+    /// Deprecated `version`, beside the deprecated `name`.
+    pub legacy_version: Option<Field<Version>>,
+    /// `modelFormat`.
+    pub format: Option<NamedVersion>,
+    /// `modelFramework`.
+    pub framework: Option<NamedVersion>,
+    /// `modelArchitecture`.
+    pub architecture: Option<Field<EcoString>>,
+    /// `quantization`.
+    pub quantization: Option<Field<EcoString>>,
+    /// `diffusionPipeline`.
+    pub diffusion: Option<Diffusion>,
+    /// `autoSelect`; unset is not false for the controller's score.
+    pub auto_select: Option<Field<bool>>,
+    /// `priority`.
+    pub priority: Option<Field<i64>>,
+    /// Who wrote the entry.
+    pub origin: Origin,
+}
+
+/// `modelSizeRange`.
+#[derive(Clone, Debug)]
+pub struct SizeRange {
+    /// Smallest size, inclusive.
+    pub min: Option<Field<Size>>,
+    /// Largest size, inclusive.
+    pub max: Option<Field<Size>>,
+    /// Who wrote the range.
+    pub origin: Origin,
+}
+
+/// A ServingRuntime or ClusterServingRuntime.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// The object.
+    pub object: Object,
+    /// `supportedModelFormats`, in order.
+    pub formats: Vec<FormatEntry>,
+    /// `modelSizeRange`.
+    pub size_range: Option<SizeRange>,
+    /// `disabled: true`.
+    pub disabled: Option<Field<bool>>,
+    /// `protocolVersions`; empty when absent.
+    pub protocols: Vec<Field<EcoString>>,
+    /// `acceleratorRequirements.acceleratorClasses`.
+    pub accelerator_classes: Vec<Field<EcoString>>,
+}
+
+impl Runtime {
+    /// `engineConfig`, `decoderConfig` or `routerConfig`.
+    pub fn config(&self, component: super::ComponentKind) -> Option<&Node> {
+        self.object.spec(component.config_key())
+    }
+
+    /// Whether it comes before another in the fixed order of listings: namespaced first, then name, byte order.
+    pub fn listing_key(&self) -> (&super::Scope, &EcoString) {
+        (&self.object.id.scope, &self.object.id.name)
+    }
+}

@@ -1,0 +1,112 @@
+//! Services: what the user asks for.
+
+use super::object::{Field, Object};
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// A component of a service. Declaration order is the order in which the operator writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ComponentKind {
+    /// Runs the model; prefill when there is a decoder.
+    Engine,
+    /// Decodes in prefill-decode disaggregation.
+    Decoder,
+    /// Routes requests.
+    Router,
+}
+
+impl ComponentKind {
+    /// All components in order.
+    pub const ALL: [Self; 3] = [Self::Engine, Self::Decoder, Self::Router];
+
+    /// The word used as key of the service, as suffix of names and as label value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::Decoder => "decoder",
+            Self::Router => "router",
+        }
+    }
+
+    /// The key of a runtime that configures it.
+    pub fn config_key(self) -> &'static str {
+        match self {
+            Self::Engine => "engineConfig",
+            Self::Decoder => "decoderConfig",
+            Self::Router => "routerConfig",
+        }
+    }
+}
+
+/// In which order the scopes are asked for a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelLookup {
+    /// BaseModel of the namespace, then ClusterBaseModel.
+    NamespaceFirst,
+    /// ClusterBaseModel, then BaseModel of the namespace: migration of the deprecated form.
+    ClusterFirst,
+}
+
+/// The model a service names.
+#[derive(Clone, Debug)]
+pub struct ModelRef {
+    /// Name.
+    pub name: Field<EcoString>,
+    /// Kind, when it is written.
+    pub kind: Option<Field<EcoString>>,
+    /// Names of fine-tuned weights.
+    pub fine_tuned: Vec<Field<EcoString>>,
+    /// Order of scopes.
+    pub lookup: ModelLookup,
+}
+
+/// The runtime a service names.
+#[derive(Clone, Debug)]
+pub struct RuntimeRef {
+    /// Name.
+    pub name: Field<EcoString>,
+    /// Kind, when it is written.
+    pub kind: Option<Field<EcoString>>,
+}
+
+/// What a service says of one component.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// The service's part of it.
+    pub node: Node,
+}
+
+/// An InferenceService, read by the rules of one semantics (the deprecated form is already migrated).
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// The object as read.
+    pub object: Object,
+    /// Namespace; `default` or the one of `-n` when none is written.
+    pub namespace: EcoString,
+    /// `spec.model`.
+    pub model: Option<ModelRef>,
+    /// `spec.runtime` with a name.
+    pub runtime: Option<RuntimeRef>,
+    /// Components the service names, in order.
+    pub components: Vec<Component>,
+    /// Protocol asked for.
+    pub protocol: Option<Field<EcoString>>,
+    /// Accelerator classes the service names (annotation, selector, component overrides), sorted, without repeats.
+    pub accelerator_classes: Vec<Field<EcoString>>,
+    /// Was written in the deprecated predictor form, which still has content.
+    pub predictor: bool,
+}
+
+impl Service {
+    /// What the service says of a component.
+    pub fn component(&self, kind: ComponentKind) -> Option<&Node> {
+        self.components.iter().find(|component| component.kind == kind).map(|component| &component.node)
+    }
+
+    /// Name of the service.
+    pub fn name(&self) -> &EcoString {
+        &self.object.id.name
+    }
+}

@@ -1,0 +1,40 @@
+//! A version as written, parsed once by both rules.
+
+use crate::quantity::{self, DocumentedVersion, Operator, VersionError};
+use ecow::EcoString;
+
+/// A version of a format or framework.
+#[derive(Clone, Debug)]
+pub struct Version {
+    text: EcoString,
+    documented: Result<DocumentedVersion, VersionError>,
+    controller: Option<quantity::Version>,
+}
+
+impl Version {
+    /// Parses a version by both rules; neither failing is an error here.
+    pub fn parse(text: &str) -> Self {
+        Self { text: text.into(), documented: quantity::validate_documented(text), controller: quantity::Version::parse_controller(text).ok() }
+    }
+
+    /// As written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the documents have against it (S0-023).
+    pub fn problem(&self) -> Option<&VersionError> {
+        self.documented.as_ref().err()
+    }
+
+    /// Whether a runtime with this version admits a model's, by the documents (S0-023).
+    pub fn admits_documented(&self, model: &Self) -> bool {
+        matches!((&self.documented, &model.documented), (Ok(runtime), Ok(model)) if runtime.admits(model))
+    }
+
+    /// Whether a runtime with this version and operator admits a model's, by the controller (ome-selection 2.4). What does
+    /// not parse admits nothing and is admitted by nothing.
+    pub fn admits_controller(&self, operator: Operator, model: &Self) -> bool {
+        matches!((&self.controller, &model.controller), (Some(runtime), Some(model)) if runtime.admits(operator, model).is_ok())
+    }
+}

@@ -1,0 +1,174 @@
+//! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
+
+use super::{Catalog, RuntimeSet, Views};
+use crate::api::{Api, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::policy::Semantics;
+use ecow::EcoString;
+use std::collections::{BTreeMap, HashMap};
+
+/// How a catalog is built.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// By whose rules findings are graded.
+    pub semantics: Semantics,
+}
+
+/// One object with its typed view.
+enum Item {
+    Model(Box<Model>),
+    Runtime(Box<Runtime>),
+    Weight(FineTunedWeight),
+    Service(Box<Views>),
+    AcceleratorClass(Object),
+    Node(Object),
+    Other(Object),
+}
+
+impl Item {
+    fn object(&self) -> &Object {
+        match self {
+            Self::Model(model) => &model.object,
+            Self::Runtime(runtime) => &runtime.object,
+            Self::Weight(weight) => &weight.object,
+            Self::Service(views) => &views.documented.object,
+            Self::AcceleratorClass(object) | Self::Node(object) | Self::Other(object) => object,
+        }
+    }
+}
+
+/// Collects typed objects in the order of the input.
+pub struct Builder {
+    options: Options,
+    items: Vec<Item>,
+    index: HashMap<(Api, ObjectRef), usize>,
+    config: OperatorConfig,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Builder {
+    /// An empty builder.
+    pub fn new(options: Options) -> Self {
+        Self { options, items: Vec::new(), index: HashMap::new(), config: OperatorConfig::default(), diagnostics: Vec::new() }
+    }
+
+    /// Adds a model.
+    pub fn model(&mut self, model: Model) {
+        self.add(Item::Model(Box::new(model)));
+    }
+
+    /// Adds a runtime.
+    pub fn runtime(&mut self, runtime: Runtime) {
+        self.add(Item::Runtime(Box::new(runtime)));
+    }
+
+    /// Adds a fine-tuned weight.
+    pub fn weight(&mut self, weight: FineTunedWeight) {
+        self.add(Item::Weight(weight));
+    }
+
+    /// Adds a service as both semantics read it.
+    pub fn service(&mut self, documented: Service, controller: Service) {
+        self.add(Item::Service(Box::new(Views { documented, controller })));
+    }
+
+    /// Adds an accelerator class.
+    pub fn accelerator_class(&mut self, object: Object) {
+        self.add(Item::AcceleratorClass(object));
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, object: Object) {
+        self.add(Item::Node(object));
+    }
+
+    /// Adds an object that is kept without an index.
+    pub fn other(&mut self, object: Object) {
+        self.add(Item::Other(object));
+    }
+
+    /// Sets the operator's settings.
+    pub fn config(&mut self, config: OperatorConfig) {
+        self.config = config;
+    }
+
+    fn add(&mut self, item: Item) {
+        let object = item.object();
+        let key = (object.api, object.id.clone());
+        let Some(&position) = self.index.get(&key) else {
+            self.index.insert(key, self.items.len());
+            self.items.push(item);
+            return;
+        };
+        let earlier = self.items[position].object();
+        let finding = if earlier.builtin && !object.builtin {
+            Some(
+                Diagnostic::new(Code::OverridesBuiltin, format!("{} overrides the built-in one", object.id))
+                    .at(object.name_span())
+                    .object(object.id.to_string())
+                    .help("rename it to keep both"),
+            )
+        } else if object.builtin && !earlier.builtin {
+            // The user's object came first; the built-in one is dropped.
+            self.diagnostics.push(
+                Diagnostic::new(Code::OverridesBuiltin, format!("{} overrides the built-in one", earlier.id))
+                    .at(earlier.name_span())
+                    .object(earlier.id.to_string())
+                    .help("rename it to keep both"),
+            );
+            return;
+        } else {
+            Some(
+                Diagnostic::new(Code::DuplicateObject, format!("{} stands twice", object.id))
+                    .at(object.name_span())
+                    .label(earlier.name_span(), "first here")
+                    .object(object.id.to_string())
+                    // A cluster takes both in turn and keeps the last; only on disk is it a mistake.
+                    .severity(if self.options.semantics == Semantics::Controller { Severity::Warning } else { Severity::Error })
+                    .help("rename or delete one; the last one read is used, as a cluster keeps the one applied last"),
+            )
+        };
+        self.diagnostics.extend(finding);
+        self.items[position] = item;
+    }
+
+    /// Sorts, indexes and freezes.
+    pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
+        let mut catalog = Catalog { config: self.config, ..Catalog::default() };
+        let mut runtimes: BTreeMap<Api, Vec<Runtime>> = BTreeMap::new();
+        for item in self.items {
+            let object = item.object();
+            catalog.owners.entry(object.span.source).or_default().push((object.span.start, object.span.end, object.id.kind.clone()));
+            match item {
+                Item::Model(model) => catalog.models.push(*model),
+                Item::Runtime(runtime) => runtimes.entry(runtime.object.api).or_default().push(*runtime),
+                Item::Weight(weight) => {
+                    catalog.weights.insert(weight.object.id.name.clone(), weight);
+                }
+                Item::Service(views) => catalog.services.push(*views),
+                Item::AcceleratorClass(object) => {
+                    catalog.accelerator_classes.insert(object.id.name.clone(), object);
+                }
+                Item::Node(object) => {
+                    catalog.nodes.insert(object.id.name.clone(), object);
+                }
+                Item::Other(object) => catalog.others.push(object),
+            }
+        }
+        for owners in catalog.owners.values_mut() {
+            owners.sort_unstable_by_key(|(start, _, _)| *start);
+        }
+        catalog.models.sort_by(|a, b| (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name)));
+        catalog.services.sort_by(|a, b| {
+            let key = |views: &Views| (views.documented.object.api, views.documented.namespace.clone(), views.documented.name().clone());
+            key(a).cmp(&key(b))
+        });
+        catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
+        catalog.runtimes = runtimes.into_iter().map(|(api, runtimes)| (api, RuntimeSet::new(runtimes))).collect();
+        (catalog, self.diagnostics)
+    }
+}
+
+fn index<'a>(ids: impl Iterator<Item = &'a ObjectRef>) -> HashMap<(Scope, EcoString), usize> {
+    ids.enumerate().map(|(position, id)| ((id.scope.clone(), id.name.clone()), position)).collect()
+}

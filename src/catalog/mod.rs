@@ -1,0 +1,135 @@
+//! Everything that was loaded, indexed and frozen.
+//!
+//! In: typed objects. Out: look-ups by kind, scope and name. What shadows or repeats what is found out here, once;
+//! nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the world, from any thread.
+
+mod build;
+mod runtimes;
+
+pub use build::{Builder, Options};
+pub use runtimes::RuntimeSet;
+
+use crate::api::{Api, FineTunedWeight, Model, Object, OperatorConfig, Runtime, Scope, Service};
+use crate::policy::Semantics;
+use crate::source::{SourceId, Span};
+use ecow::EcoString;
+use std::collections::{BTreeMap, HashMap};
+
+/// A service as each semantics reads it.
+#[derive(Clone, Debug)]
+pub struct Views {
+    documented: Service,
+    controller: Service,
+}
+
+impl Views {
+    /// The view of one semantics.
+    pub fn of(&self, semantics: Semantics) -> &Service {
+        match semantics {
+            Semantics::Documented => &self.documented,
+            Semantics::Controller => &self.controller,
+        }
+    }
+}
+
+/// All loaded objects.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    models: Vec<Model>,
+    model_index: HashMap<(Scope, EcoString), usize>,
+    /// A service sees the runtimes of its own API only.
+    runtimes: BTreeMap<Api, RuntimeSet>,
+    weights: BTreeMap<EcoString, FineTunedWeight>,
+    services: Vec<Views>,
+    accelerator_classes: BTreeMap<EcoString, Object>,
+    nodes: BTreeMap<EcoString, Object>,
+    config: OperatorConfig,
+    /// Objects that are read and kept, but have no index of their own.
+    others: Vec<Object>,
+    /// Which object a place belongs to: by source, sorted by start.
+    owners: HashMap<SourceId, Vec<(u32, u32, EcoString)>>,
+}
+
+impl Catalog {
+    /// A model by scope and name.
+    pub fn model(&self, scope: &Scope, name: &str) -> Option<&Model> {
+        self.model_index.get(&(scope.clone(), name.into())).map(|index| &self.models[*index])
+    }
+
+    /// All models, namespaced first, by name.
+    pub fn models(&self) -> impl Iterator<Item = &Model> {
+        self.models.iter()
+    }
+
+    /// The runtimes of one API.
+    pub fn runtimes(&self, api: Api) -> &RuntimeSet {
+        static NONE: RuntimeSet = RuntimeSet::EMPTY;
+        self.runtimes.get(&api).unwrap_or(&NONE)
+    }
+
+    /// The runtimes of every API.
+    pub fn all_runtimes(&self) -> impl Iterator<Item = &Runtime> {
+        self.runtimes.values().flat_map(RuntimeSet::iter)
+    }
+
+    /// A fine-tuned weight.
+    pub fn fine_tuned_weight(&self, name: &str) -> Option<&FineTunedWeight> {
+        self.weights.get(name)
+    }
+
+    /// All fine-tuned weights by name.
+    pub fn fine_tuned_weights(&self) -> impl Iterator<Item = &FineTunedWeight> {
+        self.weights.values()
+    }
+
+    /// All services: by namespace, then name.
+    pub fn services(&self) -> &[Views] {
+        &self.services
+    }
+
+    /// An accelerator class.
+    pub fn accelerator_class(&self, name: &str) -> Option<&Object> {
+        self.accelerator_classes.get(name)
+    }
+
+    /// All accelerator classes by name.
+    pub fn accelerator_classes(&self) -> impl Iterator<Item = &Object> {
+        self.accelerator_classes.values()
+    }
+
+    /// All nodes by name.
+    pub fn nodes(&self) -> impl Iterator<Item = &Object> {
+        self.nodes.values()
+    }
+
+    /// The operator's settings: the loaded ConfigMap, or those it ships with.
+    pub fn config(&self) -> &OperatorConfig {
+        &self.config
+    }
+
+    /// Objects without an index of their own, in the order of the input.
+    pub fn others(&self) -> &[Object] {
+        &self.others
+    }
+
+    /// Every object of the catalog, in a fixed order.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.models
+            .iter()
+            .map(|model| &model.object)
+            .chain(self.all_runtimes().map(|runtime| &runtime.object))
+            .chain(self.weights.values().map(|weight| &weight.object))
+            .chain(self.accelerator_classes.values())
+            .chain(self.services.iter().map(|views| &views.documented.object))
+            .chain(self.nodes.values())
+            .chain(&self.others)
+    }
+
+    /// Kind of the object that wrote a place.
+    pub fn owner_kind(&self, span: Span) -> Option<&str> {
+        let owners = self.owners.get(&span.source)?;
+        let index = owners.partition_point(|(start, _, _)| *start <= span.start);
+        let (_, end, kind) = owners.get(index.checked_sub(1)?)?;
+        (span.start < *end).then_some(kind.as_str())
+    }
+}

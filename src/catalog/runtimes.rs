@@ -1,0 +1,81 @@
+//! The runtimes of one API, ordered as discovery lists them.
+
+use crate::api::{Runtime, Scope};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Runtimes sorted by scope (namespaces in order, then cluster) and name.
+#[derive(Debug, Default)]
+pub struct RuntimeSet {
+    runtimes: Vec<Runtime>,
+    namespaces: BTreeMap<EcoString, Range<usize>>,
+    cluster: Range<usize>,
+}
+
+impl RuntimeSet {
+    /// A set without runtimes.
+    pub(super) const EMPTY: Self = Self { runtimes: Vec::new(), namespaces: BTreeMap::new(), cluster: 0..0 };
+
+    /// Sorts and indexes.
+    pub(super) fn new(mut runtimes: Vec<Runtime>) -> Self {
+        runtimes.sort_by(|a, b| a.listing_key().cmp(&b.listing_key()));
+        let start = runtimes.partition_point(|runtime| runtime.object.id.scope != Scope::Cluster);
+        let mut namespaces: BTreeMap<EcoString, Range<usize>> = BTreeMap::new();
+        for (position, runtime) in runtimes[..start].iter().enumerate() {
+            if let Some(namespace) = runtime.object.id.scope.namespace() {
+                namespaces.entry(namespace.clone()).or_insert(position..position).end = position + 1;
+            }
+        }
+        let cluster = start..runtimes.len();
+        Self { runtimes, namespaces, cluster }
+    }
+
+    /// A runtime by scope and name.
+    pub fn get(&self, scope: &Scope, name: &str) -> Option<&Runtime> {
+        let found = self.runtimes.binary_search_by(|runtime| {
+            let (its_scope, its_name) = runtime.listing_key();
+            its_scope.cmp(scope).then_with(|| its_name.as_str().cmp(name))
+        });
+        found.ok().map(|index| &self.runtimes[index])
+    }
+
+    /// All runtimes.
+    pub fn iter(&self) -> std::slice::Iter<'_, Runtime> {
+        self.runtimes.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.runtimes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.runtimes.is_empty()
+    }
+
+    /// Whether a namespace has runtimes of its own.
+    pub fn has_namespace(&self, namespace: &str) -> bool {
+        self.namespaces.contains_key(namespace)
+    }
+
+    /// The runtimes of a namespace, then those of the cluster; with `all`, those of other namespaces after them.
+    pub fn seen_from(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
+        let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
+        let others = if all { 0..self.cluster.start } else { 0..0 };
+        let skip = own.clone();
+        self.runtimes[own]
+            .iter()
+            .chain(&self.runtimes[self.cluster.clone()])
+            .chain(others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]))
+    }
+}
+
+impl<'a> IntoIterator for &'a RuntimeSet {
+    type Item = &'a Runtime;
+    type IntoIter = std::slice::Iter<'a, Runtime>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,46 @@
+//! Layers become components: runtime, accelerator, service and annotations merged, every leaf with its origin.
+//!
+//! In: a [`crate::decision::Resolution`] and the service it is for. Out: [`Composed`], one tree per component and pod,
+//! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
+//! runtime nor a workload kind.
+
+use crate::api::{ComponentKind, Model, Runtime, Service};
+use crate::decision::DeploymentMode;
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
+
+/// One component of a service, ready to be wrapped into a workload.
+#[derive(Clone, Debug)]
+pub struct ComposedComponent {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// `SERVICE-engine` and so on, not truncated.
+    pub name: EcoString,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// The merged component spec: replicas, scaling, deploymentStrategy, timeouts, kedaConfig … are read from it.
+    pub spec: Node,
+    /// Labels of objects and pods, before what the wrapper adds (`app`, queues).
+    pub labels: Map,
+    /// Annotations of objects and pods.
+    pub annotations: Map,
+    /// The main pod's spec: engine, leader, decoder or router, the runner merged into `containers`.
+    pub pod: Node,
+    /// The worker's pod spec and how many workers a replica has, when there is a worker.
+    pub worker: Option<(Node, i64)>,
+    /// GPUs of one replica: main pod plus workers.
+    pub gpus: i64,
+}
+
+/// A service with everything decided and merged.
+#[derive(Clone, Debug)]
+pub struct Composed<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// Its model.
+    pub model: Option<&'a Model>,
+    /// Its runtime.
+    pub runtime: Option<&'a Runtime>,
+    /// Its components in order: engine, decoder, router.
+    pub components: Vec<ComposedComponent>,
+}

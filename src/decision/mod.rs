@@ -1,0 +1,78 @@
+//! Decisions as data: what was chosen, among what, and why not the others.
+//!
+//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. No verbs here: nothing is decided
+//! and nothing is worded.
+
+mod reason;
+mod runtime;
+
+pub use reason::{Note, Reason, Rejection, range_text};
+pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};
+
+use crate::api::{Model, Runtime};
+use crate::diag::Code;
+use crate::source::Span;
+
+/// Why a service cannot be planned.
+#[derive(Clone, Debug)]
+pub struct ServiceError {
+    /// Error code, also that of the finding.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// The next action.
+    pub help: Option<String>,
+    /// The place that has to change.
+    pub span: Option<Span>,
+}
+
+/// How a component is deployed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeploymentMode {
+    /// A Deployment.
+    RawDeployment,
+    /// A Knative Service.
+    Serverless,
+    /// A LeaderWorkerSet.
+    MultiNode,
+    /// RayClusters with vLLM.
+    MultiNodeRayVllm,
+    /// Nothing: somebody else deploys it.
+    VirtualDeployment,
+}
+
+impl DeploymentMode {
+    /// The annotation value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RawDeployment => "RawDeployment",
+            Self::Serverless => "Serverless",
+            Self::MultiNode => "MultiNode",
+            Self::MultiNodeRayVllm => "MultiNodeRayVLLM",
+            Self::VirtualDeployment => "VirtualDeployment",
+        }
+    }
+
+    /// The mode an annotation value names; `PDDisaggregated` and anything else name none.
+    pub fn from_annotation(text: &str) -> Option<Self> {
+        [Self::RawDeployment, Self::Serverless, Self::MultiNode, Self::MultiNodeRayVllm, Self::VirtualDeployment].into_iter().find(|mode| mode.as_str() == text)
+    }
+}
+
+/// The decisions for one service. Lives as long as the catalog it was made from.
+#[derive(Clone, Debug)]
+pub struct Resolution<'a> {
+    /// The model, when one was found.
+    pub model: Option<&'a Model>,
+    /// The runtime decision; its `chosen` is the runtime.
+    pub runtime: RuntimeDecision<'a>,
+    /// Why the service cannot be planned.
+    pub error: Option<ServiceError>,
+}
+
+impl<'a> Resolution<'a> {
+    /// The runtime that was chosen.
+    pub fn chosen(&self) -> Option<&'a Runtime> {
+        self.runtime.chosen
+    }
+}

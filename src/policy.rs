@@ -1,0 +1,229 @@
+//! Every way in which documents, controllers and releases differ, as named values.
+//!
+//! In: an API and a semantics. Out: one constant that rules read. A rule that differs is one function with a named
+//! variant here, never a second pipeline; a new release is a new constant. Only `pipeline` and `cli` choose a policy.
+
+use crate::api::Api;
+use serde::Serialize;
+use std::fmt;
+
+/// Whose word counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Semantics {
+    /// The documents as written, contradictions read as the ledger reads them.
+    #[default]
+    Documented,
+    /// What the pinned upstream code does, quirks included.
+    Controller,
+}
+
+impl Semantics {
+    /// The other one.
+    pub fn twin(self) -> Self {
+        match self {
+            Self::Documented => Self::Controller,
+            Self::Controller => Self::Documented,
+        }
+    }
+
+    /// The word used in flags and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Documented => "documented",
+            Self::Controller => "controller",
+        }
+    }
+}
+
+impl fmt::Display for Semantics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How a runtime's attribute meets a model's when one side leaves it unset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsetRule {
+    /// Unset on the runtime means unconstrained; set on the runtime only is a mismatch (S0-066).
+    Unconstrained,
+    /// Exactly one side set is a mismatch (ome-selection 2.4).
+    Mismatch,
+}
+
+/// How versions are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionRule {
+    /// As many parts as the runtime writes, missing parts of the model count as 0 (S0-023).
+    Precision,
+    /// Operator of the runtime, precision and prefix (ome-selection 2.4).
+    Operator,
+}
+
+/// How size ranges are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeRule {
+    /// A missing bound is open (S0-033); sizes are exact.
+    OpenBounds,
+    /// Sizes are floats, what does not parse is 0; a missing bound crashes (ome-selection 2.5).
+    CrashOnMissingBound,
+}
+
+/// Which entry must allow automatic selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoSelectRule {
+    /// The entry that matches the model (S0-073).
+    MatchedEntry,
+    /// Any entry of the runtime (ome-selection 2.7).
+    AnyEntry,
+}
+
+/// What orders eligible runtimes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankRule {
+    /// Scope, priority, closeness of the range, age, name (S0-065, S0-070, S0-082).
+    Priority,
+    /// Scope, score, narrowness of the range, name (ome-selection 2.8).
+    Score,
+}
+
+/// Whether the requested protocol takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolRule {
+    /// The runtime must list it; nobody asking means openAI (S0-071, S0-072).
+    Listed,
+    /// Never looked at (ome-selection 2.11).
+    Ignored,
+}
+
+/// How a model's kind takes part in its look-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKindRule {
+    /// A written kind decides the scope; otherwise namespace, then cluster.
+    Honoured,
+    /// The model ConfigMap honours it, selection ignores it; both must find one (ome-selection 3.1, 3.2).
+    ConfigMapOnly,
+}
+
+/// How the service's part is laid over the runtime's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerRule {
+    /// Trees as written; lists with a key keep the runtime's order, new elements follow (S0-037).
+    Written,
+    /// Strategic merge of typed structs: zero values vanish, new elements come first (ome-components 1.2 to 1.4).
+    Typed,
+}
+
+/// Where replica counts come from when the service is silent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplicaRule {
+    /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (S0-038, S0-040).
+    Runtime,
+    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's (ome-selection 5.1).
+    Webhook,
+}
+
+/// How placeholders are expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateRule {
+    /// Field chains, text as it is; a variable that maps to nothing is an error (S0-057, S0-058).
+    FieldChains,
+    /// Go html/template over the container's JSON (ome-components 3).
+    HtmlTemplate,
+}
+
+/// The named differences. Chosen once per run and API.
+#[derive(Debug)]
+pub struct Policy {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// Whose objects.
+    pub api: Api,
+    /// The release that is followed under `controller`, for the line "controller v0.1.5 would choose".
+    pub release: &'static str,
+    /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (S0-021).
+    pub legacy_format_name: bool,
+    /// See [`UnsetRule`].
+    pub unset: UnsetRule,
+    /// See [`VersionRule`].
+    pub version: VersionRule,
+    /// See [`RangeRule`].
+    pub range: RangeRule,
+    /// See [`AutoSelectRule`].
+    pub auto_select: AutoSelectRule,
+    /// See [`RankRule`].
+    pub rank: RankRule,
+    /// See [`ProtocolRule`].
+    pub protocol: ProtocolRule,
+    /// See [`ModelKindRule`].
+    pub model_kind: ModelKindRule,
+    /// The accelerator classes a service names must be listed by the runtime (ome-selection 2.3).
+    pub accelerator_gate: bool,
+    /// A service without `engine` gets one (S0-050, S2-017).
+    pub implied_engine: bool,
+    /// A service whose runtime is named may do without a model (S2-046).
+    pub model_optional: bool,
+    /// Defaults of the CRDs are written in before anything is decided.
+    pub crd_defaults: bool,
+    /// See [`LayerRule`].
+    pub layers: LayerRule,
+    /// See [`ReplicaRule`].
+    pub replicas: ReplicaRule,
+    /// See [`TemplateRule`].
+    pub template: TemplateRule,
+}
+
+/// OME as documented (seed 000, OEP-0003).
+pub static OME_DOCUMENTED: Policy = Policy {
+    semantics: Semantics::Documented,
+    api: Api::Ome,
+    release: "documents",
+    legacy_format_name: true,
+    unset: UnsetRule::Unconstrained,
+    version: VersionRule::Precision,
+    range: RangeRule::OpenBounds,
+    auto_select: AutoSelectRule::MatchedEntry,
+    rank: RankRule::Priority,
+    protocol: ProtocolRule::Listed,
+    model_kind: ModelKindRule::Honoured,
+    accelerator_gate: false,
+    implied_engine: true,
+    model_optional: true,
+    crd_defaults: false,
+    layers: LayerRule::Written,
+    replicas: ReplicaRule::Runtime,
+    template: TemplateRule::FieldChains,
+};
+
+/// OME v0.1.5 (sgl-project/ome @17b77ed).
+pub static OME_V0_1_5: Policy = Policy {
+    semantics: Semantics::Controller,
+    api: Api::Ome,
+    release: "v0.1.5",
+    legacy_format_name: false,
+    unset: UnsetRule::Mismatch,
+    version: VersionRule::Operator,
+    range: RangeRule::CrashOnMissingBound,
+    auto_select: AutoSelectRule::AnyEntry,
+    rank: RankRule::Score,
+    protocol: ProtocolRule::Ignored,
+    model_kind: ModelKindRule::ConfigMapOnly,
+    accelerator_gate: true,
+    implied_engine: false,
+    model_optional: false,
+    crd_defaults: true,
+    layers: LayerRule::Typed,
+    replicas: ReplicaRule::Webhook,
+    template: TemplateRule::HtmlTemplate,
+};
+
+impl Policy {
+    /// The policy of an API under a semantics; `None` for an API that decides nothing.
+    pub fn of(api: Api, semantics: Semantics) -> Option<&'static Self> {
+        match (api, semantics) {
+            (Api::Ome, Semantics::Documented) => Some(&OME_DOCUMENTED),
+            (Api::Ome, Semantics::Controller) => Some(&OME_V0_1_5),
+            (Api::KServe | Api::Kthena | Api::Cluster, _) => None,
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The runtime that serves a service.
+//!
+//! Every rule is asked of every candidate once ([`rules::evaluate`]); the trace decides how much of the answer is kept.
+
+mod rank;
+mod rules;
+
+use super::{DEFAULT_PROTOCOL, did_you_mean};
+use crate::api::{Field, Model, Runtime, RuntimeRef, Scope, Service};
+use crate::catalog::RuntimeSet;
+use crate::decision::{Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection, RuntimeDecision, ServiceError, Step, Verdict};
+use crate::diag::Code;
+use crate::policy::{Policy, RankRule};
+use ecow::{EcoString, eco_format};
+use rules::{Evaluation, Gate};
+
+/// What a selection depends on.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Namespace of the service.
+    pub namespace: &'a EcoString,
+    /// The model.
+    pub model: &'a Model,
+    /// Protocol the service asks for.
+    pub asked: Option<&'a EcoString>,
+    /// Protocol that is checked; `None` when protocols take no part.
+    pub protocol: Option<EcoString>,
+    /// Accelerator classes that must all be listed.
+    pub accelerators: &'a [Field<EcoString>],
+}
+
+/// How much of an evaluation is kept. `()` keeps nothing and costs nothing.
+pub trait Trace: Default {
+    /// Whether anything is kept.
+    const ON: bool;
+    /// One entry with its comparisons.
+    fn entry(&mut self, entry: impl FnOnce() -> EntryChecks);
+    /// A failed rule.
+    fn reject(&mut self, rejection: impl FnOnce() -> Rejection);
+    /// A remark.
+    fn note(&mut self, note: impl FnOnce() -> Note);
+    /// What was kept.
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>);
+}
+
+impl Trace for () {
+    const ON: bool = false;
+    fn entry(&mut self, _: impl FnOnce() -> EntryChecks) {}
+    fn reject(&mut self, _: impl FnOnce() -> Rejection) {}
+    fn note(&mut self, _: impl FnOnce() -> Note) {}
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (Vec::new(), Vec::new(), Vec::new())
+    }
+}
+
+/// Keeps everything.
+#[derive(Default)]
+pub(super) struct Recorder {
+    entries: Vec<EntryChecks>,
+    rejections: Vec<Rejection>,
+    notes: Vec<Note>,
+}
+
+impl Trace for Recorder {
+    const ON: bool = true;
+    fn entry(&mut self, entry: impl FnOnce() -> EntryChecks) {
+        self.entries.push(entry());
+    }
+    fn reject(&mut self, rejection: impl FnOnce() -> Rejection) {
+        self.rejections.push(rejection());
+    }
+    fn note(&mut self, note: impl FnOnce() -> Note) {
+        self.notes.push(note());
+    }
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (self.entries, self.rejections, self.notes)
+    }
+}
+
+/// The protocol a service asks for, or the default one.
+pub(super) fn asked_protocol(service: &Service) -> Protocol {
+    match &service.protocol {
+        Some(protocol) => Protocol { name: protocol.value.clone(), default: false },
+        None => Protocol { name: DEFAULT_PROTOCOL.into(), default: true },
+    }
+}
+
+fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, runtime: &'a Runtime) -> (Evaluation, Candidate<'a>) {
+    let mut trace = T::default();
+    let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
+    let (entries, reasons, notes) = trace.into_parts();
+    let verdict = if evaluation.eligible() { Verdict::Eligible } else { Verdict::Rejected };
+    let candidate = Candidate {
+        runtime,
+        verdict,
+        rank: evaluation.eligible().then_some(evaluation.rank),
+        matched_entry: evaluation.matched_entry,
+        scored_entry: evaluation.scored_entry,
+        entries,
+        reasons,
+        notes,
+    };
+    (evaluation, candidate)
+}
+
+/// Selects among all runtimes.
+pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let mut lost = [0usize; Gate::COUNT];
+    let mut eligible: Vec<Candidate<'a>> = Vec::new();
+    let mut rejected: Vec<Candidate<'a>> = Vec::new();
+    let (mut total, mut rejections) = (0, 0);
+    for runtime in runtimes.seen_from(request.namespace, T::ON) {
+        total += 1;
+        let (evaluation, candidate) = candidate::<T>(policy, request, runtime);
+        if let Some(field) = evaluation.crash {
+            return Err(would_panic(runtime, field));
+        }
+        match evaluation.first_failure() {
+            None => eligible.push(candidate),
+            Some(gate) => {
+                lost[gate as usize] += 1;
+                rejections += 1;
+                if T::ON {
+                    rejected.push(candidate);
+                }
+            }
+        }
+    }
+    rank::sort(policy.rank, &mut eligible);
+    let decided_by = match eligible.as_slice() {
+        [] => None,
+        [_] => Some(DecidedBy::OnlyCandidate),
+        [first, second, ..] => Some(rank::compare(policy.rank, first, second).1),
+    };
+    let mut notes = Vec::new();
+    if let (true, Some(key), [first, second, ..]) = (policy.rank == RankRule::Priority, decided_by, eligible.as_slice()) {
+        rank::remarks(key, first, second, &eligible, &mut notes);
+    }
+    if T::ON && eligible.len() > 1 {
+        for index in (1..eligible.len()).rev() {
+            let (better, rest) = eligible.split_at_mut(index);
+            // The one just above is the one that outranks it.
+            let (above, below) = (&better[index - 1], &mut rest[0]);
+            let (_, key) = rank::compare(policy.rank, above, below);
+            below.notes.push(Note::Outranked { by: above.runtime.object.id.name.clone(), key, detail: rank::detail(key, below, above) });
+        }
+    }
+    if let Some(first) = eligible.first_mut() {
+        first.verdict = Verdict::Chosen;
+    }
+    let mut steps = Vec::with_capacity(Gate::COUNT + 1);
+    let mut left = total;
+    for gate in Gate::steps(policy) {
+        let out = left - lost[*gate as usize];
+        steps.push(Step { id: gate.id(), r#in: left, out });
+        left = out;
+    }
+    steps.push(Step { id: "ranking", r#in: left, out: left });
+    // Nearest miss first, then the order of listings.
+    rejected.sort_by(|a, b| (a.reasons.len(), a.runtime.listing_key()).cmp(&(b.reasons.len(), b.runtime.listing_key())));
+    let chosen = eligible.first().map(|candidate| candidate.runtime);
+    Ok(RuntimeDecision {
+        basis: Basis::Auto,
+        chosen,
+        matched_entry: eligible.first().and_then(|candidate| candidate.matched_entry),
+        decided_by,
+        guaranteed: policy.rank == RankRule::Score || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
+        protocol: Protocol { name: DEFAULT_PROTOCOL.into(), default: true },
+        eligible: eligible.len(),
+        rejected: rejections,
+        steps,
+        notes,
+        candidates: if T::ON { eligible.into_iter().chain(rejected).collect() } else { Vec::new() },
+    })
+}
+
+fn lookup<'a>(runtimes: &'a RuntimeSet, namespace: &EcoString, named: &RuntimeRef) -> Result<&'a Runtime, ServiceError> {
+    let name = &named.name.value;
+    runtimes.get(&Scope::Namespace(namespace.clone()), name).or_else(|| runtimes.get(&Scope::Cluster, name)).ok_or_else(|| {
+        let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
+        let help = match elsewhere {
+            Some(runtime) => Some(format!("`{}` belongs to another namespace", runtime.object.id)),
+            None => did_you_mean(name, runtimes.seen_from(namespace, false).map(|runtime| runtime.object.id.name.as_str())),
+        };
+        ServiceError {
+            code: Code::RuntimeNotFound,
+            message: format!("runtime {name} not found in namespace {namespace} or at cluster scope"),
+            help: help.or_else(|| Some("load the runtime with `-f`".into())),
+            span: named.name.span(),
+        }
+    })
+}
+
+fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<'a> {
+    let mut notes = vec![Note::NotConsulted];
+    if runtime.object.id.scope != Scope::Cluster
+        && let Some(hidden) = runtimes.get(&Scope::Cluster, &runtime.object.id.name)
+    {
+        notes.push(Note::Shadows(eco_format!("{} {}", hidden.object.id.kind, hidden.object.id.name)));
+    }
+    RuntimeDecision { basis: Basis::Explicit, chosen: Some(runtime), decided_by: Some(DecidedBy::Explicit), notes, ..RuntimeDecision::none() }
+}
+
+/// Takes the runtime a service without a model names; only `disabled` can speak against it.
+pub(super) fn named_without_model<'a>(runtimes: &'a RuntimeSet, service: &Service, named: &RuntimeRef) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let runtime = lookup(runtimes, &service.namespace, named)?;
+    if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
+        return Err(disabled(runtime, named));
+    }
+    let mut decision = explicit(runtimes, runtime);
+    decision.eligible = 1;
+    decision.candidates.push(Candidate {
+        runtime,
+        verdict: Verdict::Chosen,
+        rank: None,
+        matched_entry: None,
+        scored_entry: None,
+        entries: Vec::new(),
+        reasons: Vec::new(),
+        notes: Vec::new(),
+    });
+    Ok(decision)
+}
+
+/// Checks the runtime a service names; it is never replaced (S0-061).
+pub(super) fn named<'a>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>, named: &RuntimeRef) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let runtime = lookup(runtimes, request.namespace, named)?;
+    let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
+    if let Some(field) = evaluation.crash {
+        return Err(would_panic(runtime, field));
+    }
+    // Automatic selection and the score play no part for a runtime that is named.
+    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_)));
+    let mut decision = explicit(runtimes, runtime);
+    let fits = candidate.reasons.is_empty();
+    candidate.verdict = if fits { Verdict::Chosen } else { Verdict::Rejected };
+    candidate.rank = None;
+    decision.matched_entry = candidate.matched_entry;
+    (decision.eligible, decision.rejected) = (usize::from(fits), usize::from(!fits));
+    if !fits {
+        decision.chosen = None;
+        decision.decided_by = None;
+    }
+    decision.candidates.push(candidate);
+    Ok(decision)
+}
+
+fn disabled(runtime: &Runtime, named: &RuntimeRef) -> ServiceError {
+    ServiceError {
+        code: Code::RuntimeDisabled,
+        message: format!("runtime {} is disabled", runtime.object.id.name),
+        help: Some("set `disabled: false` in the runtime, or name another one".into()),
+        span: named.name.span(),
+    }
+}
+
+fn would_panic(runtime: &Runtime, field: &'static str) -> ServiceError {
+    ServiceError {
+        code: Code::WouldPanic,
+        message: format!("controller would crash on runtime {}: modelSizeRange.{field} missing", runtime.object.id.name),
+        help: Some(format!("write `modelSizeRange.{field}`")),
+        span: runtime.size_range.as_ref().and_then(|range| range.origin.span()),
+    }
+}
+
+/// The error of a decision that chose nothing.
+pub(super) fn failure(request: &Request<'_>, service: &Service, named: Option<&RuntimeRef>, decision: &RuntimeDecision<'_>) -> Option<ServiceError> {
+    let model = &request.model.object.id.name;
+    if let Some(named) = named {
+        let candidate = decision.candidates.first()?;
+        if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
+            return Some(disabled(candidate.runtime, named));
+        }
+        let all: Vec<String> = candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+        return Some(ServiceError {
+            code: Code::RuntimeIncompatible,
+            message: format!("runtime {} does not support model {model}: {}", candidate.runtime.object.id.name, all.join("; ")),
+            help: Some("name a runtime that fits, or delete `spec.runtime` to have one selected".into()),
+            span: named.name.span(),
+        });
+    }
+    Some(ServiceError {
+        code: Code::NoCompatibleRuntime,
+        message: format!("no runtime found to support model {model} in namespace {}: {} checked", request.namespace, decision.rejected),
+        help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
+        span: service.model.as_ref().and_then(|model| model.name.span()).or_else(|| Some(service.object.name_span())),
+    })
+}
+
+/// The operands of a rank, for those who show them.
+pub(super) fn scope_rank(namespaced: bool) -> Rank {
+    Rank { namespaced, priority: None, score: 0, distance: None }
+}
