@@ -9,5 +9,6 @@ pub mod dialect;
 pub mod policy;
 pub mod quantity;
 pub mod resolve;
+pub mod schema;
 pub mod source;
 pub mod yaml;
