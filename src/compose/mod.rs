@@ -4,6 +4,8 @@
 //! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
 //! runtime nor a workload kind.
 
+pub mod template;
+
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::decision::DeploymentMode;
 use crate::yaml::{Map, Node};
