@@ -6,6 +6,7 @@
 
 pub mod history;
 pub mod smp;
+pub mod template;
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::decision::DeploymentMode;

@@ -5,7 +5,7 @@
 //! infinity where Go reports a number out of range.
 
 /// The number Go reads, or `None` where it reports a syntax or range error.
-pub(super) fn parse(text: &str) -> Option<f64> {
+pub(crate) fn parse(text: &str) -> Option<f64> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = if negative { -1.0 } else { 1.0 };
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Option<f64> {
 }
 
 /// Go's rule for underscores: each stands between two digits, or between a base prefix and a digit.
-fn underscores_separate_digits(unsigned: &str) -> bool {
+pub(crate) fn underscores_separate_digits(unsigned: &str) -> bool {
     let bytes = unsigned.as_bytes();
     let prefix = bytes.len() >= 2 && bytes[0] == b'0' && matches!(bytes[1].to_ascii_lowercase(), b'b' | b'o' | b'x');
     let hexadecimal = prefix && bytes[1].eq_ignore_ascii_case(&b'x');

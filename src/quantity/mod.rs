@@ -18,6 +18,7 @@ mod tables;
 mod version;
 
 pub use field_error::{FieldError, go_quote};
+pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};
 pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};
 pub use memory::{GIB, Memory, MemoryError};
 pub use params::{ParamCount, ParamCountError};

@@ -267,6 +267,47 @@ impl Node {
         found
     }
 
+    /// Sets the value at a path, or takes it out with `None`. Mappings that are missing on the way are made with the
+    /// value's origin; a path that leads through a list element that is not there, or through a scalar, changes nothing.
+    pub fn set(&mut self, path: &[Segment], value: Option<Node>) {
+        let Some((segment, rest)) = path.split_first() else {
+            if let Some(value) = value {
+                *self = value;
+            }
+            return;
+        };
+        match (segment, &mut self.value) {
+            (Segment::Field(name), Value::Map(map)) => {
+                if rest.is_empty() {
+                    match value {
+                        Some(value) => match map.get_mut(name) {
+                            Some(node) => *node = value,
+                            None => map.insert(name.clone(), value),
+                        },
+                        None => {
+                            map.remove(name);
+                        }
+                    }
+                } else {
+                    if let (false, Some(value)) = (map.get(name).is_some_and(|node| !node.is_null()), &value) {
+                        map.insert(name.clone(), Node::map(value.origin));
+                    }
+                    if let Some(node) = map.get_mut(name) {
+                        node.set(rest, value);
+                    }
+                }
+            }
+            (Segment::Index(index), Value::List(items)) if *index < items.len() => items.make_mut()[*index].set(rest, value),
+            (Segment::Keyed(key, wanted), Value::List(items)) => {
+                let position = items.iter().position(|item| item.get(key).and_then(Node::scalar_text).is_some_and(|found| found == *wanted));
+                if let Some(position) = position {
+                    items.make_mut()[position].set(rest, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Whether this is null.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)

@@ -1,0 +1,184 @@
+//! The tree of a Go template, and how Go's messages print its parts.
+
+use super::quote::Number;
+use crate::quantity::go_quote;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A parsed text: its root and the templates it defines.
+#[derive(Debug)]
+pub(super) struct Program<'s> {
+    /// The name messages give it.
+    pub(super) name: &'static str,
+    pub(super) text: &'s str,
+    pub(super) root: Vec<Item<'s>>,
+    pub(super) templates: BTreeMap<String, Vec<Item<'s>>>,
+}
+
+/// One piece of a template.
+#[derive(Debug)]
+pub(super) enum Item<'s> {
+    Text { pos: usize, text: &'s str },
+    Action { pos: usize, pipe: Pipe<'s> },
+    Branch { keyword: Keyword, pipe: Pipe<'s>, body: Vec<Item<'s>>, otherwise: Option<Vec<Item<'s>>> },
+    Template { pos: usize, name: String, pipe: Option<Pipe<'s>> },
+    Break,
+    Continue,
+}
+
+/// What a branch does with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    If,
+    With,
+    Range,
+}
+
+impl Keyword {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::If => "if",
+            Self::With => "with",
+            Self::Range => "range",
+        }
+    }
+}
+
+/// Commands joined by `|`, with the variables they set.
+#[derive(Debug)]
+pub(super) struct Pipe<'s> {
+    pub(super) pos: usize,
+    /// `=` instead of `:=`.
+    pub(super) assigns: bool,
+    pub(super) variables: Vec<&'s str>,
+    pub(super) commands: Vec<Command<'s>>,
+}
+
+/// A function or a value, with arguments; never empty.
+#[derive(Debug)]
+pub(super) struct Command<'s> {
+    pub(super) pos: usize,
+    pub(super) first: Operand<'s>,
+    pub(super) arguments: Vec<Operand<'s>>,
+}
+
+/// One word of a command.
+#[derive(Debug)]
+pub(super) struct Operand<'s> {
+    pub(super) pos: usize,
+    pub(super) kind: OperandKind<'s>,
+}
+
+/// What a word is.
+#[derive(Debug)]
+pub(super) enum OperandKind<'s> {
+    Dot,
+    Nil,
+    Bool(bool),
+    Number {
+        text: &'s str,
+        value: Number,
+    },
+    Str {
+        literal: &'s str,
+        value: String,
+    },
+    /// `.A.B`, without dots.
+    Field(Vec<&'s str>),
+    /// `$a.B`: the variable with its dollar sign, then the fields.
+    Variable(Vec<&'s str>),
+    Function(&'s str),
+    Pipe(Box<Pipe<'s>>),
+    /// A value in parentheses or of a function, and fields of it.
+    Chain(Box<Operand<'s>>, Vec<&'s str>),
+}
+
+impl fmt::Display for Pipe<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.variables.is_empty() {
+            write!(f, "{} {} ", self.variables.join(", "), if self.assigns { "=" } else { ":=" })?;
+        }
+        for (position, command) in self.commands.iter().enumerate() {
+            write!(f, "{}{command}", if position > 0 { " | " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Command<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt_nested(f)?;
+        for argument in &self.arguments {
+            f.write_str(" ")?;
+            argument.fmt_nested(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Operand<'_> {
+    /// As within a command or a chain, where a pipeline keeps its parentheses.
+    fn fmt_nested(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            OperandKind::Pipe(pipe) => write!(f, "({pipe})"),
+            _ => write!(f, "{self}"),
+        }
+    }
+}
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            OperandKind::Dot => f.write_str("."),
+            OperandKind::Nil => f.write_str("nil"),
+            OperandKind::Bool(value) => write!(f, "{value}"),
+            OperandKind::Number { text, .. } => f.write_str(text),
+            OperandKind::Str { literal, .. } => f.write_str(literal),
+            OperandKind::Field(names) => names.iter().try_for_each(|name| write!(f, ".{name}")),
+            OperandKind::Variable(names) => f.write_str(&names.join(".")),
+            OperandKind::Function(name) => f.write_str(name),
+            OperandKind::Pipe(pipe) => write!(f, "{pipe}"),
+            OperandKind::Chain(operand, names) => {
+                operand.fmt_nested(f)?;
+                names.iter().try_for_each(|name| write!(f, ".{name}"))
+            }
+        }
+    }
+}
+
+/// A place in a program with what Go's messages print for it.
+#[derive(Clone, Copy)]
+pub(super) enum At<'a> {
+    Pipe(&'a Pipe<'a>),
+    Command(&'a Command<'a>),
+    Operand(&'a Operand<'a>),
+    Template { pos: usize, name: &'a str, pipe: Option<&'a Pipe<'a>> },
+}
+
+impl At<'_> {
+    pub(super) fn pos(self) -> usize {
+        match self {
+            Self::Pipe(pipe) => pipe.pos,
+            Self::Command(command) => command.pos,
+            Self::Operand(operand) => operand.pos,
+            Self::Template { pos, .. } => pos,
+        }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pipe(pipe) => write!(f, "{pipe}"),
+            Self::Command(command) => write!(f, "{command}"),
+            Self::Operand(operand) => write!(f, "{operand}"),
+            Self::Template { name, pipe, .. } => {
+                write!(f, "{{{{template {}", go_quote(name))?;
+                if let Some(pipe) = pipe {
+                    write!(f, " {pipe}")?;
+                }
+                f.write_str("}}")
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Variables as the documents have them: field chains of the service's metadata and nothing else (S0-057, S0-058).
+//!
+//! In: one string. Out: the string with every variable replaced by its value as it is, or what is wrong with each
+//! variable. Spaces, trim markers and comments read as in Go.
+
+use super::ast::{Command, Item, Operand, OperandKind, Pipe, Program};
+use super::error::{Error, Failure, Kind, action_at};
+use super::parse::parse;
+use super::value::{Metadata, Root, Value, is_metadata_field};
+
+/// Expands the variables of a string; `None` when there are none, so that the string stays as it is.
+///
+/// # Errors
+/// Everything that is wrong: variables that map to nothing, labels that are missing, actions that are no variables.
+pub fn expand_documented(text: &str, metadata: &Metadata<'_>) -> Result<Option<String>, Vec<Error>> {
+    if !text.contains("{{") {
+        return Ok(None);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut errors = Vec::new();
+    for item in &parsed(text)?.root {
+        match item {
+            Item::Text { text, .. } => out.push_str(text),
+            _ => match variable(text, item).and_then(|(pos, names)| value(text, pos, names, metadata)) {
+                Ok(value) => out.push_str(value),
+                Err(error) => errors.push(error),
+            },
+        }
+    }
+    if errors.is_empty() { Ok(Some(out)) } else { Err(errors) }
+}
+
+/// Checks the variables of a string without knowing the service: any label or annotation may be there.
+pub fn check_documented(text: &str) -> Vec<Error> {
+    if !text.contains("{{") {
+        return Vec::new();
+    }
+    let program = match parsed(text) {
+        Ok(program) => program,
+        Err(errors) => return errors,
+    };
+    let check = |item| {
+        let (pos, names) = variable(text, item)?;
+        known(text, pos, names)
+    };
+    program.root.iter().filter(|item| !matches!(item, Item::Text { .. })).filter_map(|item| check(item).err()).collect()
+}
+
+/// The variables of a string as written, such as `{{.Name}}`, known or not; for strings in which none are replaced.
+pub fn variables(text: &str) -> Vec<&str> {
+    if !text.contains("{{") {
+        return Vec::new();
+    }
+    let Ok(program) = parsed(text) else { return Vec::new() };
+    let chains = program.root.iter().filter(|item| !matches!(item, Item::Text { .. }));
+    chains.filter_map(|item| Some(action_at(text, variable(text, item).ok()?.0))).collect()
+}
+
+fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
+    parse("container-tmpl", text).map_err(|failure| {
+        // Go's sentence begins with the template's name and a line, which mean nothing to the reader here.
+        let reason = failure.message.splitn(3, ": ").nth(2).unwrap_or(&failure.message).to_owned();
+        let action = action_at(text, failure.offset);
+        let message = if action.is_empty() { format!("the template cannot be read: {reason}") } else { format!("`{action}` cannot be read: {reason}") };
+        vec![Failure { message, ..failure }.into_error(text)]
+    })
+}
+
+fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> String) -> Error {
+    Failure { kind, message: explain(action_at(text, pos)), offset: pos }.into_error(text)
+}
+
+/// Place and names of an action that is one field chain.
+fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str]), Error> {
+    let pos = match item {
+        Item::Action { pos, pipe: Pipe { variables, commands, .. } } if variables.is_empty() => match commands.as_slice() {
+            [Command { first: Operand { kind: OperandKind::Field(names), .. }, arguments, .. }] if arguments.is_empty() => return Ok((*pos, names)),
+            _ => *pos,
+        },
+        Item::Text { pos, .. } | Item::Action { pos, .. } | Item::Template { pos, .. } => *pos,
+        Item::Branch { pipe, .. } => pipe.pos,
+        Item::Break | Item::Continue => 0,
+    };
+    Err(error(text, Kind::Unsupported, pos, |action| format!("`{action}` is more than a field of the service's metadata")))
+}
+
+/// Whether a chain names a text of the metadata.
+fn known(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
+    match names {
+        ["Name" | "Namespace" | "GenerateName"] | ["Labels" | "Annotations", _] => Ok(()),
+        [all @ ("Labels" | "Annotations")] => {
+            Err(error(text, Kind::Unsupported, pos, |action| format!("`{action}` names all {}, not one", all.to_lowercase())))
+        }
+        [name] if is_metadata_field(name) => Err(error(text, Kind::UnknownAtPlanTime, pos, |action| {
+            format!("`{action}`: `{name}` is set by the cluster and unknown before the object is there")
+        })),
+        _ => Err(error(text, Kind::UnknownVariable, pos, |action| format!("`{action}` maps to no field of the service's metadata"))),
+    }
+}
+
+fn value<'m>(text: &str, pos: usize, names: &[&str], metadata: &'m Metadata<'_>) -> Result<&'m str, Error> {
+    known(text, pos, names)?;
+    let found = match (names, Root::Metadata(metadata).field(names[0])) {
+        (["Name"], _) => Some(metadata.name),
+        (["Namespace"], _) => Some(metadata.namespace),
+        (["GenerateName"], _) => Some(metadata.generate_name),
+        ([_, key], Some(Ok(Value::Map(pairs)))) => pairs.get(key).copied(),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        error(text, Kind::MissingKey, pos, |action| {
+            let kind = if names[0] == "Labels" { "label" } else { "annotation" };
+            format!("`{action}`: the service has no {kind} `{}`", names.last().copied().unwrap_or_default())
+        })
+    })
+}

@@ -1,0 +1,515 @@
+//! Executes a Go template.
+//!
+//! In: a [`Program`] and the value it starts with. Out: the text it makes, or Go's own sentence on why it fails. The
+//! rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] every printed value is escaped as
+//! `html/template` does between tags. Work, depth and output are bounded: beyond the bounds the answer is
+//! `Unsupported`, never a wrong text.
+
+use super::ast::{At, Command, Item, Keyword, Operand, OperandKind, Pipe, Program};
+use super::error::{Failure, Kind};
+use super::functions;
+use super::parse::MAX_DEPTH;
+use super::quote::Number;
+use super::value::{Root, Value};
+use crate::quantity::go_quote;
+use ecow::EcoString;
+use std::collections::BTreeSet;
+
+/// Bytes and steps one execution may take.
+const MAX_WORK: usize = 16 << 20;
+/// Bytes one execution may write.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// Which of Go's two packages executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flavour {
+    /// `text/template`: values are printed as they are.
+    Text,
+    /// `html/template`, in text without markup: values are escaped.
+    Html,
+}
+
+/// What a template made.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) text: String,
+    /// Where pieces of the output come from: first byte in the output, first byte in the template. Ascending.
+    marks: Vec<(usize, usize)>,
+}
+
+impl Output {
+    /// The place in the template that wrote a byte of the output.
+    pub(super) fn source_of(&self, offset: usize) -> usize {
+        let after = self.marks.partition_point(|(written, _)| *written <= offset);
+        self.marks.get(after.saturating_sub(1)).map_or(0, |(_, pos)| *pos)
+    }
+}
+
+/// Executes a program.
+///
+/// # Errors
+/// In Go's words where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
+pub(super) fn execute<'a>(program: &'a Program<'a>, flavour: Flavour, root: Root<'a>) -> Result<Output, Failure> {
+    if flavour == Flavour::Html {
+        Escaper { program, seen: BTreeSet::new() }.check(&program.root)?;
+    }
+    let dot = Value::Root(root);
+    let mut machine = Machine {
+        program,
+        flavour,
+        template: program.name,
+        variables: vec![("$", dot.clone())],
+        at: None,
+        apart: None,
+        depth: 0,
+        work: 0,
+        output: Output { text: String::new(), marks: Vec::new() },
+    };
+    machine.list(&dot, &program.root)?;
+    Ok(machine.output)
+}
+
+/// Looks at every template that is reached, as `html/template` does before it executes one.
+struct Escaper<'a> {
+    program: &'a Program<'a>,
+    seen: BTreeSet<&'a str>,
+}
+
+impl<'a> Escaper<'a> {
+    /// Whether what follows the list is never reached. Go looks at nothing that stands behind a `break`.
+    fn check(&mut self, items: &'a [Item<'a>]) -> Result<bool, Failure> {
+        for item in items {
+            match item {
+                Item::Text { pos, text } if text.contains('<') => return Err(unsupported_at(*pos, "markup in an html template is not supported")),
+                Item::Action { pos, pipe } if pipe.variables.is_empty() => {
+                    let (last, inner) = pipe.commands.split_last().expect("a pipeline has a command");
+                    if let Some(name) = inner.iter().find_map(predefined_escaper) {
+                        return Err(self.failure(*pos, format!("predefined escaper {} disallowed in template", go_quote(name))));
+                    }
+                    // Go loses the arguments here.
+                    if predefined_escaper(last) == Some("html") && !inner.is_empty() && !last.arguments.is_empty() {
+                        return Err(unsupported_at(*pos, "arguments of `html` at the end of a pipeline are not supported"));
+                    }
+                }
+                Item::Branch { keyword, body, otherwise, .. } => {
+                    let body = self.check(body)?;
+                    let otherwise = self.check(otherwise.as_deref().unwrap_or_default())?;
+                    if body && otherwise && *keyword != Keyword::Range {
+                        return Ok(true);
+                    }
+                }
+                Item::Template { pos, name, .. } => match self.program.templates.get(name) {
+                    None => return Err(self.failure(*pos, format!("no such template {}", go_quote(name)))),
+                    Some(body) => {
+                        if self.seen.insert(name) {
+                            self.check(body)?;
+                        }
+                    }
+                },
+                Item::Break | Item::Continue => return Ok(true),
+                Item::Text { .. } | Item::Action { .. } => {}
+            }
+        }
+        Ok(false)
+    }
+
+    fn failure(&self, pos: usize, message: impl std::fmt::Display) -> Failure {
+        let (line, column) = line_and_column(self.program.text, pos);
+        Failure { kind: Kind::Syntax, message: format!("html/template:{}:{line}:{column}: {message}", self.program.name), offset: pos }
+    }
+}
+
+fn unsupported_at(pos: usize, message: &str) -> Failure {
+    Failure { offset: pos, ..Failure::new(Kind::Unsupported, message) }
+}
+
+/// The name of the command's function, when it is one that escapes.
+fn predefined_escaper<'a>(command: &Command<'a>) -> Option<&'a str> {
+    match command.first.kind {
+        OperandKind::Function(name @ ("html" | "urlquery")) => Some(name),
+        _ => None,
+    }
+}
+
+/// Line from 1 and byte column from 0, as Go's messages count.
+fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
+    let before = &text[..pos.min(text.len())];
+    (1 + before.matches('\n').count(), before.len() - before.rfind('\n').map_or(0, |newline| newline + 1))
+}
+
+/// How a list ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+/// One execution.
+pub(super) struct Machine<'a> {
+    program: &'a Program<'a>,
+    flavour: Flavour,
+    /// The template that runs, as messages name it.
+    template: &'a str,
+    variables: Vec<(&'a str, Value<'a>)>,
+    /// What is being evaluated, for messages.
+    at: Option<At<'a>>,
+    /// See [`Machine::evaluates_apart`].
+    apart: Option<&'a Command<'a>>,
+    depth: usize,
+    work: usize,
+    output: Output,
+}
+
+type Outcome<'a> = Result<Value<'a>, Failure>;
+
+impl<'a> Machine<'a> {
+    /// A failure in Go's frame: place, template and word.
+    pub(super) fn failure(&self, message: impl AsRef<str>) -> Failure {
+        let message = message.as_ref();
+        let Some(at) = self.at else {
+            return Failure::new(Kind::Execution, format!("template: {}: {message}", self.template));
+        };
+        let (line, column) = line_and_column(self.program.text, at.pos());
+        let message = format!("template: {}:{line}:{column}: executing {} at <{at}>: {message}", self.program.name, go_quote(self.template));
+        Failure { kind: Kind::Execution, message, offset: at.pos() }
+    }
+
+    /// A failure of something that Go does and this does not.
+    pub(super) fn unsupported(&self, message: impl Into<String>) -> Failure {
+        self.place(Failure::new(Kind::Unsupported, message))
+    }
+
+    fn place(&self, failure: Failure) -> Failure {
+        Failure { offset: self.at.map_or(0, At::pos), ..failure }
+    }
+
+    /// Counts work, so that no template runs for long.
+    pub(super) fn charge(&mut self, amount: usize) -> Result<(), Failure> {
+        self.work = self.work.saturating_add(amount).saturating_add(1);
+        if self.work > MAX_WORK { Err(self.unsupported("a template that does so much work is not supported")) } else { Ok(()) }
+    }
+
+    /// The value as printed, charged for.
+    pub(super) fn print(&mut self, value: &Value<'a>) -> Result<EcoString, Failure> {
+        let text = value.print().map_err(|failure| self.place(failure))?;
+        self.charge(text.len())?;
+        Ok(text)
+    }
+
+    fn write(&mut self, text: &str, pos: usize) -> Result<(), Failure> {
+        self.charge(text.len())?;
+        if self.output.text.len() + text.len() > MAX_OUTPUT {
+            return Err(self.unsupported("a template that writes more than 1 MiB is not supported"));
+        }
+        if !text.is_empty() {
+            self.output.marks.push((self.output.text.len(), pos));
+            self.output.text.push_str(text);
+        }
+        Ok(())
+    }
+
+    /// Runs `run` one level deeper.
+    fn nested<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.unsupported(format!("a template nested more than {MAX_DEPTH} deep is not supported")));
+        }
+        self.depth += 1;
+        let outcome = run(self);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn list(&mut self, dot: &Value<'a>, items: &'a [Item<'a>]) -> Result<Flow, Failure> {
+        for item in items {
+            self.charge(0)?;
+            match item {
+                Item::Text { pos, text } => self.write(text, *pos)?,
+                Item::Action { pos, pipe } => self.action(dot, *pos, pipe)?,
+                Item::Break => return Ok(Flow::Break),
+                Item::Continue => return Ok(Flow::Continue),
+                Item::Branch { keyword, pipe, body, otherwise } => {
+                    let outer = self.variables.len();
+                    let flow = self.nested(|machine| match keyword {
+                        Keyword::Range => machine.range(dot, pipe, body, otherwise.as_deref()),
+                        Keyword::If | Keyword::With => {
+                            let value = machine.pipeline(dot, pipe)?;
+                            if value.is_true() {
+                                machine.list(if *keyword == Keyword::With { &value } else { dot }, body)
+                            } else {
+                                machine.list(dot, otherwise.as_deref().unwrap_or_default())
+                            }
+                        }
+                    })?;
+                    self.variables.truncate(outer);
+                    if flow != Flow::Next {
+                        return Ok(flow);
+                    }
+                }
+                Item::Template { pos, name, pipe } => {
+                    self.at = Some(At::Template { pos: *pos, name, pipe: pipe.as_ref() });
+                    let Some(body) = self.program.templates.get(name) else {
+                        return Err(self.failure(format!("template {} not defined", go_quote(name))));
+                    };
+                    let dot = pipe.as_ref().map_or(Ok(Value::Absent), |pipe| self.pipeline(dot, pipe))?;
+                    let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+                    let template = std::mem::replace(&mut self.template, name);
+                    self.nested(|machine| machine.list(&dot, body))?;
+                    self.variables = variables;
+                    self.template = template;
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn action(&mut self, dot: &Value<'a>, pos: usize, pipe: &'a Pipe<'a>) -> Result<(), Failure> {
+        self.apart = match pipe.commands.as_slice() {
+            [only] if self.flavour == Flavour::Html && pipe.variables.is_empty() && !only.arguments.is_empty() => predefined_escaper(only).map(|_| only),
+            _ => None,
+        };
+        let value = self.pipeline(dot, pipe)?;
+        if !pipe.variables.is_empty() {
+            return Ok(());
+        }
+        let last = pipe.commands.last().and_then(predefined_escaper);
+        let text = match (self.flavour, &value) {
+            (Flavour::Text, Value::Absent) => "<no value>".into(),
+            (Flavour::Html, Value::Absent) => EcoString::new(),
+            (Flavour::Text, _) => self.print(&value)?,
+            // `html` at the end of a pipeline stands in place of the automatic escape.
+            (Flavour::Html, _) if last == Some("html") => self.print(&value)?,
+            (Flavour::Html, _) => functions::escape_html(&self.print(&value)?, true).into(),
+        };
+        self.write(&text, pos)
+    }
+
+    fn range(&mut self, dot: &Value<'a>, pipe: &'a Pipe<'a>, body: &'a [Item<'a>], otherwise: Option<&'a [Item<'a>]>) -> Result<Flow, Failure> {
+        let value = self.pipeline(dot, pipe)?;
+        let elements: Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + 'a> = match &value {
+            Value::Int(_) | Value::Byte(_) if pipe.variables.len() > 1 => {
+                let printed = self.print(&value)?;
+                return Err(self.failure(format!("can't use {printed} to iterate over more than one variable")));
+            }
+            // The counter of a byte is a byte.
+            Value::Byte(count) => Box::new((0..*count).map(|index| (Value::Absent, Value::Byte(index)))),
+            Value::Int(count) => Box::new((0..*count).map(|index| (Value::Absent, Value::Int(index)))),
+            Value::Map(pairs) => Box::new(pairs.iter().map(|(key, value)| (Value::Str((*key).into()), Value::Str((*value).into())))),
+            Value::Absent | Value::Nothing(_) => Box::new(std::iter::empty()),
+            Value::Bool(_) | Value::Float(_) | Value::Imaginary(_) | Value::Str(_) | Value::Nil(_) | Value::Time | Value::Root(_) => {
+                let printed = self.print(&value)?;
+                return Err(self.failure(format!("range can't iterate over {printed}")));
+            }
+        };
+        let mark = self.variables.len();
+        let mut elements = elements.peekable();
+        if elements.peek().is_none() {
+            return self.list(dot, otherwise.unwrap_or_default());
+        }
+        for (index, element) in elements {
+            self.charge(0)?;
+            match pipe.variables.as_slice() {
+                [] => {}
+                [name] => self.set_range_variable(pipe, 1, name, &element)?,
+                [first, second, ..] => {
+                    self.set_range_variable(pipe, 2, first, &index)?;
+                    self.set_range_variable(pipe, 1, second, &element)?;
+                }
+            }
+            let flow = self.list(&element, body)?;
+            self.variables.truncate(mark);
+            if flow == Flow::Break {
+                break;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Gives a variable of a range its next value: an assigned one by name, a declared one by its place from the top.
+    fn set_range_variable(&mut self, pipe: &Pipe<'a>, from_top: usize, name: &'a str, value: &Value<'a>) -> Result<(), Failure> {
+        if pipe.assigns {
+            return self.set_variable(name, value);
+        }
+        let index = self.variables.len() - from_top;
+        self.variables[index].1 = value.clone();
+        Ok(())
+    }
+
+    fn set_variable(&mut self, name: &str, value: &Value<'a>) -> Result<(), Failure> {
+        match self.variables.iter_mut().rev().find(|(known, _)| *known == name) {
+            Some((_, slot)) => {
+                *slot = value.clone();
+                Ok(())
+            }
+            None => Err(self.failure(format!("undefined variable: {name}"))),
+        }
+    }
+
+    fn pipeline(&mut self, dot: &Value<'a>, pipe: &'a Pipe<'a>) -> Outcome<'a> {
+        self.at = Some(At::Pipe(pipe));
+        let mut value = None;
+        for command in &pipe.commands {
+            value = Some(self.command(dot, command, value)?);
+        }
+        let value = value.unwrap_or(Value::Absent);
+        for name in &pipe.variables {
+            if pipe.assigns {
+                self.set_variable(name, &value)?;
+            } else {
+                self.variables.push((name, value.clone()));
+            }
+        }
+        Ok(value)
+    }
+
+    /// Evaluates a command; `last` is the value that the pipeline hands on to it.
+    fn command(&mut self, dot: &Value<'a>, command: &'a Command<'a>, last: Option<Value<'a>>) -> Outcome<'a> {
+        self.charge(0)?;
+        let first = &command.first;
+        let has_arguments = !command.arguments.is_empty() || last.is_some();
+        if let OperandKind::Function(name) = first.kind {
+            self.at = Some(At::Operand(first));
+            return self.call(name, At::Command(command), &command.arguments, dot, last);
+        }
+        if let OperandKind::Field(_) | OperandKind::Chain(..) = first.kind {
+            return self.operand(dot, first, has_arguments);
+        }
+        match &first.kind {
+            OperandKind::Pipe(_) => {}
+            OperandKind::Variable(names) => {
+                let value = self.operand(dot, first, has_arguments)?;
+                if names.len() > 1 || !has_arguments {
+                    return Ok(value);
+                }
+            }
+            _ => self.at = Some(At::Operand(first)),
+        }
+        if has_arguments {
+            // Go prints the word as it stands, a pipeline without its parentheses.
+            return Err(self.failure(format!("can't give argument to non-function {first}")));
+        }
+        if matches!(first.kind, OperandKind::Nil) {
+            return Err(self.failure("nil is not a command"));
+        }
+        self.operand(dot, first, false)
+    }
+
+    /// Evaluates a word; `has_arguments` when words or a value follow it that only a function could take.
+    pub(super) fn operand(&mut self, dot: &Value<'a>, operand: &'a Operand<'a>, has_arguments: bool) -> Outcome<'a> {
+        if !matches!(operand.kind, OperandKind::Pipe(_)) {
+            self.at = Some(At::Operand(operand));
+        }
+        match &operand.kind {
+            OperandKind::Dot => Ok(dot.clone()),
+            OperandKind::Nil => Ok(Value::Absent),
+            OperandKind::Bool(value) => Ok(Value::Bool(*value)),
+            OperandKind::Number { text, value } => match value {
+                Number::Int(number) => Ok(Value::Int(*number)),
+                Number::Float(number) => Ok(Value::Float(*number)),
+                Number::Imaginary(number) => Ok(Value::Imaginary(*number)),
+                Number::TooLarge => Err(self.failure(format!("{text} overflows int"))),
+            },
+            OperandKind::Str { value, .. } => Ok(Value::Str(value.as_str().into())),
+            OperandKind::Field(names) => self.chain(dot.clone(), names, has_arguments),
+            OperandKind::Variable(names) => {
+                let Some((_, value)) = self.variables.iter().rev().find(|(name, _)| *name == names[0]) else {
+                    return Err(self.failure(format!("undefined variable: {}", names[0])));
+                };
+                let value = value.clone();
+                self.chain(value, &names[1..], has_arguments)
+            }
+            OperandKind::Function(name) => self.nested(|machine| machine.call(name, At::Operand(operand), &[], dot, None)),
+            OperandKind::Pipe(pipe) => self.nested(|machine| machine.pipeline(dot, pipe)),
+            OperandKind::Chain(inner, names) => {
+                if matches!(inner.kind, OperandKind::Nil) {
+                    return Err(self.failure(format!("indirection through explicit nil in {operand}")));
+                }
+                let value = self.nested(|machine| machine.operand(dot, inner, false))?;
+                self.chain(value, names, has_arguments)
+            }
+        }
+    }
+
+    fn chain(&mut self, mut value: Value<'a>, names: &[&'a str], has_arguments: bool) -> Outcome<'a> {
+        for (position, name) in names.iter().enumerate() {
+            value = self.field(&value, name, has_arguments && position + 1 == names.len())?;
+        }
+        if let Value::Str(text) = &value {
+            self.charge(text.len())?;
+        }
+        Ok(value)
+    }
+
+    fn field(&self, value: &Value<'a>, name: &str, has_arguments: bool) -> Outcome<'a> {
+        match value {
+            Value::Absent => Ok(Value::Absent),
+            Value::Map(_) if has_arguments => Err(self.failure(format!("{name} is not a method but has arguments"))),
+            Value::Map(pairs) => Ok(pairs.get(name).map_or(Value::Absent, |text| Value::Str((*text).into()))),
+            Value::Time | Value::Nil(_) => Err(self.unsupported(format!("the field or method `{name}` of {} is not supported", value.type_name()))),
+            Value::Root(root) => match root.field(name) {
+                Some(Ok(_)) if has_arguments => Err(self.failure(format!("{name} has arguments but cannot be invoked as function"))),
+                Some(field) => field.map_err(|failure| self.place(failure)),
+                None => Err(self.unknown_field(value, name)),
+            },
+            _ => Err(self.unknown_field(value, name)),
+        }
+    }
+
+    fn unknown_field(&self, value: &Value<'a>, name: &str) -> Failure {
+        let failure = self.failure(format!("can't evaluate field {name} in type {}", value.type_name()));
+        Failure { kind: Kind::UnknownVariable, ..failure }
+    }
+
+    fn call(&mut self, name: &'a str, node: At<'a>, arguments: &'a [Operand<'a>], dot: &Value<'a>, last: Option<Value<'a>>) -> Outcome<'a> {
+        let count = arguments.len() + usize::from(last.is_some());
+        let (least, most) = functions::arity(name);
+        match most {
+            Some(most) if count != most => return Err(self.failure(format!("wrong number of args for {name}: want {most} got {count}"))),
+            None if count < least => {
+                return Err(self.failure(format!("wrong number of args for {name}: want at least {least} got {}", arguments.len())));
+            }
+            _ => {}
+        }
+        if let "and" | "or" = name {
+            let mut value = Value::Absent;
+            for argument in arguments {
+                value = self.operand(dot, argument, false)?;
+                if value.is_true() == (name == "or") {
+                    return Ok(value);
+                }
+            }
+            return Ok(last.unwrap_or(value));
+        }
+        let mut values = Vec::with_capacity(count);
+        for (position, argument) in arguments.iter().enumerate() {
+            let value = self.operand(dot, argument, false)?;
+            if name == "printf" && position == 0 {
+                functions::check_format(self, argument, &value)?;
+            }
+            values.push(value);
+        }
+        if arguments.is_empty() && name == "printf" {
+            functions::check_piped_format(self, last.as_ref())?;
+        }
+        values.extend(last);
+        if name == "call" {
+            let callee = arguments.first().map_or_else(|| values[0].print().unwrap_or_default(), |word| ecow::eco_format!("{word}"));
+            self.at = Some(node);
+            return Err(self.failure(format!("error calling call: {}", functions::not_callable(&values[0], &callee))));
+        }
+        let outcome = functions::call(self, name, node, &values);
+        outcome.map_err(|failure| match failure {
+            functions::Refusal::Go(message) => {
+                self.at = Some(node);
+                self.failure(format!("error calling {name}: {message}"))
+            }
+            functions::Refusal::Failure(failure) => failure,
+        })
+    }
+
+    /// Whether `html/template` evaluates the arguments of this escaping function in a command of their own: it does so
+    /// where the function is the whole action, and then an absent value prints as `<nil>`.
+    pub(super) fn evaluates_apart(&self, node: At<'a>) -> bool {
+        matches!((node, self.apart), (At::Command(command), Some(apart)) if std::ptr::eq(command, apart))
+    }
+}

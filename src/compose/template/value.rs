@@ -1,0 +1,249 @@
+//! Values that a template can meet, with Go's types, and how Go prints them.
+
+use super::error::{Failure, Kind};
+use super::quote;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Labels or annotations; Go prints and ranges over them in byte order of the keys.
+pub type Pairs<'a> = BTreeMap<&'a str, &'a str>;
+
+/// What is assumed of the metadata that only the API server sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServerFields {
+    /// Nothing is known: a template that reads one is refused.
+    #[default]
+    Unknown,
+    /// The object was never stored: every one has Go's zero value.
+    Unset,
+}
+
+/// The metadata of a service as far as templates can read it.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata<'a> {
+    /// `metadata.name`.
+    pub name: &'a str,
+    /// `metadata.namespace`, defaulted by the caller.
+    pub namespace: &'a str,
+    /// `metadata.generateName`; empty when absent.
+    pub generate_name: &'a str,
+    /// `metadata.labels`.
+    pub labels: Pairs<'a>,
+    /// `metadata.annotations`.
+    pub annotations: Pairs<'a>,
+    /// What is assumed of UID, timestamps, generation and the like.
+    pub server: ServerFields,
+}
+
+impl<'a> Metadata<'a> {
+    /// The metadata of an object, read from its tree. Labels that are no text are left out: they have findings of
+    /// their own.
+    pub fn of(object: &'a Node) -> Self {
+        let text = |key: &str| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default();
+        let pairs = |key: &str| -> Pairs<'a> {
+            let entries = object.at(&["metadata", key]).into_iter().flat_map(Node::entries);
+            entries.filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?))).collect()
+        };
+        Self {
+            name: text("name"),
+            namespace: text("namespace"),
+            generate_name: text("generateName"),
+            labels: pairs("labels"),
+            annotations: pairs("annotations"),
+            server: ServerFields::Unknown,
+        }
+    }
+}
+
+/// What a domain template can read (ome-objects 2.13).
+#[derive(Clone, Debug, Default)]
+pub struct DomainValues<'a> {
+    /// The component's name, already shortened to 63 characters where the controller does so.
+    pub name: &'a str,
+    /// The namespace.
+    pub namespace: &'a str,
+    /// The ingress domain of the effective ingress configuration.
+    pub ingress_domain: &'a str,
+    /// Annotations of the component or service.
+    pub annotations: Pairs<'a>,
+    /// Labels of the component or service.
+    pub labels: Pairs<'a>,
+}
+
+/// The value a template starts with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Root<'a> {
+    Metadata(&'a Metadata<'a>),
+    Domain(&'a DomainValues<'a>),
+    Path { name: &'a str, namespace: &'a str },
+}
+
+/// Fields of `ObjectMeta` in Go's order.
+const METADATA_FIELDS: [&str; 15] = [
+    "Name",
+    "GenerateName",
+    "Namespace",
+    "SelfLink",
+    "UID",
+    "ResourceVersion",
+    "Generation",
+    "CreationTimestamp",
+    "DeletionTimestamp",
+    "DeletionGracePeriodSeconds",
+    "Labels",
+    "Annotations",
+    "OwnerReferences",
+    "Finalizers",
+    "ManagedFields",
+];
+
+/// Whether `ObjectMeta` has a field of this name.
+pub(super) fn is_metadata_field(name: &str) -> bool {
+    METADATA_FIELDS.contains(&name)
+}
+
+impl<'a> Root<'a> {
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Metadata(_) => &METADATA_FIELDS,
+            Self::Domain(_) => &["Name", "Namespace", "IngressDomain", "Annotations", "Labels"],
+            Self::Path { .. } => &["Name", "Namespace"],
+        }
+    }
+
+    /// A field by its Go name; none when the type has no such field.
+    pub(super) fn field(self, name: &str) -> Option<Result<Value<'a>, Failure>> {
+        let text = |text: &str| Value::Str(text.into());
+        Some(Ok(match (self, name) {
+            (Self::Metadata(metadata), "Name") => text(metadata.name),
+            (Self::Metadata(metadata), "Namespace") => text(metadata.namespace),
+            (Self::Metadata(metadata), "GenerateName") => text(metadata.generate_name),
+            (Self::Metadata(metadata), "Labels") => Value::Map(&metadata.labels),
+            (Self::Metadata(metadata), "Annotations") => Value::Map(&metadata.annotations),
+            (Self::Metadata(metadata), _) if is_metadata_field(name) => {
+                if metadata.server == ServerFields::Unknown {
+                    let message = format!("`{name}` is set by the cluster and unknown before the object is there");
+                    return Some(Err(Failure::new(Kind::UnknownAtPlanTime, message)));
+                }
+                match name {
+                    "Generation" => Value::Int(0),
+                    "CreationTimestamp" => Value::Time,
+                    "DeletionTimestamp" => Value::Nil("*v1.Time"),
+                    "DeletionGracePeriodSeconds" => Value::Nil("*int64"),
+                    "OwnerReferences" => Value::Nothing("[]v1.OwnerReference"),
+                    "Finalizers" => Value::Nothing("[]string"),
+                    "ManagedFields" => Value::Nothing("[]v1.ManagedFieldsEntry"),
+                    _ => text(""),
+                }
+            }
+            (Self::Domain(values), "Name") => text(values.name),
+            (Self::Domain(values), "Namespace") => text(values.namespace),
+            (Self::Domain(values), "IngressDomain") => text(values.ingress_domain),
+            (Self::Domain(values), "Labels") => Value::Map(&values.labels),
+            (Self::Domain(values), "Annotations") => Value::Map(&values.annotations),
+            (Self::Path { name, .. }, "Name") => text(name),
+            (Self::Path { namespace, .. }, "Namespace") => text(namespace),
+            _ => return None,
+        }))
+    }
+}
+
+/// A value during execution.
+#[derive(Clone, Debug)]
+pub(super) enum Value<'a> {
+    /// Go's invalid value: a missing map key, the result of a template without data, `nil`.
+    Absent,
+    /// A nil pointer of the named type.
+    Nil(&'static str),
+    Bool(bool),
+    Int(i64),
+    /// A byte of a text.
+    Byte(u8),
+    Float(f64),
+    Imaginary(f64),
+    Str(EcoString),
+    Map(&'a Pairs<'a>),
+    /// An empty list of the named type.
+    Nothing(&'static str),
+    /// The zero time.
+    Time,
+    Root(Root<'a>),
+}
+
+impl Value<'_> {
+    /// The value as Go's type name.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Absent => "<nil>",
+            Self::Nil(name) | Self::Nothing(name) => name,
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Byte(_) => "uint8",
+            Self::Float(_) => "float64",
+            Self::Imaginary(_) => "complex128",
+            Self::Str(_) => "string",
+            Self::Map(_) => "map[string]string",
+            Self::Time => "v1.Time",
+            Self::Root(Root::Metadata(_)) => "v1.ObjectMeta",
+            Self::Root(Root::Domain(_)) => "services.DomainTemplateValues",
+            Self::Root(Root::Path { .. }) => "services.PathTemplateValues",
+        }
+    }
+
+    /// Whether the value counts as true in `if`.
+    pub(super) fn is_true(&self) -> bool {
+        match self {
+            Self::Absent | Self::Nil(_) | Self::Nothing(_) => false,
+            Self::Bool(value) => *value,
+            Self::Int(number) => *number != 0,
+            Self::Byte(number) => *number != 0,
+            Self::Float(number) | Self::Imaginary(number) => *number != 0.0,
+            Self::Str(text) => !text.is_empty(),
+            Self::Map(pairs) => !pairs.is_empty(),
+            Self::Time | Self::Root(_) => true,
+        }
+    }
+
+    /// The integer of either integer type.
+    pub(super) fn as_int(&self) -> Option<i64> {
+        match self {
+            Self::Int(number) => Some(*number),
+            Self::Byte(number) => Some(i64::from(*number)),
+            _ => None,
+        }
+    }
+
+    /// The value as `%v` prints it.
+    ///
+    /// # Errors
+    /// When the value holds something that no plan can know.
+    pub(super) fn print(&self) -> Result<EcoString, Failure> {
+        Ok(match self {
+            Self::Absent | Self::Nil(_) => "<nil>".into(),
+            Self::Bool(value) => eco_format!("{value}"),
+            Self::Int(number) => eco_format!("{number}"),
+            Self::Byte(number) => eco_format!("{number}"),
+            Self::Float(number) => quote::float(*number).into(),
+            Self::Imaginary(number) => eco_format!("(0{}{}i)", if number.is_sign_negative() { "" } else { "+" }, quote::float(*number)),
+            Self::Str(text) => text.clone(),
+            Self::Map(pairs) => {
+                let mut out = EcoString::from("map[");
+                for (position, (key, value)) in pairs.iter().enumerate() {
+                    // Writing to a text cannot fail.
+                    let _ = write!(out, "{}{key}:{value}", if position > 0 { " " } else { "" });
+                }
+                out.push(']');
+                out
+            }
+            Self::Nothing(_) => "[]".into(),
+            Self::Time => "0001-01-01 00:00:00 +0000 UTC".into(),
+            Self::Root(root) => {
+                let fields = root.fields().iter().filter_map(|name| root.field(name));
+                let printed = fields.map(|field| field.and_then(|value| value.print())).collect::<Result<Vec<_>, _>>()?;
+                eco_format!("{{{}}}", printed.join(" "))
+            }
+        })
+    }
+}
