@@ -40,6 +40,12 @@ impl RuntimeSet {
         found.ok().map(|index| &self.runtimes[index])
     }
 
+    /// The same set with one runtime in another version; for trying out what an edit would change.
+    pub fn with(&self, other: &Runtime) -> Self {
+        let swap = |runtime: &Runtime| if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() };
+        Self::new(self.runtimes.iter().map(swap).collect())
+    }
+
     /// All runtimes.
     pub fn iter(&self) -> std::slice::Iter<'_, Runtime> {
         self.runtimes.iter()

@@ -13,9 +13,9 @@ mod runtime;
 
 pub use runtime::{Request, Trace};
 
-use crate::api::{Model, Service};
-use crate::catalog::Catalog;
-use crate::decision::{Basis, Resolution, RuntimeDecision, ServiceError};
+use crate::api::{Model, Runtime, Service};
+use crate::catalog::{Catalog, RuntimeSet};
+use crate::decision::{Basis, Candidate, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
 use crate::policy::{Policy, ProtocolRule};
 use ecow::EcoString;
@@ -58,10 +58,11 @@ impl<'a> Selector<'a> {
 
     /// Decides for one service, without the candidates' traces.
     pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
-        self.decide(service, |request| {
+        let runtimes = self.catalog.runtimes(self.policy.api);
+        decide(self.policy, self.catalog, runtimes, service, |request| {
             let key = Key {
                 model: std::ptr::from_ref(request.model) as usize,
-                namespace: self.catalog.runtimes(self.policy.api).has_namespace(request.namespace).then(|| request.namespace.clone()),
+                namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
                 protocol: request.asked.cloned(),
                 accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
             };
@@ -69,7 +70,7 @@ impl<'a> Selector<'a> {
                 return found.as_ref().clone();
             }
             // Two threads may decide the same at once; both come to the same answer.
-            let decision = runtime::select::<()>(self.policy, self.catalog.runtimes(self.policy.api), request);
+            let decision = runtime::select::<()>(self.policy, runtimes, request);
             self.remembered.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::new(decision.clone()));
             decision
         })
@@ -77,72 +78,94 @@ impl<'a> Selector<'a> {
 
     /// Decides for one service and keeps every candidate with its comparisons.
     pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
-        self.decide(service, |request| runtime::select::<runtime::Recorder>(self.policy, self.catalog.runtimes(self.policy.api), request))
+        explain_among(self.policy, self.catalog, self.catalog.runtimes(self.policy.api), service)
     }
+}
 
-    fn decide(&self, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
-        let protocol = runtime::asked_protocol(service);
-        let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
-            model,
-            runtime: RuntimeDecision { basis, protocol: protocol.clone(), ..RuntimeDecision::none() },
-            error: Some(error),
-        };
-        let named = service.runtime.as_ref();
-        let basis = if named.is_some() { Basis::Explicit } else { Basis::None };
-        let model = match model::resolve(self.policy, self.catalog, service) {
-            Ok(model) => model,
-            Err(error) => return failed(None, basis, error),
-        };
-        let Some(model) = model else {
-            // A named runtime may render without a model (S2-046); with neither there is nothing to go by.
-            let Some(named) = named.filter(|_| self.policy.model_optional) else {
-                let (code, message) = if self.policy.model_optional {
-                    (Code::InvalidInput, "the service names neither a model nor a runtime".to_owned())
-                } else {
-                    (Code::InvalidInput, "model reference is required".to_owned())
-                };
-                let error = ServiceError { code, message, help: Some("add `spec.model.name`".into()), span: Some(service.object.name_span()) };
-                return failed(None, basis, error);
+/// Decides for one service among the given runtimes, which need not be those of the catalog, and keeps every candidate.
+pub fn explain_among<'a>(policy: &'static Policy, catalog: &'a Catalog, runtimes: &'a RuntimeSet, service: &'a Service) -> Resolution<'a> {
+    decide(policy, catalog, runtimes, service, |request| runtime::select::<runtime::Recorder>(policy, runtimes, request))
+}
+
+/// What one runtime would be judged to be for a service and its model, whatever the service names.
+pub fn judge<'a>(policy: &Policy, model: Option<&'a Model>, service: &'a Service, runtime: &'a Runtime) -> Option<Candidate<'a>> {
+    let protocol = runtime::asked_protocol(service);
+    let request = request(policy, service, model?, &protocol.name);
+    Some(runtime::candidate::<runtime::Recorder>(policy, &request, runtime).1)
+}
+
+fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol: &EcoString) -> Request<'a> {
+    Request {
+        namespace: &service.namespace,
+        model,
+        asked: service.protocol.as_ref().map(|protocol| &protocol.value),
+        protocol: match policy.protocol {
+            ProtocolRule::Listed => Some(protocol.clone()),
+            ProtocolRule::Ignored => None,
+        },
+        accelerators: if policy.accelerator_gate { &service.accelerator_classes } else { &[] },
+    }
+}
+
+fn decide<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    runtimes: &'a RuntimeSet,
+    service: &'a Service,
+    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+) -> Resolution<'a> {
+    let protocol = runtime::asked_protocol(service);
+    let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
+        model,
+        runtime: RuntimeDecision { basis, protocol: protocol.clone(), ..RuntimeDecision::none() },
+        error: Some(error),
+    };
+    let named = service.runtime.as_ref();
+    let basis = if named.is_some() { Basis::Explicit } else { Basis::None };
+    let model = match model::resolve(policy, catalog, service) {
+        Ok(model) => model,
+        Err(error) => return failed(None, basis, error),
+    };
+    let Some(model) = model else {
+        // A named runtime may render without a model (S2-046); with neither there is nothing to go by.
+        let Some(named) = named.filter(|_| policy.model_optional) else {
+            let (code, message) = if policy.model_optional {
+                (Code::InvalidInput, "the service names neither a model nor a runtime".to_owned())
+            } else {
+                (Code::InvalidInput, "model reference is required".to_owned())
             };
-            return match runtime::named_without_model(self.catalog.runtimes(self.policy.api), service, named) {
-                Ok(mut decision) => {
-                    decision.protocol = protocol;
-                    Resolution { model: None, runtime: decision, error: None }
-                }
-                Err(error) => failed(None, basis, error),
-            };
+            let error = ServiceError { code, message, help: Some("add `spec.model.name`".into()), span: Some(service.object.name_span()) };
+            return failed(None, basis, error);
         };
-        if model.format.is_none() {
-            let error = ServiceError {
-                code: Code::ModelIncomplete,
-                message: format!("model `{}` has no modelFormat.name", model.object.id.name),
-                help: Some("run `ome import config.json` to fill it in from the model's files".into()),
-                span: Some(model.object.name_span()),
-            };
-            return failed(Some(model), basis, error);
-        }
-        let request = Request {
-            namespace: &service.namespace,
-            model,
-            asked: service.protocol.as_ref().map(|protocol| &protocol.value),
-            protocol: match self.policy.protocol {
-                ProtocolRule::Listed => Some(protocol.name.clone()),
-                ProtocolRule::Ignored => None,
-            },
-            accelerators: if self.policy.accelerator_gate { &service.accelerator_classes } else { &[] },
-        };
-        let decided = match named {
-            Some(named) => runtime::named(self.policy, self.catalog.runtimes(self.policy.api), &request, named),
-            None => select(&request).map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
-        };
-        match decided {
+        return match runtime::named_without_model(runtimes, service, named) {
             Ok(mut decision) => {
                 decision.protocol = protocol;
-                let error = (decision.chosen.is_none()).then(|| runtime::failure(&request, service, named, &decision)).flatten();
-                Resolution { model: Some(model), runtime: decision, error }
+                Resolution { model: None, runtime: decision, error: None }
             }
-            Err(error) => failed(Some(model), basis, error),
+            Err(error) => failed(None, basis, error),
+        };
+    };
+    if model.format.is_none() {
+        let error = ServiceError {
+            code: Code::ModelIncomplete,
+            message: format!("model `{}` has no modelFormat.name", model.object.id.name),
+            help: Some("run `ome import config.json` to fill it in from the model's files".into()),
+            span: Some(model.object.name_span()),
+        };
+        return failed(Some(model), basis, error);
+    }
+    let request = request(policy, service, model, &protocol.name);
+    let decided = match named {
+        Some(named) => runtime::named(policy, runtimes, &request, named),
+        None => select(&request).map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+    };
+    match decided {
+        Ok(mut decision) => {
+            decision.protocol = protocol;
+            let error = (decision.chosen.is_none()).then(|| runtime::failure(&request, service, named, &decision)).flatten();
+            Resolution { model: Some(model), runtime: decision, error }
         }
+        Err(error) => failed(Some(model), basis, error),
     }
 }
 

@@ -85,7 +85,8 @@ pub(super) fn asked_protocol(service: &Service) -> Protocol {
     }
 }
 
-fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, runtime: &'a Runtime) -> (Evaluation, Candidate<'a>) {
+/// One candidate with everything its trace keeps.
+pub(super) fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, runtime: &'a Runtime) -> (Evaluation, Candidate<'a>) {
     let mut trace = T::default();
     let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
     let (entries, reasons, notes) = trace.into_parts();

@@ -62,7 +62,7 @@ impl Gate {
 
 /// The answer for one candidate, without its trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Evaluation {
+pub(in crate::resolve) struct Evaluation {
     /// Bit per failed [`Gate`].
     failed: u8,
     /// Bound whose absence crashes the controller.

@@ -1,0 +1,128 @@
+//! `ome catalog`: what there is to choose from, with its source.
+
+use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::nearest;
+use crate::report::catalog::{self, Item, ItemKind};
+use crate::report::table::Style;
+use crate::report::SCHEMA_VERSION;
+use serde_json::json;
+
+/// List and show runtimes, models and accelerator classes, built-in and your own.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List what is loaded; filters are ANDed.
+    List(ListArgs),
+    /// Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has.
+    Show(ShowArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Only this kind.
+    #[arg(long, value_enum)]
+    kind: Option<ItemKind>,
+    /// Only what is built in, or only your own.
+    #[arg(long, value_enum)]
+    source: Option<catalog::ItemSource>,
+    /// Only objects of this API.
+    #[arg(long, value_parser = ["ome", "kserve"])]
+    api: Option<String>,
+    /// Only built-in runtimes of this engine.
+    #[arg(long, value_parser = ["sglang", "vllm"])]
+    engine: Option<String>,
+    /// Only runtimes that list this protocol.
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    /// Names and order: object names, or the file names of the documentation.
+    #[arg(long, value_enum, default_value_t)]
+    names: catalog::Names,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: ReportFormat,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Object name, alias or file name.
+    name: String,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: ReportFormat,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Lists or shows.
+pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    match args.action {
+        Action::List(args) => list(&args, io),
+        Action::Show(args) => show(&args, io),
+    }
+}
+
+fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, None)?;
+    let found = session.settle([]);
+    let mut items = catalog::items(&session.world, |object| session.is_selected(object));
+    items.retain(|item| {
+        args.kind.is_none_or(|kind| item.kind() == kind)
+            && args.source.is_none_or(|source| item.source() == source)
+            && args.api.as_deref().is_none_or(|api| item.object().api.as_str() == api)
+            && args.engine.as_deref().is_none_or(|engine| item.engine() == Some(engine))
+            && args.protocol.as_deref().is_none_or(|protocol| item.lists_protocol(protocol))
+            && (args.names == catalog::Names::Object || item.seed_name().is_some())
+    });
+    match args.names {
+        catalog::Names::Object => items.sort_by(|a, b| a.listing_key().cmp(&b.listing_key())),
+        catalog::Names::Seed => items.sort_by(|a, b| a.seed_name().cmp(&b.seed_name()).then_with(|| a.engine().cmp(&b.engine()))),
+    }
+    if args.output == ReportFormat::Json {
+        let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
+        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "items": items }))?;
+    } else {
+        session.say(&found, io);
+        let style = Style { color: io.out_color(), width: io.width() };
+        io.print(&catalog::table(&items, args.names, &session.world, style))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, None)?;
+    let found = session.settle([]);
+    let items = catalog::items(&session.world, |_| true);
+    let named: Vec<&Item<'_>> = items.iter().filter(|item| item.object().id.name == args.name || item.alias().as_deref() == Some(&args.name)).collect();
+    let named = if named.is_empty() { items.iter().filter(|item| item.seed_name() == Some(args.name.as_str())).collect() } else { named };
+    let item = match named.as_slice() {
+        [item] => item,
+        [] => {
+            let near = nearest(&args.name, items.iter().map(|item| item.object().id.name.as_str()));
+            return Err(Failure::NotFound {
+                message: format!("nothing in the catalog is named `{}`", args.name),
+                help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`ome catalog list` lists what there is".into())),
+            });
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|item| item.alias().unwrap_or_else(|| item.object().id.to_string())).collect();
+            return Err(Failure::NotFound { message: format!("`{}` is ambiguous: {}", args.name, names.join(", ")), help: Some("name one of them".into()) });
+        }
+    };
+    if args.output == ReportFormat::Json {
+        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }))?;
+    } else {
+        session.say(&found, io);
+        let style = Style { color: io.out_color(), width: io.width() };
+        io.print(&catalog::show(item, &session.world, style))?;
+    }
+    Ok(Outcome::Done)
+}

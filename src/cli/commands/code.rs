@@ -1,0 +1,37 @@
+//! `ome code`: what a code means.
+
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::{CODES, nearest};
+use crate::report::code;
+
+/// Explain a finding, reason or error code, or list them all.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The code, e.g. `size-range`; without it all codes are listed.
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+}
+
+/// Prints the entry, or the list.
+pub fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let Some(wanted) = &args.code else {
+        for doc in CODES {
+            io.print(&format!("{:<32} {}\n", doc.id, doc.summary))?;
+        }
+        return Ok(Outcome::Done);
+    };
+    let mut found = CODES.iter().filter(|doc| doc.id == wanted).peekable();
+    if found.peek().is_none() {
+        return Err(Failure::NotFound {
+            message: format!("no code `{wanted}`"),
+            help: nearest(wanted, CODES.iter().map(|doc| doc.id)).map(|near| format!("did you mean `{near}`? `ome code` lists them all")),
+        });
+    }
+    for (index, doc) in found.enumerate() {
+        if index > 0 {
+            io.print("\n")?;
+        }
+        io.print(&code::one(doc))?;
+    }
+    Ok(Outcome::Done)
+}

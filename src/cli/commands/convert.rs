@@ -1,0 +1,40 @@
+//! `ome convert`: deprecated forms rewritten in the current one.
+
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::dialect::ome;
+use crate::emit::stream;
+use crate::yaml::{Entry, Node};
+
+/// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`.
+///
+/// Prints the converted documents and nothing else; notes go to stderr.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: stream::Format,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Converts and prints.
+pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, None)?;
+    let found = session.settle([]);
+    session.say(&found, io);
+    let mut converted: Vec<Node> = Vec::new();
+    for views in session.select(&[])? {
+        let object = &views.of(session.semantics).object;
+        let Some(migration) = ome::migrate(&object.node, session.semantics) else { continue };
+        let mut node = object.node.clone();
+        if let Some(map) = node.as_map_mut() {
+            map.insert_entry(Entry { key: "spec".into(), key_origin: migration.spec.origin, node: migration.spec });
+        }
+        io.say(&format!("{}: converted from spec.predictor\n", object.id));
+        converted.push(node);
+    }
+    io.print(&stream::render(&converted, args.output))?;
+    Ok(session.outcome(&found, false))
+}

@@ -1,0 +1,95 @@
+//! `ome explain`: every step of the selection.
+
+use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::nearest;
+use crate::pipeline::{Depth, Flip, Planned, Planner, flip, named};
+use crate::report::{explain, json, table};
+
+/// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
+///
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    #[arg(value_name = "SERVICE")]
+    services: Vec<String>,
+    /// Why not this runtime, and the smallest edit that would make it win.
+    #[arg(long, value_name = "NAME")]
+    runtime: Option<String>,
+    /// Show every candidate, not only the nearest misses.
+    #[arg(long)]
+    all: bool,
+    /// Show every comparison of every entry.
+    #[arg(long)]
+    comparisons: bool,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: ReportFormat,
+    /// The protocol asked for, over every service.
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Explains and prints.
+pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let selected = session.select(&args.services)?;
+    let planner = Planner::new(&session.world.catalog, session.semantics);
+    let mut planned = planner.plan_all(&selected, Depth::Explain);
+    let found = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
+    let flips = args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
+    let found = session.settle(found);
+    match args.output {
+        ReportFormat::Json => {
+            let mut document = json::plan(session.semantics, Depth::Explain, &planned, &found, &session.world.sources);
+            for (index, flip) in flips.iter().flatten().enumerate() {
+                document["services"][index]["flip"] = json::flip(flip, &session.world.sources);
+            }
+            io.print_json(&document)?;
+        }
+        ReportFormat::Table | ReportFormat::Markdown => {
+            session.say(&found, io);
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            let detail = match (args.comparisons, args.all) {
+                (true, _) => explain::Detail::Comparisons,
+                (false, true) => explain::Detail::All,
+                (false, false) => explain::Detail::Nearest,
+            };
+            io.print(&format!("semantics: {}{}\n\n", session.semantics, session.header()))?;
+            for (index, planned) in planned.iter().enumerate() {
+                if index > 0 {
+                    io.print("\n")?;
+                }
+                io.print(&explain::service(planned, detail, &session.world.sources, style))?;
+                if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
+                    io.print(&explain::flip(flip, &session.world.sources))?;
+                }
+            }
+        }
+    }
+    Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
+}
+
+/// Seeks what would make the named runtime win, and leaves it as the only candidate.
+fn why_not<'a>(session: &'a Session, planned: &mut Planned<'a>, name: &str) -> Result<Flip, Failure> {
+    let catalog = &session.world.catalog;
+    let runtimes = catalog.runtimes(planned.service.object.api);
+    let Some(runtime) = named(runtimes, planned.service, name) else {
+        return Err(Failure::NotFound {
+            message: format!("no runtime `{name}`"),
+            help: nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str())).map(|near| format!("did you mean `{near}`?")),
+        });
+    };
+    let flip = flip(planned.policy, catalog, planned.service, runtime);
+    let candidates = &mut planned.resolution.runtime.candidates;
+    candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
+    if candidates.is_empty() {
+        // The service names another one: what would be said of this one if it were named.
+        candidates.extend(crate::resolve::judge(planned.policy, planned.resolution.model, planned.service, runtime));
+    }
+    Ok(flip)
+}

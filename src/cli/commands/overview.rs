@@ -1,0 +1,22 @@
+//! `ome` alone: what it can do, and what it would do here.
+
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome, command};
+
+/// Prints the help; in a directory of manifests also what was found and the command to begin with.
+pub fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let help = command().render_help();
+    io.print(&help.to_string())?;
+    let Ok(session) = Session::open(&InputArgs::default(), None) else { return Ok(Outcome::Done) };
+    let catalog = &session.world.catalog;
+    let services = catalog.services().len();
+    let runtimes = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
+    let models = catalog.models().filter(|model| !model.object.builtin).count();
+    if services + runtimes + models > 0 {
+        let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+        io.print(&format!("\nHere: {}, {}, {}.\n", count(services, "service"), count(runtimes, "runtime"), count(models, "model")))?;
+        io.print(if services > 0 { "Begin with `ome plan`, then `ome explain SERVICE`.\n" } else { "Begin with `ome validate`.\n" })?;
+    }
+    Ok(Outcome::Done)
+}

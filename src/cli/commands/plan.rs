@@ -1,0 +1,47 @@
+//! `ome plan`: what each service becomes.
+
+use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::pipeline::{Depth, Planner};
+use crate::report::{json, table};
+
+/// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
+///
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given nodes.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    #[arg(value_name = "SERVICE")]
+    services: Vec<String>,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: ReportFormat,
+    /// The protocol asked for, over every service.
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Plans and prints.
+pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let selected = session.select(&args.services)?;
+    let planner = Planner::new(&session.world.catalog, session.semantics);
+    let mut planned = planner.plan_all(&selected, Depth::Plan);
+    let found = session.settle(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+    match args.output {
+        ReportFormat::Json => io.print_json(&json::plan(session.semantics, Depth::Plan, &planned, &found, &session.world.sources))?,
+        ReportFormat::Table => {
+            session.say(&found, io);
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&table::plan(session.semantics, &session.header(), &planned, style))?;
+        }
+        ReportFormat::Markdown => {
+            session.say(&found, io);
+            io.print(&table::plan_markdown(session.semantics, &planned))?;
+        }
+    }
+    Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
+}

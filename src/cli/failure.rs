@@ -1,0 +1,47 @@
+//! What ends a command early, and what is said about it.
+
+use super::exit;
+use std::io;
+
+/// Why a command could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The call was wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// Something named does not exist; the help offers what does.
+    #[error("{message}")]
+    NotFound {
+        /// The sentence.
+        message: String,
+        /// The next action.
+        help: Option<String>,
+    },
+    /// Writing failed.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl Failure {
+    /// The help that goes with it.
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            Self::NotFound { help, .. } => help.as_deref(),
+            Self::Usage(_) | Self::Write(_) => None,
+        }
+    }
+
+    /// The exit code. A reader that went away (`| head`) is no failure.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Usage(_) | Self::NotFound { .. } => exit::COULD_NOT,
+            Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::DONE,
+            Self::Write(_) => exit::COULD_NOT,
+        }
+    }
+
+    /// Whether anything is said about it.
+    pub fn is_quiet(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

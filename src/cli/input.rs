@@ -1,0 +1,190 @@
+//! What the arguments, variables and settings of a run come to: a session over everything that was read.
+
+use super::args::{InputArgs, SemanticsArg};
+use super::{Failure, Io, Outcome};
+use crate::api::Object;
+use crate::builtin;
+use crate::catalog::Views;
+use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::load::{self, Inputs, settings};
+use crate::pipeline::{self, Given, World};
+use crate::policy::Semantics;
+use crate::quantity::names::Selector;
+use crate::report::findings;
+use crate::source::SourceId;
+use crate::yaml::Limits;
+use ecow::EcoString;
+use std::path::PathBuf;
+
+/// Everything a command works on.
+pub struct Session {
+    /// What was read.
+    pub world: World,
+    /// Whose word counts.
+    pub semantics: Semantics,
+    settings: settings::Settings,
+    namespace: Option<EcoString>,
+    selector: Option<Selector>,
+    partial: bool,
+    strict: bool,
+}
+
+impl Session {
+    /// Reads settings and input.
+    pub fn open(args: &InputArgs, protocol: Option<&str>) -> Result<Self, Failure> {
+        Self::open_with(args, protocol, &[])
+    }
+
+    /// Reads settings and input, `context` without reporting on it.
+    pub fn open_with(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf]) -> Result<Self, Failure> {
+        // Settings come after the input in the source map, so their id is only known then.
+        let file = match (&args.config, args.no_config) {
+            (Some(file), _) => Some(file.clone()),
+            (None, true) => None,
+            (None, false) => std::env::current_dir().ok().and_then(|directory| settings::find(&directory)),
+        };
+        let (settings, settings_source, settings_found) = match &file {
+            Some(file) => {
+                let (settings, source, found) = settings::read(file, SourceId(u32::MAX)).map_err(Failure::Usage)?;
+                (settings, Some(source), found)
+            }
+            None => Default::default(),
+        };
+        let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
+        if let Some(jobs) = args.jobs {
+            // A second session in one process keeps the first pool; the output does not depend on it.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
+        }
+        let semantics = match args.semantics {
+            Some(SemanticsArg::Documented) => Semantics::Documented,
+            Some(SemanticsArg::Controller) => Semantics::Controller,
+            None => settings.semantics.unwrap_or_default(),
+        };
+        let defaults = Limits::default();
+        let limits = Limits {
+            file_size: args.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size).unwrap_or(defaults.file_size),
+            depth: args.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
+            nodes: args.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
+        };
+        let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
+        let mut files = args.files.clone();
+        files.extend(settings.paths.iter().cloned());
+        let loaded = load::load(&Inputs {
+            files: &files,
+            context,
+            builtin: if no_builtin { &[] } else { builtin::files() },
+            limits: &limits,
+        });
+        let namespace = args.namespace.as_deref().map(EcoString::from);
+        let given = Given { semantics, namespace: namespace.clone().unwrap_or_else(|| "default".into()), protocol: protocol.map(EcoString::from) };
+        let mut world = pipeline::read(loaded, &given);
+        if let Some(source) = settings_source {
+            let id = world.sources.add(source);
+            let moved = settings_found.into_iter().map(|mut diagnostic| {
+                diagnostic.labels.iter_mut().for_each(|label| label.span.source = id);
+                diagnostic
+            });
+            world.diagnostics.extend(moved);
+        }
+        Ok(Self { world, semantics, settings, namespace, selector, partial: args.partial, strict: args.strict })
+    }
+
+    /// The services a command is about, in order: those named, else all that namespace and selector leave.
+    pub fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
+        let services = self.world.catalog.services();
+        let in_namespace = |views: &&Views| self.namespace.as_ref().is_none_or(|namespace| views.of(self.semantics).namespace == *namespace);
+        let labelled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
+        if names.is_empty() {
+            return Ok(services.iter().filter(in_namespace).filter(labelled).collect());
+        }
+        let mut chosen = Vec::new();
+        for wanted in names {
+            let (namespace, name) = match wanted.split_once('/') {
+                Some((namespace, name)) => (Some(namespace), name),
+                None => (self.namespace.as_deref(), wanted.as_str()),
+            };
+            let found: Vec<&Views> = services
+                .iter()
+                .filter(|views| {
+                    let service = views.of(self.semantics);
+                    service.name() == name && namespace.is_none_or(|namespace| service.namespace == namespace)
+                })
+                .collect();
+            if found.is_empty() {
+                let near = nearest(name, services.iter().map(|views| views.of(self.semantics).name().as_str()));
+                return Err(Failure::NotFound {
+                    message: format!("no InferenceService `{wanted}`"),
+                    help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
+                });
+            }
+            chosen.extend(found);
+        }
+        Ok(chosen)
+    }
+
+    /// Whether the label selector keeps an object.
+    pub fn is_selected(&self, object: &Object) -> bool {
+        self.selector.as_ref().is_none_or(|selector| {
+            let labels = object.labels();
+            selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
+        })
+    }
+
+    /// All findings of the run: those of reading and those that came later, graded by the settings, sorted, once each.
+    pub fn settle(&self, later: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+        self.grade(self.world.diagnostics.iter().cloned().chain(later))
+    }
+
+    fn grade(&self, found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+        let sources = &self.world.sources;
+        let mut graded: Vec<Diagnostic> = found
+            .into_iter()
+            .filter(|diagnostic| diagnostic.span().is_none_or(|span| sources.get(span.source).reported))
+            .map(|diagnostic| self.partial_reference(diagnostic))
+            .filter_map(|diagnostic| match self.settings.severity.get(diagnostic.code.as_str()) {
+                None => Some(diagnostic),
+                Some(None) => None,
+                Some(Some(severity)) => Some(diagnostic.severity(*severity)),
+            })
+            .collect();
+        findings::sort(&mut graded, sources);
+        graded
+    }
+
+    /// Under `--partial` what is not loaded may exist elsewhere.
+    fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let dangling = matches!(diagnostic.code, Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound);
+        if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
+    }
+
+    /// Says errors and warnings on stderr; what is merely informative is left to `validate` and JSON.
+    pub fn say(&self, found: &[Diagnostic], io: &mut Io<'_>) {
+        let shown: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.severity > Severity::Info).cloned().collect();
+        if !shown.is_empty() {
+            let color = io.err_color();
+            io.say(&findings::human(&shown, &self.world.sources, color));
+        }
+    }
+
+    /// How the run ended: could not, when something is in error.
+    pub fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
+        let least = if self.strict { Severity::Warning } else { Severity::Error };
+        if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) { Outcome::CouldNot } else { Outcome::Done }
+    }
+
+    /// Whether warnings count.
+    pub fn strict(&self) -> bool {
+        self.strict
+    }
+
+    /// What settings contribute to the header of plan and explain.
+    pub fn header(&self) -> String {
+        let builtin = self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
+        let user = self.world.catalog.all_runtimes().count() - builtin;
+        let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
+        if let Some(file) = &self.settings.file {
+            out.push_str(&format!(" · settings: {}", file.display()));
+        }
+        out
+    }
+}

@@ -1,0 +1,83 @@
+//! The command line: what was typed, what it means, what is printed.
+//!
+//! Everything else of the crate is a library that neither prints nor exits; this room may use all of it.
+
+mod args;
+mod commands;
+pub mod exit;
+mod failure;
+mod input;
+mod io;
+
+pub use args::Cli;
+pub use exit::Outcome;
+pub use failure::Failure;
+pub use io::{ColorChoice, Io};
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the process's own command line.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map_or(String::new(), |place| format!(" at {}:{}", place.file(), place.line()));
+        let what = info.payload().downcast_ref::<&str>().map(ToString::to_string).or_else(|| info.payload().downcast_ref::<String>().cloned());
+        let _ = writeln!(
+            std::io::stderr(),
+            "internal error{place}: {}\nThis is a bug in ome {}; please report it with the input that caused it.",
+            what.unwrap_or_default(),
+            env!("CARGO_PKG_VERSION")
+        );
+    }));
+    // A deep stack costs nothing until it is used, and no permitted nesting may overflow it.
+    let run = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let mut err = std::io::stderr();
+        let mut io = Io::standard(&mut out, &mut err);
+        let code = run(std::env::args_os(), &mut io);
+        match out.flush() {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && code == exit::DONE => exit::COULD_NOT,
+            _ => code,
+        }
+    });
+    let code = run.ok().and_then(|thread| thread.join().ok());
+    ExitCode::from(code.unwrap_or(exit::INTERNAL))
+}
+
+/// Runs one command line against the given streams; returns the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let colored = if help { io.out_color() } else { io.err_color() };
+            let text = if colored { error.render().ansi().to_string() } else { error.render().to_string() };
+            if help {
+                let _ = io.print(&text);
+                return exit::DONE;
+            }
+            io.say(&text);
+            return exit::COULD_NOT;
+        }
+    };
+    io.set_color(cli.color);
+    match commands::run(cli, io) {
+        Ok(outcome) => outcome.code(),
+        Err(failure) => {
+            if !failure.is_quiet() {
+                io.say(&format!("error: {failure}\n"));
+                if let Some(help) = failure.help() {
+                    io.say(&format!("  help: {help}\n"));
+                }
+            }
+            failure.code()
+        }
+    }
+}
+
+/// The definition of the command line, for completions, manual and reference.
+pub fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,178 @@
+//! Settings that a team shares: `ome.toml`.
+//!
+//! In: a named file, or the one found upward from the working directory. Out: [`Settings`] with findings on keys and
+//! values that are not understood. What wins over it (flags, `OME_*` variables) is decided by `cli`.
+
+use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::policy::Semantics;
+use crate::source::{Source, SourceId, SourceKind, Span};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::{DeString, DeTable, DeValue};
+
+/// Name of the file that is searched for.
+pub const FILE_NAME: &str = "ome.toml";
+
+/// Keys at the top.
+const KEYS: [&str; 6] = ["semantics", "kthena-profile", "paths", "no-builtin", "severity", "limits"];
+/// Keys of `[limits]`.
+const LIMITS: [&str; 3] = ["max-file-size", "max-depth", "max-nodes"];
+/// Values of `kthena-profile`.
+pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
+
+/// What the file says; absent keys are `None`.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The file, for the header and for relative paths.
+    pub file: Option<PathBuf>,
+    /// `semantics`.
+    pub semantics: Option<Semantics>,
+    /// `kthena-profile`.
+    pub kthena_profile: Option<String>,
+    /// `paths`: read in addition to `-f`, relative to the file.
+    pub paths: Vec<PathBuf>,
+    /// `no-builtin`.
+    pub no_builtin: Option<bool>,
+    /// `[severity]`: `None` switches a finding off.
+    pub severity: BTreeMap<&'static str, Option<Severity>>,
+    /// `[limits] max-file-size`, in bytes.
+    pub max_file_size: Option<u64>,
+    /// `[limits] max-depth`.
+    pub max_depth: Option<usize>,
+    /// `[limits] max-nodes`.
+    pub max_nodes: Option<usize>,
+}
+
+/// The nearest `ome.toml` from a directory upward.
+pub fn find(from: &Path) -> Option<PathBuf> {
+    from.ancestors().map(|directory| directory.join(FILE_NAME)).find(|file| file.is_file())
+}
+
+/// Reads a settings file. The text comes back as a source, so that findings can show it.
+///
+/// # Errors
+/// A sentence, when the file cannot be read or is not TOML.
+pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
+    #[expect(clippy::disallowed_methods, reason = "settings are read here")]
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let mut reader = Reader { id, settings: Settings { file: Some(file.to_owned()), ..Settings::default() }, found: Vec::new() };
+    {
+        let table = DeTable::parse(&text).map_err(|error| format!("{} is not TOML: {}", file.display(), error.message()))?;
+        reader.top(table.get_ref());
+    }
+    let Reader { settings, found, .. } = reader;
+    Ok((settings, Source::new(file.display().to_string(), SourceKind::File, text), found))
+}
+
+struct Reader {
+    id: SourceId,
+    settings: Settings,
+    found: Vec<Diagnostic>,
+}
+
+type Key<'a> = toml::Spanned<DeString<'a>>;
+type Value<'a> = toml::Spanned<DeValue<'a>>;
+
+impl Reader {
+    fn span(&self, range: Range<usize>) -> Span {
+        let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { source: self.id, start: offset(range.start), end: offset(range.end) }
+    }
+
+    fn unknown(&mut self, key: &Key<'_>, known: &[&'static str], what: &str) {
+        let name = key.get_ref().as_ref();
+        let near = nearest(name, known.iter().copied());
+        self.found.push(
+            Diagnostic::new(Code::UnknownSetting, format!("unknown {what} `{name}`"))
+                .at(self.span(key.span()))
+                .help(near.map_or_else(|| format!("known are {}", known.join(", ")), |near| format!("did you mean `{near}`?"))),
+        );
+    }
+
+    fn invalid(&mut self, key: &str, value: &Value<'_>, accepted: &str) {
+        self.found.push(Diagnostic::new(Code::InvalidSetting, format!("`{key}` must be {accepted}")).at(self.span(value.span())).help(format!("write {accepted}")));
+    }
+
+    fn top(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("semantics", DeValue::String(text)) if text == "documented" => self.settings.semantics = Some(Semantics::Documented),
+                ("semantics", DeValue::String(text)) if text == "controller" => self.settings.semantics = Some(Semantics::Controller),
+                ("semantics", _) => self.invalid("semantics", value, "\"documented\" or \"controller\""),
+                ("kthena-profile", DeValue::String(text)) if PROFILES.contains(&text.as_ref()) => self.settings.kthena_profile = Some(text.to_string()),
+                ("kthena-profile", _) => self.invalid("kthena-profile", value, "one of \"seed\", \"v0.1\", \"v1.0\", \"head\""),
+                ("no-builtin", DeValue::Boolean(flag)) => self.settings.no_builtin = Some(*flag),
+                ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+                ("paths", DeValue::Array(items)) => {
+                    let base = self.settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+                    for item in items {
+                        match item.get_ref() {
+                            DeValue::String(text) => self.settings.paths.push(base.join(text.as_ref())),
+                            _ => self.invalid("paths", item, "a list of paths"),
+                        }
+                    }
+                }
+                ("paths", _) => self.invalid("paths", value, "a list of paths"),
+                ("severity", DeValue::Table(table)) => self.severity(table),
+                ("severity", _) => self.invalid("severity", value, "a table of codes"),
+                ("limits", DeValue::Table(table)) => self.limits(table),
+                ("limits", _) => self.invalid("limits", value, "a table of limits"),
+                _ => self.unknown(key, &KEYS, "setting"),
+            }
+        }
+    }
+
+    fn severity(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let Some(doc) = crate::diag::CODES.iter().find(|doc| doc.topic == crate::diag::Topic::Finding && doc.id == key.get_ref().as_ref()) else {
+                let known: Vec<&'static str> = crate::diag::CODES.iter().filter(|doc| doc.topic == crate::diag::Topic::Finding).map(|doc| doc.id).collect();
+                let name = key.get_ref().as_ref();
+                self.found.push(
+                    Diagnostic::new(Code::UnknownSetting, format!("no finding has the code `{name}`"))
+                        .at(self.span(key.span()))
+                        .help(nearest(name, known).map_or_else(|| "`ome code` lists them".to_owned(), |near| format!("did you mean `{near}`?"))),
+                );
+                continue;
+            };
+            let severity = match value.get_ref() {
+                DeValue::String(text) => match text.as_ref() {
+                    "error" => Some(Some(Severity::Error)),
+                    "warning" => Some(Some(Severity::Warning)),
+                    "info" => Some(Some(Severity::Info)),
+                    "off" => Some(None),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match severity {
+                Some(severity) => {
+                    self.settings.severity.insert(doc.id, severity);
+                }
+                None => self.invalid(doc.id, value, "\"error\", \"warning\", \"info\" or \"off\""),
+            }
+        }
+    }
+
+    fn limits(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let count = match value.get_ref() {
+                DeValue::Integer(number) => number.as_str().parse::<usize>().ok().filter(|number| *number > 0),
+                _ => None,
+            };
+            match (key.get_ref().as_ref(), value.get_ref(), count) {
+                ("max-file-size", DeValue::String(text), _) => match text.parse::<bytesize::ByteSize>() {
+                    Ok(size) => self.settings.max_file_size = Some(size.as_u64()),
+                    Err(_) => self.invalid("max-file-size", value, "a size such as \"8MiB\""),
+                },
+                ("max-file-size", _, Some(count)) => self.settings.max_file_size = Some(count as u64),
+                ("max-file-size", ..) => self.invalid("max-file-size", value, "a size such as \"8MiB\""),
+                ("max-depth", _, Some(count)) => self.settings.max_depth = Some(count),
+                ("max-depth", ..) => self.invalid("max-depth", value, "a number above 0"),
+                ("max-nodes", _, Some(count)) => self.settings.max_nodes = Some(count),
+                ("max-nodes", ..) => self.invalid("max-nodes", value, "a number above 0"),
+                _ => self.unknown(key, &LIMITS, "limit"),
+            }
+        }
+    }
+}

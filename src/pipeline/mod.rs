@@ -1,0 +1,12 @@
+//! From what was loaded to what is planned: the way of the data, and the only place that picks a policy.
+//!
+//! In: documents of `load`. Out: a [`World`] (typed, indexed, frozen), then per service a [`Planned`]. Services are
+//! independent of each other: they are decided in parallel and come out in order, whatever the thread count.
+
+mod flip;
+mod plan;
+mod read;
+
+pub use flip::{Edit, Flip, flip, named};
+pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
+pub use read::{Given, World, read};

@@ -1,0 +1,230 @@
+//! What each service becomes.
+
+use crate::api::{Api, ComponentKind, ObjectRef, Service};
+use crate::catalog::{Catalog, Views};
+use crate::compose;
+use crate::decision::{DeploymentMode, Resolution, ServiceError};
+use crate::diag::{Code, Diagnostic};
+use crate::policy::{Policy, Semantics};
+use crate::resolve::Selector;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// How much of a decision is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The outcome.
+    Plan,
+    /// Every candidate with its comparisons.
+    Explain,
+}
+
+/// One component of a planned service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedComponent {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// Fewest replicas.
+    pub min_replicas: i64,
+    /// Most replicas; `None` when nothing scales it.
+    pub max_replicas: Option<i64>,
+    /// Pods of one replica: 1, or 1 + workers.
+    pub pods_per_replica: i64,
+    /// GPUs of one replica.
+    pub gpus: i64,
+}
+
+/// What the other semantics decides otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Release that was followed.
+    pub release: &'static str,
+    /// Its runtime, when another one or none: `Some(None)` means none.
+    pub runtime: Option<Option<ObjectRef>>,
+    /// What decided there.
+    pub decided_by: Option<&'static str>,
+    /// Its modes by component, when others.
+    pub modes: Option<BTreeMap<&'static str, &'static str>>,
+    /// Its error, when only there or another one.
+    pub error: Option<(Code, String)>,
+}
+
+/// A service with everything decided.
+#[derive(Clone, Debug)]
+pub struct Planned<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// The policy that was followed.
+    pub policy: &'static Policy,
+    /// Its decisions.
+    pub resolution: Resolution<'a>,
+    /// Its components; empty when it is in error.
+    pub components: Vec<PlannedComponent>,
+    /// Why it cannot be deployed.
+    pub error: Option<ServiceError>,
+    /// What the controller would do otherwise; only under the documents.
+    pub controller: Option<Difference>,
+    /// What was found while composing, the error included.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Decides services of every API under one semantics.
+pub struct Planner<'a> {
+    catalog: &'a Catalog,
+    semantics: Semantics,
+    selectors: BTreeMap<Api, [Selector<'a>; 2]>,
+}
+
+/// Outcome of one semantics.
+struct Outcome<'a> {
+    resolution: Resolution<'a>,
+    components: Vec<PlannedComponent>,
+    error: Option<ServiceError>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Planner<'a> {
+    /// A planner over a frozen catalog.
+    pub fn new(catalog: &'a Catalog, semantics: Semantics) -> Self {
+        let selectors = [Api::Ome, Api::KServe]
+            .into_iter()
+            .filter_map(|api| {
+                let selector = |semantics| Policy::of(api, semantics).map(|policy| Selector::new(policy, catalog));
+                Some((api, [selector(semantics)?, selector(semantics.twin())?]))
+            })
+            .collect();
+        Self { catalog, semantics, selectors }
+    }
+
+    /// Decides one service.
+    ///
+    /// # Panics
+    /// Never: services are only read for APIs that have policies.
+    pub fn plan(&self, views: &'a Views, depth: Depth) -> Planned<'a> {
+        let service = views.of(self.semantics);
+        let [selector, twin] = &self.selectors[&service.object.api];
+        let outcome = self.outcome(selector, service, depth);
+        let mut diagnostics = outcome.diagnostics;
+        if let Some(error) = &outcome.error {
+            diagnostics.push(finding(error, service));
+        }
+        let mut planned = Planned {
+            service,
+            policy: selector.policy(),
+            resolution: outcome.resolution,
+            components: outcome.components,
+            error: outcome.error,
+            controller: None,
+            diagnostics,
+        };
+        if self.semantics == Semantics::Documented {
+            let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
+            planned.controller = difference(&planned, &other, twin.policy());
+            if let Some(difference) = &planned.controller {
+                planned.diagnostics.push(differs(difference, service));
+            }
+        }
+        planned
+    }
+
+    /// Decides services in parallel; the answers come in the order of the services, whatever the thread count.
+    pub fn plan_all(&self, services: &[&'a Views], depth: Depth) -> Vec<Planned<'a>> {
+        services.par_iter().map(|views| self.plan(views, depth)).collect()
+    }
+
+    fn outcome(&self, selector: &Selector<'a>, service: &'a Service, depth: Depth) -> Outcome<'a> {
+        let mut resolution = match depth {
+            Depth::Plan => selector.resolve(service),
+            Depth::Explain => selector.explain(service),
+        };
+        let mut error = resolution.error.take();
+        let mut diagnostics = Vec::new();
+        let mut components = Vec::new();
+        if error.is_none() {
+            match compose::merged(selector.policy(), service, resolution.chosen(), self.catalog.config(), &mut ()) {
+                Ok(merged) => {
+                    diagnostics = merged.diagnostics;
+                    components = merged.value.iter().map(planned_component).collect();
+                }
+                Err(failed) => error = Some(failed),
+            }
+        }
+        Outcome { resolution, components, error, diagnostics }
+    }
+}
+
+fn planned_component(component: &compose::MergedComponent) -> PlannedComponent {
+    PlannedComponent {
+        kind: component.kind,
+        mode: component.mode,
+        min_replicas: component.min_replicas(),
+        max_replicas: component.max_replicas(),
+        pods_per_replica: component.pods_per_replica(),
+        gpus: component.gpus(),
+    }
+}
+
+/// The finding of a service's error.
+pub(super) fn finding(error: &ServiceError, service: &Service) -> Diagnostic {
+    Diagnostic::new(error.code, error.message.clone())
+        .severity(crate::diag::Severity::Error)
+        .at(error.span.or_else(|| Some(service.object.name_span())))
+        .object(service.object.id.to_string())
+        .maybe_help(error.help.clone())
+}
+
+fn difference(planned: &Planned<'_>, other: &Outcome<'_>, policy: &Policy) -> Option<Difference> {
+    let modes = |components: &[PlannedComponent]| -> BTreeMap<&'static str, &'static str> {
+        components.iter().map(|component| (component.kind.as_str(), component.mode.as_str())).collect()
+    };
+    let (here, there) = (planned.resolution.chosen().map(|runtime| &runtime.object.id), other.resolution.chosen().map(|runtime| &runtime.object.id));
+    let runtime = (here != there).then(|| there.cloned());
+    let (here, there) = (planned.error.as_ref().map(|error| error.code), other.error.as_ref());
+    let error = there.filter(|error| here != Some(error.code)).map(|error| (error.code, error.message.clone()));
+    let modes = match (planned.error.is_none() && other.error.is_none(), modes(&planned.components), modes(&other.components)) {
+        (true, here, there) if here != there => Some(there),
+        _ => None,
+    };
+    let healed = planned.error.is_some() && other.error.is_none();
+    (runtime.is_some() || error.is_some() || modes.is_some() || healed).then(|| Difference {
+        release: policy.release,
+        runtime,
+        decided_by: other.resolution.runtime.decided_by.map(crate::decision::DecidedBy::as_str),
+        modes,
+        error,
+    })
+}
+
+fn differs(difference: &Difference, service: &Service) -> Diagnostic {
+    Diagnostic::new(Code::ControllerDiffers, difference.to_string())
+        .at(service.object.name_span())
+        .object(service.object.id.to_string())
+        .help("run with `--semantics controller` to see its decision")
+}
+
+impl std::fmt::Display for Difference {
+    /// One line: "controller v0.1.5 would choose X: tie broken by name".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "controller {} would ", self.release)?;
+        match (&self.error, &self.runtime, &self.modes) {
+            (Some((code, message)), _, _) => write!(f, "fail: {} ({message})", code.as_str()),
+            (None, Some(Some(runtime)), _) => {
+                write!(f, "choose {}", runtime.name)?;
+                match self.decided_by {
+                    Some("only-candidate") => f.write_str(": no other fits there"),
+                    Some("name") => f.write_str(": tie broken by name"),
+                    Some(key) => write!(f, ": decided by {key}"),
+                    None => Ok(()),
+                }
+            }
+            (None, Some(None), _) => f.write_str("choose no runtime"),
+            (None, None, Some(modes)) => {
+                let modes: Vec<String> = modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
+                write!(f, "deploy {}", modes.join(", "))
+            }
+            (None, None, None) => f.write_str("find nothing wrong"),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Documents become typed objects, objects a catalog.
+
+use crate::api::{Api, Field, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::catalog::{Builder, Catalog, Options};
+use crate::diag::{Code, Diagnostic};
+use crate::dialect::ome;
+use crate::load::{Document, Loaded};
+use crate::policy::{Policy, Semantics};
+use crate::quantity::names;
+use crate::schema;
+use crate::source::SourceMap;
+use crate::yaml::{Origin, Rule};
+use ecow::EcoString;
+use rayon::prelude::*;
+
+/// Name of the operator's ConfigMap.
+const CONFIG_MAP: &str = "inferenceservice-config";
+
+static PROTOCOL_FLAG: Rule = Rule { id: "protocol-flag", text: "the protocol of `--protocol`, over every service", cite: "S0-072" };
+
+/// What flags and settings say about reading.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// Namespace of documents that name none.
+    pub namespace: EcoString,
+    /// Protocol asked for, over every service.
+    pub protocol: Option<EcoString>,
+}
+
+/// Everything that was read, frozen.
+#[derive(Debug)]
+pub struct World {
+    /// The texts.
+    pub sources: SourceMap,
+    /// The objects.
+    pub catalog: Catalog,
+    /// Everything found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A typed object of one document.
+enum Typed {
+    Model(Box<Model>),
+    Runtime(Box<Runtime>),
+    Weight(Box<FineTunedWeight>),
+    Service(Box<(Service, Service)>),
+    AcceleratorClass(Object),
+    Node(Object),
+    Config(Box<OperatorConfig>, Object),
+    Other(Object),
+}
+
+/// Types and indexes everything that was loaded.
+pub fn read(loaded: Loaded, given: &Given) -> World {
+    let Loaded { sources, documents, mut diagnostics, .. } = loaded;
+    let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
+        .into_par_iter()
+        .map(|document| {
+            let mut found = Vec::new();
+            let typed = typed(document, given, &mut found);
+            (typed, found)
+        })
+        .collect();
+    let mut builder = Builder::new(Options { semantics: given.semantics });
+    for (typed, found) in typed {
+        diagnostics.extend(found);
+        match typed {
+            Some(Typed::Model(model)) => builder.model(*model),
+            Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
+            Some(Typed::Weight(weight)) => builder.weight(*weight),
+            Some(Typed::Service(views)) => builder.service(views.0, views.1),
+            Some(Typed::AcceleratorClass(object)) => builder.accelerator_class(object),
+            Some(Typed::Node(object)) => builder.node(object),
+            Some(Typed::Config(config, object)) => {
+                builder.config(*config);
+                builder.other(object);
+            }
+            Some(Typed::Other(object)) => builder.other(object),
+            None => {}
+        }
+    }
+    let (catalog, found) = builder.finish();
+    diagnostics.extend(found);
+    World { sources, catalog, diagnostics }
+}
+
+fn typed(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
+    let schema = schema::kind(&document.api_version, &document.kind);
+    if let Some(schema) = schema {
+        let strictness = match given.semantics {
+            Semantics::Documented => schema::Strictness::Documented,
+            Semantics::Controller => schema::Strictness::Server,
+        };
+        schema.check(&document.node, strictness, diagnostics);
+    }
+    let object = object(document, given, diagnostics)?;
+    let semantics = given.semantics;
+    Some(match (object.api, object.id.kind.as_str()) {
+        (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
+        (Api::Ome, "ServingRuntime" | "ClusterServingRuntime") => Typed::Runtime(Box::new(ome::runtime(object, semantics, diagnostics))),
+        (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
+        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(object),
+        (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(object, given, diagnostics))),
+        (Api::Cluster, "Node") => Typed::Node(object),
+        (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
+            let config = ome::config(&object, diagnostics);
+            Typed::Config(Box::new(config), object)
+        }
+        _ => Typed::Other(object),
+    })
+}
+
+/// A service as both semantics read it; only the one in force reports what it finds.
+fn services(object: Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
+    let mut view = |semantics: Semantics| {
+        let policy = Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
+        let mut quiet = Vec::new();
+        let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
+        let mut service = ome::service(object.clone(), policy, sink);
+        if let Some(protocol) = &given.protocol {
+            service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
+        }
+        service
+    };
+    (view(Semantics::Documented), view(Semantics::Controller))
+}
+
+/// Identity of a document; `None`, with a finding, when it has no name.
+fn object(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
+    let metadata = document.node.get("metadata");
+    let Some(name) = metadata.and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some_and(|name| !name.is_empty())) else {
+        diagnostics.push(
+            Diagnostic::new(Code::MissingName, format!("{} has no metadata.name", document.kind))
+                .at(metadata.map_or(document.span, |metadata| metadata.origin.span().unwrap_or(document.span)))
+                .path("metadata.name")
+                .help("add `metadata.name`"),
+        );
+        return None;
+    };
+    let written = metadata.and_then(|metadata| metadata.get("namespace")).filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
+    let scope = if crate::load::kinds::is_cluster_scoped(&document.api_version, &document.kind) {
+        if let Some(namespace) = written {
+            diagnostics.push(
+                Diagnostic::new(Code::NamespaceOnClusterObject, format!("{} is cluster-scoped: the namespace is ignored", document.kind))
+                    .at(namespace.origin.span())
+                    .path("metadata.namespace")
+                    .help("delete `metadata.namespace`"),
+            );
+        }
+        Scope::Cluster
+    } else {
+        Scope::Namespace(written.and_then(|namespace| namespace.as_str()).map_or_else(|| given.namespace.clone(), EcoString::from))
+    };
+    let api = match document.api_version.split_once('/').map(|(group, _)| group) {
+        Some("ome.io") => Api::Ome,
+        Some("serving.kserve.io") => Api::KServe,
+        Some("workload.serving.volcano.sh") => Api::Kthena,
+        _ => Api::Cluster,
+    };
+    let id = ObjectRef { kind: document.kind.clone(), scope, name: name.as_str().unwrap_or_default().into() };
+    let object =
+        Object { api, api_version: document.api_version, id, span: document.span, builtin: document.builtin, reported: document.reported, node: document.node };
+    check_metadata(&object, diagnostics);
+    Some(object)
+}
+
+/// Names, labels and annotations as the API server validates them.
+fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
+    let mut refuse = |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
+        if let Some(problem) = problems.into_iter().next() {
+            diagnostics.push(
+                Diagnostic::new(Code::InvalidName, format!("{what} `{value}` is not valid: {problem}")).at(origin.span()).path(path).object(object.id.to_string()),
+            );
+        }
+    };
+    if let Some(name) = object.metadata("name") {
+        refuse(names::dns1123_subdomain(&object.id.name), "name", &object.id.name, name.origin, "metadata.name".into());
+    }
+    if let (Scope::Namespace(namespace), Some(node)) = (&object.id.scope, object.metadata("namespace")) {
+        refuse(names::dns1123_label(namespace), "namespace", namespace, node.origin, "metadata.namespace".into());
+    }
+    for entry in object.labels().iter() {
+        refuse(names::qualified_name(&entry.key), "label key", &entry.key, entry.key_origin, "metadata.labels".into());
+        if let Some(value) = entry.node.as_str() {
+            refuse(names::label_value(value), "label value", value, entry.node.origin, format!("metadata.labels.{}", entry.key));
+        }
+    }
+    for entry in object.annotations().iter() {
+        refuse(names::annotation_key(&entry.key), "annotation key", &entry.key, entry.key_origin, "metadata.annotations".into());
+    }
+}

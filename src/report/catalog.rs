@@ -1,0 +1,282 @@
+//! The catalog as lists, items and JSON (CONTRACT-s0 `catalog`).
+
+use super::table::{Style, table as plain_table};
+use crate::api::{ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
+use crate::pipeline::World;
+use crate::yaml::Node;
+use serde_json::{Value, json};
+
+/// Kinds of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum ItemKind {
+    /// ServingRuntimes and ClusterServingRuntimes.
+    Runtime,
+    /// BaseModels and ClusterBaseModels.
+    Model,
+    /// AcceleratorClasses.
+    Accelerator,
+}
+
+/// Where items come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ItemSource {
+    /// Embedded in the binary.
+    Builtin,
+    /// Read.
+    User,
+}
+
+/// Which names a list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Names {
+    /// Object names.
+    #[default]
+    Object,
+    /// File names of the documentation, such as `mistral-7b-instruct-rt`.
+    Seed,
+}
+
+/// One item.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A runtime.
+    Runtime(&'a Runtime),
+    /// A model.
+    Model(&'a Model),
+    /// An accelerator class.
+    Accelerator(&'a Object),
+}
+
+/// All items of a world that `keep` keeps.
+pub fn items<'a>(world: &'a World, keep: impl Fn(&Object) -> bool) -> Vec<Item<'a>> {
+    let catalog = &world.catalog;
+    let all = catalog
+        .all_runtimes()
+        .map(Item::Runtime)
+        .chain(catalog.models().map(Item::Model))
+        .chain(catalog.accelerator_classes().map(Item::Accelerator));
+    all.filter(|item| keep(item.object())).collect()
+}
+
+impl<'a> Item<'a> {
+    /// The object.
+    pub fn object(&self) -> &'a Object {
+        match self {
+            Self::Runtime(runtime) => &runtime.object,
+            Self::Model(model) => &model.object,
+            Self::Accelerator(object) => object,
+        }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> ItemKind {
+        match self {
+            Self::Runtime(_) => ItemKind::Runtime,
+            Self::Model(_) => ItemKind::Model,
+            Self::Accelerator(_) => ItemKind::Accelerator,
+        }
+    }
+
+    /// Where it comes from.
+    pub fn source(&self) -> ItemSource {
+        if self.object().builtin { ItemSource::Builtin } else { ItemSource::User }
+    }
+
+    /// Order of lists: kind, namespace, name, byte order.
+    pub fn listing_key(&self) -> (&'a str, &'a str, &'a str) {
+        let object = self.object();
+        (&object.id.kind, object.id.scope.namespace().map_or("", |namespace| namespace), &object.id.name)
+    }
+
+    /// Path of its text; `engine/file name` of a built-in runtime is derived from it.
+    fn path(&self, world: &'a World) -> &'a str {
+        &world.sources.get(self.object().span.source).name
+    }
+
+    /// `sglang` or `vllm`, of a built-in runtime: the directory it stands in.
+    pub fn engine(&self) -> Option<&'a str> {
+        self.builtin_parts().map(|(engine, _)| engine)
+    }
+
+    /// File name in the documentation's tables, of a built-in runtime.
+    pub fn seed_name(&self) -> Option<&'a str> {
+        self.builtin_parts().map(|(_, name)| name)
+    }
+
+    /// `sglang/mistral-7b-instruct-rt`.
+    pub fn alias(&self) -> Option<String> {
+        self.builtin_parts().map(|(engine, name)| format!("{engine}/{name}"))
+    }
+
+    fn builtin_parts(&self) -> Option<(&'a str, &'a str)> {
+        let Self::Runtime(runtime) = self else { return None };
+        if !runtime.object.builtin {
+            return None;
+        }
+        crate::builtin::alias(&runtime.object.id.name)
+    }
+
+    /// Whether a runtime lists a protocol.
+    pub fn lists_protocol(&self, protocol: &str) -> bool {
+        matches!(self, Self::Runtime(runtime) if runtime.protocols.iter().any(|listed| listed.value == protocol))
+    }
+
+    /// The documented shape.
+    pub fn json(&self, world: &World) -> Value {
+        let object = self.object();
+        let mut out = json!({
+            "kind": object.id.kind.as_str(),
+            "namespace": object.id.scope.namespace().map(|namespace| namespace.as_str()),
+            "name": object.id.name.as_str(),
+            "api": object.api.as_str(),
+            "source": if object.builtin { "builtin" } else { "user" },
+            "overridesBuiltin": world.catalog.overrides_builtin(object),
+            "file": self.path(world),
+        });
+        match self {
+            Self::Runtime(runtime) => runtime_fields(&mut out, runtime, self),
+            Self::Model(model) => model_fields(&mut out, model),
+            Self::Accelerator(object) => accelerator_fields(&mut out, object),
+        }
+        out
+    }
+}
+
+fn text(node: Option<&Node>) -> Value {
+    node.map_or(Value::Null, |node| node.scalar_text().map_or(Value::Null, |text| text.as_str().into()))
+}
+
+/// The engine's image: of the leader when the engine spans nodes, else of the runner, else of the first container.
+fn image(runtime: &Runtime) -> Option<&Node> {
+    let engine = runtime.config(ComponentKind::Engine)?;
+    let of = |node: &'_ Node| -> Option<Node> { node.at(&["runner", "image"]).or_else(|| node.get("containers")?.items().first()?.get("image")).cloned() };
+    let holder = engine.get("leader").filter(|leader| of(leader).is_some()).unwrap_or(engine);
+    holder.at(&["runner", "image"]).or_else(|| holder.get("containers")?.items().first()?.get("image"))
+}
+
+fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
+    out["engine"] = item.engine().into();
+    out["seedName"] = item.seed_name().into();
+    out["alias"] = item.alias().into();
+    out["disabled"] = runtime.disabled.as_ref().is_some_and(|disabled| disabled.value).into();
+    out["image"] = text(image(runtime));
+    out["components"] = ComponentKind::ALL.into_iter().filter(|kind| runtime.config(*kind).is_some()).map(ComponentKind::as_str).collect();
+    out["protocols"] = runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect();
+    out["sizeRange"] = runtime.size_range.as_ref().map_or(Value::Null, |range| {
+        json!({ "min": range.min.as_ref().map(|min| min.value.text.as_str()), "max": range.max.as_ref().map(|max| max.value.text.as_str()) })
+    });
+    let engine = runtime.config(ComponentKind::Engine);
+    let replicas = |key: &str| engine.and_then(|engine| engine.get(key)).and_then(Node::as_int);
+    out["replicas"] = json!({ "min": replicas("minReplicas"), "max": replicas("maxReplicas") });
+    out["formats"] = runtime.formats.iter().enumerate().map(|(index, entry)| format(index, entry)).collect();
+}
+
+fn format(index: usize, entry: &FormatEntry) -> Value {
+    let name = entry.format.as_ref().map(|format| &format.name).or(entry.legacy_name.as_ref());
+    let version = entry.format.as_ref().and_then(|format| format.version.as_ref()).or(entry.legacy_version.as_ref());
+    json!({
+        "index": index,
+        "format": name.map(|name| name.value.as_str()),
+        "formatVersion": version.map(|version| version.value.text()),
+        "framework": entry.framework.as_ref().map(|framework| framework.name.value.as_str()),
+        "frameworkVersion": entry.framework.as_ref().and_then(|framework| framework.version.as_ref()).map(|version| version.value.text()),
+        "architecture": entry.architecture.as_ref().map(|architecture| architecture.value.as_str()),
+        "quantization": entry.quantization.as_ref().map(|quantization| quantization.value.as_str()),
+        "autoSelect": entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value),
+        "priority": entry.priority.as_ref().map(|priority| priority.value),
+    })
+}
+
+fn model_fields(out: &mut Value, model: &Model) {
+    let named = |named: Option<&crate::api::NamedVersion>| {
+        named.map_or((Value::Null, Value::Null), |named| {
+            (named.name.value.as_str().into(), named.version.as_ref().map_or(Value::Null, |version| version.value.text().into()))
+        })
+    };
+    (out["format"], out["formatVersion"]) = named(model.format.as_ref());
+    (out["framework"], out["frameworkVersion"]) = named(model.framework.as_ref());
+    out["architecture"] = model.architecture.as_ref().map(|architecture| architecture.value.as_str()).into();
+    out["quantization"] = model.quantization.as_ref().map(|quantization| quantization.value.as_str()).into();
+    out["size"] = model.size.as_ref().map(|size| size.value.text.as_str()).into();
+    out["disabled"] = model.disabled.into();
+    out["storageUri"] = text(model.storage("storageUri"));
+    out["path"] = text(model.storage("path"));
+}
+
+fn accelerator_fields(out: &mut Value, object: &Object) {
+    for key in ["vendor", "family", "model"] {
+        out[key] = text(object.spec(key));
+    }
+    out["memory"] = text(object.node.at(&["spec", "capabilities", "memoryGB"]));
+    out["computeCapability"] = text(object.node.at(&["spec", "capabilities", "computeCapability"]));
+    out["features"] = object.node.at(&["spec", "capabilities", "features"]).map_or_else(|| json!([]), Node::to_json);
+}
+
+/// The list for people.
+pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> String {
+    let rows = items.iter().map(|item| {
+        let object = item.object();
+        let name = match names {
+            Names::Seed => item.seed_name().unwrap_or_default().to_owned(),
+            Names::Object => object.id.name.to_string(),
+        };
+        vec![
+            object.id.kind.to_string(),
+            match &object.id.scope {
+                Scope::Namespace(namespace) => namespace.to_string(),
+                Scope::Cluster => "-".to_owned(),
+            },
+            name,
+            summary(item),
+            if object.builtin { "builtin".to_owned() } else { "user".to_owned() },
+            world.sources.locate(object.name_span()).to_string(),
+        ]
+    });
+    plain_table(&["KIND", "NAMESPACE", "NAME", "WHAT", "SOURCE", "WHERE"], rows, style)
+}
+
+/// What an item is, in one cell.
+fn summary(item: &Item<'_>) -> String {
+    match item {
+        Item::Runtime(runtime) => {
+            let mut architectures: Vec<&str> = runtime.formats.iter().filter_map(|entry| entry.architecture.as_ref()).map(|field| field.value.as_str()).collect();
+            architectures.dedup();
+            let range = runtime.size_range.as_ref().map_or(String::new(), |range| {
+                let bound = |bound: &Option<crate::api::Field<crate::api::Size>>| bound.as_ref().map(|bound| bound.value.text.clone());
+                format!(" {}", crate::decision::range_text(bound(&range.min).as_ref(), bound(&range.max).as_ref()))
+            });
+            format!("{}{range}", architectures.join(", "))
+        }
+        Item::Model(model) => {
+            let architecture = model.architecture.as_ref().map_or("", |architecture| architecture.value.as_str());
+            format!("{architecture} {}", model.size.as_ref().map_or("", |size| size.value.text.as_str())).trim().to_owned()
+        }
+        Item::Accelerator(object) => {
+            let field = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
+            format!("{} {} {}", field(object.spec("vendor")), field(object.spec("family")), field(object.node.at(&["spec", "capabilities", "memoryGB"]))).trim().to_owned()
+        }
+    }
+}
+
+/// One item for people.
+pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
+    let Value::Object(fields) = item.json(world) else { return String::new() };
+    let mut out = String::new();
+    let rows: Vec<Vec<String>> = fields
+        .iter()
+        .filter(|(key, value)| *key != "formats" && !value.is_null())
+        .map(|(key, value)| vec![key.clone(), value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)])
+        .collect();
+    out.push_str(&plain_table(&["FIELD", "VALUE"], rows, style));
+    if let Item::Runtime(runtime) = item {
+        out.push('\n');
+        let rows = runtime.formats.iter().enumerate().map(|(index, entry)| {
+            let Value::Object(fields) = format(index, entry) else { return Vec::new() };
+            let cell = |key: &str| fields.get(key).map_or(String::new(), |value| if value.is_null() { "-".to_owned() } else { value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned) });
+            let pair = |name: &str, version: &str| if cell(version) == "-" { cell(name) } else { format!("{} {}", cell(name), cell(version)) };
+            vec![cell("index"), pair("format", "formatVersion"), pair("framework", "frameworkVersion"), cell("architecture"), cell("quantization"), cell("autoSelect"), cell("priority")]
+        });
+        out.push_str(&plain_table(&["ENTRY", "FORMAT", "FRAMEWORK", "ARCHITECTURE", "QUANTIZATION", "AUTO SELECT", "PRIORITY"], rows, style));
+    }
+    out
+}

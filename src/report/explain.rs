@@ -1,0 +1,214 @@
+//! `ome explain` for people: the seven steps, then every candidate with the rule that decided about it.
+
+use super::findings::printable;
+use super::table::{Style, table};
+use crate::decision::{Basis, Candidate, CheckResult, Verdict};
+use crate::pipeline::{Flip, Planned};
+use crate::source::SourceMap;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The nearest misses; the rest is counted.
+    Nearest,
+    /// Every candidate.
+    All,
+    /// Every candidate with every comparison of every entry.
+    Comparisons,
+}
+
+/// Rejected candidates that are shown unless all are asked for.
+const NEAREST: usize = 8;
+
+/// One service.
+pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
+    let mut out = String::new();
+    let object = &planned.service.object;
+    let _ = writeln!(out, "{}/{}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
+    match planned.resolution.model {
+        Some(model) => {
+            let facts = [
+                model.format.as_ref().map(|format| versioned(&format.name.value, format.version.as_ref().map(|version| version.value.text()))),
+                model.framework.as_ref().map(|framework| versioned(&framework.name.value, framework.version.as_ref().map(|version| version.value.text()))),
+                model.architecture.as_ref().map(|architecture| architecture.value.to_string()),
+                model.quantization.as_ref().map(|quantization| quantization.value.to_string()),
+                Some(model.size.as_ref().map_or("size unknown".to_owned(), |size| size.value.text.to_string())),
+            ];
+            let facts: Vec<String> = facts.into_iter().flatten().collect();
+            let _ = writeln!(out, "model    {} {}  {}", model.object.id.kind, model.object.id.name, sources.locate(model.object.name_span()));
+            let _ = writeln!(out, "         {}", printable(&facts.join(" · ")));
+        }
+        None => out.push_str("model    none\n"),
+    }
+    let decision = &planned.resolution.runtime;
+    let protocol = &decision.protocol;
+    let _ = writeln!(out, "protocol {}{}", printable(&protocol.name), if protocol.default { " (default)" } else { "" });
+    let by = decision.decided_by.map_or("", crate::decision::DecidedBy::as_str);
+    match (decision.chosen, decision.basis) {
+        (Some(runtime), Basis::Explicit) => {
+            let _ = writeln!(out, "runtime  {} {} (explicit)  {}", runtime.object.id.kind, runtime.object.id.name, sources.locate(runtime.object.name_span()));
+        }
+        (Some(runtime), _) => {
+            let _ = writeln!(
+                out,
+                "runtime  {} {} (decided by {by}, {} eligible, {} rejected)  {}",
+                runtime.object.id.kind,
+                runtime.object.id.name,
+                decision.eligible,
+                decision.rejected,
+                sources.locate(runtime.object.name_span())
+            );
+        }
+        (None, _) => out.push_str("runtime  none\n"),
+    }
+    for note in &decision.notes {
+        let _ = writeln!(out, "         {}", printable(&note.to_string()));
+    }
+    if !decision.steps.is_empty() {
+        out.push('\n');
+        let rows = decision.steps.iter().map(|step| vec![heading(step.id), step.r#in.to_string(), step.out.to_string(), lost(step.r#in - step.out)]);
+        out.push_str(&table(&["STEP", "IN", "OUT", ""], rows, style));
+    }
+    if !decision.candidates.is_empty() {
+        out.push('\n');
+        out.push_str(&candidates(&decision.candidates, detail, sources, style));
+    }
+    if let Some(error) = &planned.error {
+        let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), printable(&error.message));
+        if let Some(help) = &error.help {
+            let _ = writeln!(out, "  help: {}", printable(help));
+        }
+    }
+    if let Some(difference) = &planned.controller {
+        let _ = write!(out, "\n{}\n", printable(&difference.to_string()));
+    }
+    for component in &planned.components {
+        let _ = writeln!(
+            out,
+            "{:<8} {}, {} {}, {} {} per replica",
+            component.kind.as_str(),
+            component.mode.as_str(),
+            component.min_replicas,
+            component.max_replicas.map_or(String::new(), |max| format!("to {max} replicas")),
+            component.gpus,
+            if component.gpus == 1 { "GPU" } else { "GPUs" },
+        );
+    }
+    out
+}
+
+/// What would make the runtime asked about win.
+pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
+    let mut out = String::new();
+    match &flip.edits {
+        Ok(edits) if edits.is_empty() => out.push_str("\nit wins as it is\n"),
+        Ok(edits) => {
+            let _ = write!(out, "\nit would win with {}:\n", if edits.len() == 1 { "one edit".to_owned() } else { format!("{} edits", edits.len()) });
+            for edit in edits {
+                let place = edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
+                let _ = writeln!(out, "  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to);
+            }
+            if let Some((runtime, by)) = &flip.then {
+                let _ = writeln!(out, "  then {runtime} is chosen, decided by {}", by.as_str());
+            }
+        }
+        Err(reason) => {
+            let _ = write!(out, "\nno edit of it makes it win: {}\n", printable(reason));
+        }
+    }
+    out
+}
+
+fn versioned(name: &str, version: Option<&str>) -> String {
+    version.map_or_else(|| name.to_owned(), |version| format!("{name} {version}"))
+}
+
+/// `auto-selection` as a heading.
+fn heading(id: &str) -> String {
+    let mut chars = id.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn lost(number: usize) -> String {
+    if number == 0 { String::new() } else { format!("-{number}") }
+}
+
+fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, style: Style) -> String {
+    let (eligible, rejected): (Vec<_>, Vec<_>) = found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
+    let shown = if detail == Detail::Nearest { NEAREST.min(rejected.len()) } else { rejected.len() };
+    let rows = eligible.iter().chain(&rejected[..shown]).map(|candidate| row(candidate, sources));
+    let mut out = table(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], rows, style);
+    if shown < rejected.len() {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for candidate in &rejected[shown..] {
+            if let Some(rejection) = candidate.reasons.first() {
+                *counts.entry(rejection.reason.code().as_str()).or_default() += 1;
+            }
+        }
+        let counts: Vec<String> = counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
+        let _ = writeln!(out, "… {} more rejected: {} · show with --all", rejected.len() - shown, counts.join(", "));
+    }
+    if detail == Detail::Comparisons {
+        for candidate in found {
+            out.push('\n');
+            out.push_str(&comparisons(candidate, sources, style));
+        }
+    }
+    out
+}
+
+fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
+    let object = &candidate.runtime.object;
+    let (rule, detail, place) = match candidate.reasons.first() {
+        Some(rejection) => {
+            let more = candidate.reasons.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+            (rejection.reason.code().as_str().to_owned(), format!("{}{more}", rejection.reason), rejection.origin.and_then(|origin| origin.span()))
+        }
+        None => {
+            let rule = match candidate.verdict {
+                Verdict::Chosen => candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}")),
+                _ => candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned()),
+            };
+            let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
+            (rule, notes.join("; "), None)
+        }
+    };
+    vec![
+        object.id.name.to_string(),
+        object.id.scope.namespace().map_or("cluster".to_owned(), ToString::to_string),
+        candidate.verdict.as_str().to_owned(),
+        rule,
+        detail,
+        sources.locate(place.unwrap_or_else(|| object.name_span())).to_string(),
+    ]
+}
+
+fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> String {
+    let mut out = format!("{}\n", candidate.runtime.object.id);
+    for rejection in &candidate.reasons {
+        let _ = writeln!(out, "  {}: {}", rejection.reason.code().as_str(), printable(&rejection.reason.to_string()));
+    }
+    let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
+        Some((text, origin)) => match origin.span() {
+            Some(span) => format!("{text} ({})", sources.locate(span)),
+            None => text.to_string(),
+        },
+        None => "-".to_owned(),
+    };
+    let rows = candidate.entries.iter().flat_map(|entry| {
+        entry.checks.iter().map(move |check| {
+            let mark = match check.result {
+                CheckResult::Mismatch => "mismatch",
+                other => other.as_str(),
+            };
+            vec![format!("[{}]", entry.index), check.attribute.as_str().to_owned(), side(&check.model), side(&check.runtime), mark.to_owned()]
+        })
+    });
+    if !candidate.entries.is_empty() {
+        out.push_str(&table(&["ENTRY", "ATTRIBUTE", "MODEL", "RUNTIME", "RESULT"], rows, style));
+    }
+    out
+}

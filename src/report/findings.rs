@@ -1,0 +1,174 @@
+//! Findings as JSON and for people.
+//!
+//! [`human`] is the only place that names miette.
+
+use crate::diag::{Diagnostic, Severity};
+use crate::source::{SourceId, SourceMap};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ReportHandler};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+
+/// Sorts findings by file, place, code and message, and drops repeats.
+pub fn sort(found: &mut Vec<Diagnostic>, sources: &SourceMap) {
+    let key = |diagnostic: &Diagnostic| {
+        let place = diagnostic.span();
+        let file: Arc<str> = match (place, &diagnostic.file) {
+            (Some(span), _) => sources.get(span.source).name.clone(),
+            (None, Some(file)) => file.as_str().into(),
+            (None, None) => "".into(),
+        };
+        (file, place.map(|span| (span.start, span.end)), diagnostic.code.as_str(), diagnostic.message.clone())
+    };
+    found.sort_by_cached_key(key);
+    found.dedup();
+}
+
+/// One finding in the documented shape.
+pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+    let place = diagnostic.span().map(|span| sources.locate(span));
+    let mut out = json!({
+        "code": diagnostic.code.as_str(),
+        "severity": diagnostic.severity.as_str(),
+        "message": diagnostic.message,
+        "file": place.as_ref().map(|place| place.file.to_string()).or_else(|| diagnostic.file.clone()),
+        "line": place.as_ref().map(|place| place.line),
+        "column": place.as_ref().map(|place| place.column),
+        "endLine": place.as_ref().map(|place| place.end_line),
+        "endColumn": place.as_ref().map(|place| place.end_column),
+        "path": diagnostic.path,
+        "help": diagnostic.help,
+        "objects": diagnostic.objects,
+        "fix": fix(diagnostic, sources),
+    });
+    if diagnostic.labels.len() > 1 {
+        out["related"] = diagnostic.labels[1..]
+            .iter()
+            .map(|label| {
+                let place = sources.locate(label.span);
+                json!({ "file": place.file.to_string(), "line": place.line, "column": place.column, "message": label.text })
+            })
+            .collect();
+    }
+    if let Some((min, max)) = &diagnostic.overlap {
+        out["overlap"] = json!({ "min": min, "max": max });
+    }
+    out
+}
+
+fn fix(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+    if diagnostic.fix.is_empty() {
+        return Value::Null;
+    }
+    diagnostic
+        .fix
+        .iter()
+        .map(|edit| {
+            let place = sources.locate(edit.span);
+            json!({ "file": place.file.to_string(), "line": place.line, "column": place.column, "endLine": place.end_line, "endColumn": place.end_column, "insert": edit.insert })
+        })
+        .collect()
+}
+
+/// A finding in the shape miette draws.
+#[derive(Debug)]
+struct Drawn<'a> {
+    diagnostic: &'a Diagnostic,
+    source: Option<NamedSource<Arc<str>>>,
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.diagnostic.message))
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl miette::Diagnostic for Drawn<'_> {
+    fn code<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        Some(Box::new(self.diagnostic.code.as_str()))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.diagnostic.severity {
+            Severity::Info => miette::Severity::Advice,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Error => miette::Severity::Error,
+        })
+    }
+
+    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.diagnostic.help.as_ref().map(|help| Box::new(printable(help)) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn miette::SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let first = self.diagnostic.span()?.source;
+        Some(Box::new(self.diagnostic.labels.iter().filter(move |label| label.span.source == first).enumerate().map(|(index, label)| {
+            let text = (!label.text.is_empty()).then(|| printable(&label.text));
+            let (start, length) = (label.span.start as usize, (label.span.end - label.span.start) as usize);
+            if index == 0 { LabeledSpan::new_primary_with_span(text, (start, length)) } else { LabeledSpan::new(text, start, length) }
+        })))
+    }
+}
+
+/// Text without control characters: no escape of an input reaches a terminal.
+pub fn printable(text: &str) -> String {
+    if text.chars().all(|c| !c.is_control() || c == '\n') {
+        return text.to_owned();
+    }
+    text.chars().map(|c| if c.is_control() && c != '\n' { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect()
+}
+
+/// Findings as people read them: the text with the place marked, then the help.
+pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_links(false);
+    let mut out = String::new();
+    for diagnostic in found {
+        let source = diagnostic.span().map(|span| named(span.source, sources));
+        let drawn = Drawn { diagnostic, source };
+        let start = out.len();
+        if handler.render_report(&mut out, &drawn).is_err() {
+            out.truncate(start);
+            out.push_str(&diagnostic.message);
+        }
+        if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
+            out.push_str(&format!("   in {}\n", printable(file)));
+        }
+        for label in diagnostic.labels.iter().skip(1).filter(|label| Some(label.span.source) != diagnostic.span().map(|span| span.source)) {
+            out.push_str(&format!("   and {}: {}\n", sources.locate(label.span), label.text));
+        }
+        let _ = fmt::Write::write_char(&mut out, '\n');
+    }
+    out
+}
+
+fn named(id: SourceId, sources: &SourceMap) -> NamedSource<Arc<str>> {
+    let source = sources.get(id);
+    let text: Arc<str> = if source.text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        // The same length in bytes, so that spans keep their places: every control character is one byte, or two in
+        // the C1 block.
+        source.text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { if c.len_utf8() == 1 { "?" } else { "??" }.to_owned() } else { c.to_string() }).collect::<String>().into()
+    } else {
+        source.text.clone()
+    };
+    NamedSource::new(&*source.name, text)
+}
+
+/// "2 errors, 1 warning", or nothing when there is nothing to count.
+pub fn summary(found: &[Diagnostic]) -> String {
+    let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count();
+    let mut parts = Vec::new();
+    for (severity, word) in [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")] {
+        let count = count(severity);
+        if count > 0 {
+            parts.push(format!("{count} {word}{}", if count == 1 || severity == Severity::Info { "" } else { "s" }));
+        }
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,182 @@
+//! Decisions as JSON. Shapes: conformance README and CONTRACT-s0; more fields may come, none changes its meaning.
+
+use super::{SCHEMA_VERSION, findings};
+use crate::api::{Model, ObjectRef, Runtime};
+use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision, ServiceError};
+use crate::diag::Diagnostic;
+use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent};
+use crate::policy::Semantics;
+use crate::source::SourceMap;
+use crate::yaml::Origin;
+use serde_json::{Map, Value, json};
+
+/// `plan` and `explain`.
+pub fn plan(semantics: Semantics, depth: Depth, planned: &[Planned<'_>], found: &[Diagnostic], sources: &SourceMap) -> Value {
+    json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "semantics": semantics.as_str(),
+        "services": planned.iter().map(|planned| service(planned, depth, sources)).collect::<Vec<_>>(),
+        "totals": totals(planned),
+        "findings": found.iter().map(|diagnostic| findings::json(diagnostic, sources)).collect::<Vec<_>>(),
+    })
+}
+
+/// What all services ask for together, at their fewest replicas.
+fn totals(planned: &[Planned<'_>]) -> Value {
+    let components = || planned.iter().flat_map(|planned| &planned.components);
+    json!({
+        "services": planned.len(),
+        "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
+        "pods": components().map(|component| component.min_replicas * component.pods_per_replica).sum::<i64>(),
+    })
+}
+
+fn reference(id: &ObjectRef) -> Value {
+    json!({ "kind": id.kind.as_str(), "namespace": id.scope.namespace().map(|namespace| namespace.as_str()), "name": id.name.as_str() })
+}
+
+/// One service; `flip` is added by `explain --runtime`.
+pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Value {
+    let mut out = json!({
+        "name": planned.service.name().as_str(),
+        "namespace": planned.service.namespace.as_str(),
+        "api": planned.service.object.api.as_str(),
+        "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
+        "runtime": runtime(&planned.resolution.runtime, depth, sources),
+        "accelerators": [],
+        "components": planned.components.iter().map(component).collect::<Vec<_>>(),
+        "error": planned.error.as_ref().map(error),
+    });
+    if let Some(difference) = &planned.controller {
+        out["controller"] = controller(difference);
+    }
+    out
+}
+
+fn error(error: &ServiceError) -> Value {
+    json!({ "code": error.code.as_str(), "message": error.message, "help": error.help })
+}
+
+fn controller(difference: &Difference) -> Value {
+    let mut out = Map::new();
+    if let Some(runtime) = &difference.runtime {
+        out.insert("runtime".into(), runtime.as_ref().map_or(Value::Null, reference));
+    }
+    if let Some(modes) = &difference.modes {
+        out.insert("modes".into(), json!(modes));
+    }
+    if let Some((code, message)) = &difference.error {
+        out.insert("error".into(), json!({ "code": code.as_str(), "message": message }));
+    }
+    Value::Object(out)
+}
+
+fn component(component: &PlannedComponent) -> Value {
+    json!({
+        "name": component.kind.as_str(),
+        "deploymentMode": component.mode.as_str(),
+        "minReplicas": component.min_replicas,
+        "maxReplicas": component.max_replicas,
+        "podsPerReplica": component.pods_per_replica,
+        "gpus": component.gpus,
+    })
+}
+
+fn runtime(decision: &RuntimeDecision<'_>, depth: Depth, sources: &SourceMap) -> Value {
+    let mut out = json!({
+        "basis": decision.basis.as_str(),
+        "chosen": decision.chosen.map(|runtime: &Runtime| reference(&runtime.object.id)),
+        "decidedBy": decision.decided_by.map(crate::decision::DecidedBy::as_str),
+        "guaranteed": decision.guaranteed,
+        "protocol": { "name": decision.protocol.name.as_str(), "default": decision.protocol.default },
+        "eligibleCount": decision.eligible,
+        "rejectedCount": decision.rejected,
+        "steps": decision.steps.iter().map(|step| json!({ "id": step.id, "in": step.r#in, "out": step.out })).collect::<Vec<_>>(),
+        "notes": decision.notes.iter().map(note).collect::<Vec<_>>(),
+    });
+    if depth == Depth::Explain {
+        out["candidates"] = decision.candidates.iter().map(|found| candidate(found, sources)).collect();
+    }
+    out
+}
+
+fn note(note: &crate::decision::Note) -> Value {
+    json!({ "code": note.code().as_str(), "detail": note.to_string() })
+}
+
+fn candidate(candidate: &Candidate<'_>, sources: &SourceMap) -> Value {
+    let object = &candidate.runtime.object;
+    let mut out = reference(&object.id);
+    out["verdict"] = candidate.verdict.as_str().into();
+    out["source"] = if object.builtin { "builtin".into() } else { "user".into() };
+    out["at"] = sources.locate(object.name_span()).to_string().into();
+    if let Some(rank) = &candidate.rank {
+        if candidate.scored_entry.is_some() {
+            out["score"] = rank.score.into();
+            out["scoredEntry"] = candidate.scored_entry.into();
+        }
+        out["priority"] = rank.priority.into();
+    }
+    out["matchedEntry"] = candidate.matched_entry.into();
+    out["entries"] = candidate.entries.iter().map(|found| entry(found, sources)).collect();
+    out["reasons"] = candidate
+        .reasons
+        .iter()
+        .map(|rejection| {
+            json!({ "code": rejection.reason.code().as_str(), "detail": rejection.reason.to_string(), "at": rejection.origin.and_then(|origin| place(origin, sources)) })
+        })
+        .collect();
+    out["notes"] = candidate.notes.iter().map(note).collect();
+    out
+}
+
+fn entry(entry: &EntryChecks, sources: &SourceMap) -> Value {
+    json!({
+        "index": entry.index,
+        "matched": entry.matched,
+        "checks": entry.checks.iter().map(|found| check(found, sources)).collect::<Vec<_>>(),
+    })
+}
+
+fn check(check: &Check, sources: &SourceMap) -> Value {
+    let text = |side: &Option<(ecow::EcoString, Origin)>| side.as_ref().map(|(text, _)| text.to_string());
+    let at = |side: &Option<(ecow::EcoString, Origin)>| side.as_ref().and_then(|(_, origin)| place(*origin, sources));
+    json!({
+        "attribute": check.attribute.as_str(),
+        "model": text(&check.model),
+        "runtime": text(&check.runtime),
+        "result": check.result.as_str(),
+        "modelAt": at(&check.model),
+        "runtimeAt": at(&check.runtime),
+    })
+}
+
+/// `file:line` of what a text wrote.
+fn place(origin: Origin, sources: &SourceMap) -> Option<String> {
+    origin.span().map(|span| sources.locate(span).to_string())
+}
+
+/// What would make a runtime win.
+pub fn flip(flip: &Flip, sources: &SourceMap) -> Value {
+    match &flip.edits {
+        Ok(edits) => json!({
+            "possible": true,
+            "edits": edits
+                .iter()
+                .map(|edit| {
+                    let place = edit.span.map(|span| sources.locate(span));
+                    json!({
+                        "file": place.as_ref().map(|place| place.file.to_string()),
+                        "line": place.map(|place| place.line),
+                        "path": edit.path.to_string(),
+                        "from": edit.from,
+                        "to": edit.to,
+                        "object": edit.object,
+                    })
+                })
+                .collect::<Vec<_>>(),
+            "then": flip.then.as_ref().map(|(runtime, by)| json!({ "runtime": runtime.as_str(), "decidedBy": by.as_str() })),
+        }),
+        Err(reason) => json!({ "possible": false, "reason": reason, "edits": [] }),
+    }
+}

@@ -1,0 +1,15 @@
+//! What is shown: decisions and findings as JSON, tables, sentences and diagnostics.
+//!
+//! In: data of the floors below. Out: text and JSON. This room cannot decide: it words what was decided, and it calls
+//! no verb of the rooms below.
+
+pub mod catalog;
+pub mod code;
+pub mod explain;
+pub mod findings;
+pub mod json;
+pub mod schema;
+pub mod table;
+
+/// Version of every JSON shape.
+pub const SCHEMA_VERSION: &str = "ome/v1";

@@ -1,0 +1,71 @@
+//! The fields of a kind, for people.
+
+use crate::schema::{Field, Schema, Type};
+use crate::yaml::{FieldPath, Segment};
+use std::fmt::Write;
+
+/// The fields at a path of a kind; `None` when there is no such path.
+pub fn fields(schema: &Schema, path: &FieldPath) -> Option<String> {
+    let mut ty = schema.root();
+    for segment in &path.0 {
+        ty = match segment {
+            Segment::Field(name) => match ty.item() {
+                Some(item) if matches!(ty, Type::Map(_)) => &item.ty,
+                Some(item) => &item.ty.field(name)?.ty,
+                None => &ty.field(name)?.ty,
+            },
+            Segment::Index(_) | Segment::Keyed(..) | Segment::All => &ty.item()?.ty,
+        };
+    }
+    let mut out = format!("{} {}", schema.api_version, schema.kind);
+    if !path.0.is_empty() {
+        let _ = write!(out, "  {path}");
+    }
+    let _ = writeln!(out, "  {}", word(ty));
+    let inner = ty.item().map_or(ty, |item| &item.ty);
+    if let Some(object) = inner.object() {
+        let width = object.fields.iter().map(|field| field.name.len()).max().unwrap_or_default();
+        for field in &object.fields {
+            let _ = writeln!(out, "  {:width$}  {}{}", field.name, word(&field.ty), remarks(field));
+        }
+    }
+    Some(out)
+}
+
+fn remarks(field: &Field) -> String {
+    let mut out = String::new();
+    if field.required {
+        out.push_str("  required");
+    }
+    if let Some(default) = field.default {
+        let _ = write!(out, "  default {default}");
+    }
+    if let Some(key) = field.patch.key.filter(|_| field.patch.merge) {
+        let _ = write!(out, "  merged by {key}");
+    }
+    if field.documented {
+        out.push_str("  (documents only)");
+    }
+    out
+}
+
+fn word(ty: &Type) -> String {
+    let choices = |rules: &Option<Box<crate::schema::Rules>>| rules.as_ref().filter(|rules| !rules.choices.is_empty()).map(|rules| format!(" ({})", rules.choices.join(", ")));
+    match ty {
+        Type::Object(definition) if definition.name.contains('/') => "object".into(),
+        Type::Object(definition) => definition.name.to_owned(),
+        Type::Map(item) => format!("map of {}", word(&item.ty)),
+        Type::List(item) => format!("list of {}", word(&item.ty)),
+        Type::Str(rules) => format!("string{}", choices(rules).unwrap_or_default()),
+        Type::Int(rules) => format!("integer{}", choices(rules).unwrap_or_default()),
+        Type::Int32(rules) => format!("int32{}", choices(rules).unwrap_or_default()),
+        Type::Number(_) => "number".into(),
+        Type::Bool => "boolean".into(),
+        Type::Quantity => "quantity".into(),
+        Type::IntOrString => "integer or string".into(),
+        Type::Time => "time".into(),
+        Type::Bytes => "base64".into(),
+        Type::Loose => "string or number".into(),
+        Type::Any => "any".into(),
+    }
+}

@@ -1,0 +1,164 @@
+//! Tables for people.
+
+use super::findings::printable;
+use crate::pipeline::{Planned, PlannedComponent};
+use crate::policy::Semantics;
+use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+
+/// How text may look.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Colour and bold.
+    pub color: bool,
+    /// Width of the terminal; `None`: as wide as need be.
+    pub width: Option<u16>,
+}
+
+/// A table without frame, as kubectl prints it.
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    match style.width {
+        Some(width) => {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        None => {
+            table.set_content_arrangement(ContentArrangement::Disabled);
+        }
+    }
+    if style.color {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(header.iter().map(|title| if style.color { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }));
+    for row in rows {
+        table.add_row(row.iter().map(|cell| printable(cell)));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let mut out = String::new();
+    for line in table.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// `ome plan` for people: a header, one row per component, what goes wrong, a summary.
+pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: Style) -> String {
+    let mut out = format!("semantics: {semantics}{header}\n\n");
+    if planned.is_empty() {
+        out.push_str("no services\n");
+        return out;
+    }
+    let rows = planned.iter().flat_map(|planned| {
+        let model = planned.resolution.model.map_or("-".to_owned(), |model| model.object.id.name.to_string());
+        let runtime = planned.resolution.chosen().map_or("-".to_owned(), |runtime| runtime.object.id.name.to_string());
+        let by = planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
+        let lead = |component: Option<&PlannedComponent>| {
+            let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+            vec![
+                planned.service.namespace.to_string(),
+                planned.service.name().to_string(),
+                model.clone(),
+                runtime.clone(),
+                planned.error.as_ref().map_or_else(|| by.to_owned(), |error| error.code.as_str().to_owned()),
+                component.map_or("-".to_owned(), |component| component.kind.as_str().to_owned()),
+                component.map_or("-".to_owned(), |component| component.mode.as_str().to_owned()),
+                component.map_or("-".to_owned(), replicas),
+                number(component.map(|component| component.pods_per_replica)),
+                number(component.map(|component| component.gpus)),
+            ]
+        };
+        if planned.components.is_empty() {
+            vec![lead(None)]
+        } else {
+            planned
+                .components
+                .iter()
+                .enumerate()
+                .map(|(index, component)| {
+                    let mut row = lead(Some(component));
+                    if index > 0 {
+                        // The service is named once.
+                        row[..5].iter_mut().for_each(String::clear);
+                    }
+                    row
+                })
+                .collect()
+        }
+    });
+    out.push_str(&table(&["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS"], rows, style));
+    let remarks: Vec<String> = planned.iter().flat_map(remarks).collect();
+    if !remarks.is_empty() {
+        out.push('\n');
+        out.push_str(&remarks.concat());
+    }
+    out.push_str(&format!("\n{}\n", summary(planned)));
+    out
+}
+
+/// `ome plan` as Markdown, for a pull request comment.
+pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
+    let mut out = format!("**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |\n|---|---|---|---|---|---|---|---|\n");
+    for planned in planned {
+        let name = format!("{}/{}", planned.service.namespace, planned.service.name());
+        let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
+        let runtime = planned.resolution.chosen().map_or("-", |runtime| runtime.object.id.name.as_str());
+        let by = planned.error.as_ref().map_or_else(|| planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str), |error| error.code.as_str());
+        if planned.components.is_empty() {
+            out.push_str(&format!("| {name} | {model} | {runtime} | {by} | - | - | - | - |\n"));
+        }
+        for component in &planned.components {
+            out.push_str(&format!("| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |\n", component.kind.as_str(), component.mode.as_str(), replicas(component), component.gpus));
+        }
+    }
+    let remarks: Vec<String> = planned.iter().flat_map(remarks).map(|line| format!("- {}\n", line.trim())).collect();
+    if !remarks.is_empty() {
+        out.push_str(&format!("\n{}", remarks.concat()));
+    }
+    out.push_str(&format!("\n{}\n", summary(planned)));
+    out
+}
+
+fn replicas(component: &PlannedComponent) -> String {
+    match component.max_replicas {
+        Some(max) if max != component.min_replicas => format!("{}..{max}", component.min_replicas),
+        _ => component.min_replicas.to_string(),
+    }
+}
+
+/// What a person has to know beside the table: errors, and choices the documents do not guarantee.
+fn remarks(planned: &Planned<'_>) -> Vec<String> {
+    let name = format!("{}/{}", planned.service.namespace, planned.service.name());
+    let mut out = Vec::new();
+    if let Some(error) = &planned.error {
+        out.push(format!("{name}: error: {}\n", printable(&error.message)));
+        if let Some(help) = &error.help {
+            out.push(format!("  help: {}\n", printable(help)));
+        }
+    }
+    if !planned.resolution.runtime.guaranteed {
+        for note in &planned.resolution.runtime.notes {
+            out.push(format!("{name}: {note}\n"));
+        }
+    }
+    if let Some(difference) = &planned.controller {
+        out.push(format!("{name}: {}\n", printable(&difference.to_string())));
+    }
+    out
+}
+
+/// "3 services, 1 in error; 4 pods and 8 GPUs at the fewest replicas".
+fn summary(planned: &[Planned<'_>]) -> String {
+    let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
+    let components = || planned.iter().flat_map(|planned| &planned.components);
+    let pods: i64 = components().map(|component| component.min_replicas * component.pods_per_replica).sum();
+    let gpus: i64 = components().map(|component| component.min_replicas * component.gpus).sum();
+    let count = |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
+    format!("{services}{failed}; {} and {} at the fewest replicas", count(pods, "pod"), count(gpus, "GPU"))
+}
