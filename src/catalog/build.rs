@@ -5,7 +5,7 @@ use crate::api::{Api, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig,
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Semantics;
 use ecow::EcoString;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a catalog is built.
 #[derive(Clone, Debug)]
@@ -43,13 +43,14 @@ pub struct Builder {
     items: Vec<Item>,
     index: HashMap<(Api, ObjectRef), usize>,
     config: OperatorConfig,
+    overridden: BTreeSet<(Api, ObjectRef)>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Builder {
     /// An empty builder.
     pub fn new(options: Options) -> Self {
-        Self { options, items: Vec::new(), index: HashMap::new(), config: OperatorConfig::default(), diagnostics: Vec::new() }
+        Self { options, items: Vec::new(), index: HashMap::new(), config: OperatorConfig::default(), overridden: BTreeSet::new(), diagnostics: Vec::new() }
     }
 
     /// Adds a model.
@@ -101,6 +102,9 @@ impl Builder {
             return;
         };
         let earlier = self.items[position].object();
+        if earlier.builtin != object.builtin {
+            self.overridden.insert(key.clone());
+        }
         let finding = if earlier.builtin && !object.builtin {
             Some(
                 Diagnostic::new(Code::OverridesBuiltin, format!("{} overrides the built-in one", object.id))
@@ -134,11 +138,11 @@ impl Builder {
 
     /// Sorts, indexes and freezes.
     pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
-        let mut catalog = Catalog { config: self.config, ..Catalog::default() };
+        let mut catalog = Catalog { config: self.config, overridden: self.overridden, ..Catalog::default() };
         let mut runtimes: BTreeMap<Api, Vec<Runtime>> = BTreeMap::new();
         for item in self.items {
             let object = item.object();
-            catalog.owners.entry(object.span.source).or_default().push((object.span.start, object.span.end, object.id.kind.clone()));
+            catalog.owners.entry(object.span.source).or_default().push((object.span.start, object.id.clone()));
             match item {
                 Item::Model(model) => catalog.models.push(*model),
                 Item::Runtime(runtime) => runtimes.entry(runtime.object.api).or_default().push(*runtime),
@@ -156,7 +160,7 @@ impl Builder {
             }
         }
         for owners in catalog.owners.values_mut() {
-            owners.sort_unstable_by_key(|(start, _, _)| *start);
+            owners.sort_unstable_by_key(|(start, _)| *start);
         }
         catalog.models.sort_by(|a, b| (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name)));
         catalog.services.sort_by(|a, b| {

@@ -9,11 +9,11 @@ mod runtimes;
 pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
-use crate::api::{Api, FineTunedWeight, Model, Object, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{Api, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::policy::Semantics;
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A service as each semantics reads it.
 #[derive(Clone, Debug)]
@@ -47,7 +47,9 @@ pub struct Catalog {
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
     /// Which object a place belongs to: by source, sorted by start.
-    owners: HashMap<SourceId, Vec<(u32, u32, EcoString)>>,
+    owners: HashMap<SourceId, Vec<(u32, ObjectRef)>>,
+    /// Built-in objects that a user's object replaced.
+    overridden: BTreeSet<(Api, ObjectRef)>,
 }
 
 impl Catalog {
@@ -125,11 +127,23 @@ impl Catalog {
             .chain(&self.others)
     }
 
-    /// Kind of the object that wrote a place.
+    /// The object that stands at a place.
+    pub fn owner(&self, span: Span) -> Option<&Object> {
+        let owners = self.owners.get(&span.source)?;
+        let index = owners.partition_point(|(start, _)| *start <= span.start);
+        let (_, id) = owners.get(index.checked_sub(1)?)?;
+        self.objects().find(|object| object.span.source == span.source && object.span.start <= span.start && span.start < object.span.end && object.id == *id)
+    }
+
+    /// Kind of the object that stands at a place.
     pub fn owner_kind(&self, span: Span) -> Option<&str> {
         let owners = self.owners.get(&span.source)?;
-        let index = owners.partition_point(|(start, _, _)| *start <= span.start);
-        let (_, end, kind) = owners.get(index.checked_sub(1)?)?;
-        (span.start < *end).then_some(kind.as_str())
+        let index = owners.partition_point(|(start, _)| *start <= span.start);
+        Some(&owners.get(index.checked_sub(1)?)?.1.kind)
+    }
+
+    /// Whether a user's object replaced a built-in one.
+    pub fn overrides_builtin(&self, object: &Object) -> bool {
+        !object.builtin && self.overridden.contains(&(object.api, object.id.clone()))
     }
 }

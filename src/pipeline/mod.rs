@@ -6,7 +6,11 @@
 mod flip;
 mod plan;
 mod read;
+mod render;
+mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
+pub use render::{Rendered, Renderer, identity};
+pub use why::{Layer, Leaf, Said, layer, why};
 pub use read::{Given, World, read};

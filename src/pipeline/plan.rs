@@ -10,6 +10,9 @@ use crate::resolve::Selector;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
+/// APIs whose services are decided, in the order of output.
+pub(super) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
+
 /// How much of a decision is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
@@ -88,7 +91,7 @@ struct Outcome<'a> {
 impl<'a> Planner<'a> {
     /// A planner over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: Semantics) -> Self {
-        let selectors = [Api::Ome, Api::KServe]
+        let selectors = DECIDING
             .into_iter()
             .filter_map(|api| {
                 let selector = |semantics| Policy::of(api, semantics).map(|policy| Selector::new(policy, catalog));

@@ -1,0 +1,136 @@
+//! The objects each service becomes.
+//!
+//! Services are rendered in windows: parallel within, in order between, so that memory is bounded by a window and not by
+//! the output.
+
+use super::plan::finding;
+use crate::api::{FineTunedWeight, ObjectRef, Scope, Service};
+use crate::catalog::{Catalog, Views};
+use crate::compose::{self, history::Record};
+use crate::decision::{Resolution, ServiceError};
+use crate::diag::Diagnostic;
+use crate::policy::{Policy, Semantics};
+use crate::render::{self, ModelConfig, RenderedObject};
+use crate::resolve::Selector;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Services per thread and window.
+const WINDOW: usize = 32;
+
+/// What one service became.
+#[derive(Clone, Debug)]
+pub struct Rendered<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// Its objects in the order in which the operator writes them; none when it is in error.
+    pub objects: Vec<RenderedObject>,
+    /// Why there are none.
+    pub error: Option<ServiceError>,
+    /// What was found on the way, the error included.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Renders services under one semantics.
+pub struct Renderer<'a> {
+    catalog: &'a Catalog,
+    semantics: Semantics,
+    cluster_domain: String,
+    selectors: BTreeMap<crate::api::Api, Selector<'a>>,
+}
+
+impl<'a> Renderer<'a> {
+    /// A renderer over a frozen catalog.
+    pub fn new(catalog: &'a Catalog, semantics: Semantics, cluster_domain: &str) -> Self {
+        let selectors = super::plan::DECIDING.into_iter().filter_map(|api| Some((api, Selector::new(Policy::of(api, semantics)?, catalog)))).collect();
+        Self { catalog, semantics, cluster_domain: cluster_domain.to_owned(), selectors }
+    }
+
+    /// Renders services and hands each to `each`, in the order given.
+    ///
+    /// # Errors
+    /// What `each` answers; nothing is rendered after that.
+    pub fn render_all<E>(&self, services: &[&'a Views], mut each: impl FnMut(Rendered<'a>) -> Result<(), E>) -> Result<(), E> {
+        for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
+            let rendered: Vec<Rendered<'a>> = window.par_iter().map(|views| self.render(views, &mut ())).collect();
+            for rendered in rendered {
+                each(rendered)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Renders one service and tells `record` what was overridden.
+    pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
+        let service = views.of(self.semantics);
+        let selector = &self.selectors[&service.object.api];
+        let mut resolution = selector.resolve(service);
+        let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: Vec::new() };
+        if rendered.error.is_none() {
+            match self.objects(selector.policy(), service, &resolution, record, &mut rendered.diagnostics) {
+                Ok(objects) => rendered.objects = objects,
+                Err(error) => rendered.error = Some(error),
+            }
+        }
+        if let Some(error) = &rendered.error {
+            rendered.diagnostics.push(finding(error, service));
+        }
+        rendered
+    }
+
+    fn objects(
+        &self,
+        policy: &'static Policy,
+        service: &'a Service,
+        resolution: &Resolution<'a>,
+        record: &mut impl Record,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<RenderedObject>, ServiceError> {
+        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
+        let composed = compose::compose(policy, service, resolution, self.catalog.config(), &weights, record)?;
+        diagnostics.extend(composed.diagnostics);
+        let config = self.model_config(service, resolution);
+        let settings = render::Settings { policy, config: self.catalog.config(), cluster_domain: &self.cluster_domain };
+        let rendered = render::objects(&composed.value, config.as_ref(), settings)?;
+        diagnostics.extend(rendered.diagnostics);
+        Ok(rendered.value)
+    }
+
+    /// The model ConfigMap looks its model up by the written kind, not by the order of scopes (ome-objects B9).
+    fn model_config(&self, service: &Service, resolution: &Resolution<'a>) -> Option<ModelConfig<'a>> {
+        let wanted = service.model.as_ref()?;
+        let name = &wanted.name.value;
+        let weight = |name: &str| -> Option<&'a FineTunedWeight> { self.catalog.fine_tuned_weight(name) };
+        let first = wanted.fine_tuned.first().and_then(|first| weight(&first.value));
+        if self.semantics == Semantics::Documented {
+            return Some(ModelConfig { name: name.clone(), model: resolution.model, fine_tuned: first });
+        }
+        let namespaced = Scope::Namespace(service.namespace.clone());
+        match wanted.kind.as_ref().map(|kind| kind.value.as_str()) {
+            Some("BaseModel") => Some(ModelConfig { name: name.clone(), model: self.catalog.model(&namespaced, name), fine_tuned: first }),
+            Some("FineTunedWeight") => {
+                let tuned = weight(name)?;
+                let base = tuned.object.spec("baseModelRef");
+                let text = |key: &str| base.and_then(|base| base.get(key)).and_then(|value| value.as_str());
+                let base_name = text("name")?;
+                let scope = text("namespace").map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
+                Some(ModelConfig { name: base_name.into(), model: self.catalog.model(&scope, base_name), fine_tuned: Some(tuned) })
+            }
+            _ => {
+                let model = self.catalog.model(&Scope::Cluster, name).or(resolution.model);
+                Some(ModelConfig { name: name.clone(), model, fine_tuned: first })
+            }
+        }
+    }
+}
+
+/// Identity of a rendered object.
+pub fn identity(object: &RenderedObject) -> ObjectRef {
+    let text = |keys: &[&str]| object.node.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
+    let namespace = text(&["metadata", "namespace"]);
+    ObjectRef {
+        kind: text(&["kind"]).into(),
+        scope: if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.into()) },
+        name: text(&["metadata", "name"]).into(),
+    }
+}
