@@ -8,10 +8,20 @@
 //!
 //! Tables are read when a kind is first asked for, and types when a tree first reaches them.
 
+mod check;
+mod default;
+mod hint;
+mod marshal;
+mod order;
 mod overlay;
+mod pattern;
 mod table;
 mod types;
 
+pub use check::Strictness;
+pub use default::CRD_DEFAULT;
+pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
+pub use order::order;
 pub use types::{Definition, Field, Item, Object, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;
@@ -35,38 +45,4 @@ pub fn structure(name: &str) -> Option<&'static Type> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_in_the_tables_is_found() {
-        for table in &TABLES {
-            let definitions = table.definitions();
-            assert!(definitions.is_sorted_by(|a, b| a.name < b.name), "sorted");
-            for definition in definitions {
-                for line in definition.body().lines() {
-                    // A name of an object type is what begins with a capital letter or holds a slash.
-                    let name = line.split(' ').nth(2).unwrap().rsplit([']', '}']).next().unwrap();
-                    if name.contains('/') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
-                        assert!(table::definition(name).is_some(), "{name} in {}", definition.name);
-                    }
-                }
-                assert_eq!(definition.server().fields.len(), definition.body().lines().count(), "{}", definition.name);
-            }
-        }
-        for schema in kinds() {
-            assert!(schema.root().object().is_some(), "{} {}", schema.api_version, schema.kind);
-        }
-    }
-
-    #[test]
-    fn types_answer_merge_questions() {
-        let service = kind("ome.io/v1beta1", "InferenceService").unwrap();
-        let engine = service.root().at(&["spec", "engine"]).unwrap();
-        assert_eq!(engine.field("volumes").unwrap().patch, Patch { merge: true, retain: true, replace: false, key: Some("name") });
-        assert_eq!(engine.at(&["runner", "ports"]).map(|ty| ty.item().unwrap().rules.keys.clone()), Some(vec!["containerPort", "protocol"]));
-        assert_eq!(engine.at(&["runner"]).unwrap().field("ports").unwrap().patch.key, Some("containerPort"));
-        assert_eq!(engine.at(&["runner"]).unwrap().field("args").unwrap().patch, Patch::default());
-        assert!(kind("ome.io/v1", "InferenceService").is_none() && !kind("ome.io/v1beta1", "AcceleratorClass").unwrap().namespaced);
-    }
-}
+mod tests;

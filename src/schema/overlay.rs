@@ -20,6 +20,21 @@ pub(super) fn definition(name: &str) -> Option<&'static Definition> {
     definitions().iter().find(|definition| definition.name == name)
 }
 
+/// Names that were proposed, or were fields once, and what stands in their place.
+const HINTS: &[(&str, &str)] = &[
+    // S2-135: rejected alternatives of OEP-0003.
+    ("supportedGPUTypes", "write `acceleratorRequirements`"),
+    ("gpuConfigurations", "write `acceleratorConfigurations`"),
+    ("nodeSelectorTemplate", "describe the nodes in an AcceleratorClass"),
+    // S3-016, S3-049.
+    ("feast", "run Feast in a custom container: `transformer.containers`"),
+];
+
+/// What to do about a name that is no field, where the documents say so.
+pub(super) fn hint(name: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
+}
+
 /// The fields of a type as the documents know it, if they differ from the shipped ones.
 pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object> {
     let overlay = definition(name)?;

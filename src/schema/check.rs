@@ -1,0 +1,357 @@
+//! What is wrong with a tree, by its schema: unknown fields, wrong types, absent fields, values out of range.
+//!
+//! Messages use the API server's words; each names the field in the user's spelling, the value and what is accepted.
+//! `null` counts as absent.
+
+use super::types::{Definition, Field, Item, Object, Rules, Schema, Type};
+use super::{hint, pattern};
+use crate::diag::{Code, Diagnostic};
+use crate::quantity::Quantity;
+use crate::source::Span;
+use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
+
+/// Whose word counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// The documents: the shipped schemas and what the overlay adds or relaxes.
+    Documented,
+    /// The API server with the shipped CRDs.
+    Server,
+}
+
+impl Strictness {
+    /// The fields of an object type.
+    pub(super) fn fields(self, definition: &'static Definition) -> &'static Object {
+        match self {
+            Self::Documented => definition.documented(),
+            Self::Server => definition.server(),
+        }
+    }
+}
+
+impl Schema {
+    /// Adds a finding for everything in the object that the schema does not allow.
+    pub fn check(&self, object: &Node, strictness: Strictness, findings: &mut Vec<Diagnostic>) {
+        self.root().check(object, strictness, findings);
+    }
+}
+
+impl Type {
+    /// Adds a finding for everything in the tree that the type does not allow; paths begin at the tree.
+    pub fn check(&'static self, tree: &Node, strictness: Strictness, findings: &mut Vec<Diagnostic>) {
+        Check { strictness, findings }.value(tree, self, &Place::ROOT);
+    }
+}
+
+/// Where a value stands, as a chain up to the root; becomes a path when something is found.
+struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    step: Step<'a>,
+    /// Where its key is written.
+    key: Option<Span>,
+}
+
+enum Step<'a> {
+    Root,
+    Key(&'a str),
+    Index(usize),
+}
+
+impl Place<'_> {
+    const ROOT: Place<'static> = Place { above: None, step: Step::Root, key: None };
+
+    fn path(&self) -> String {
+        let mut segments = Vec::new();
+        let mut place = Some(self);
+        while let Some(here) = place {
+            match here.step {
+                Step::Root => {}
+                Step::Key(name) => segments.push(Segment::Field(name.into())),
+                Step::Index(index) => segments.push(Segment::Index(index)),
+            }
+            place = here.above;
+        }
+        segments.reverse();
+        FieldPath(segments).to_string()
+    }
+
+    fn key<'a>(&'a self, entry: &'a Entry) -> Place<'a> {
+        Place { above: Some(self), step: Step::Key(&entry.key), key: entry.key_origin.span() }
+    }
+}
+
+struct Check<'f> {
+    strictness: Strictness,
+    findings: &'f mut Vec<Diagnostic>,
+}
+
+impl Check<'_> {
+    /// A finding about a value.
+    fn report(&mut self, code: Code, node: &Node, place: &Place<'_>, said: impl FnOnce(&str) -> String) -> &mut Diagnostic {
+        let path = place.path();
+        let finding = Diagnostic::new(code, said(&path)).at(node.origin.span().or(place.key)).path(path);
+        self.findings.push(finding);
+        self.findings.last_mut().expect("it was just added")
+    }
+
+    fn value(&mut self, node: &Node, ty: &'static Type, place: &Place<'_>) {
+        match (ty, &node.value) {
+            (Type::Any, _)
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Quantity, Value::Int(_) | Value::Big(_) | Value::Float(_))
+            | (Type::IntOrString, Value::Int(_) | Value::Str(_))
+            | (Type::Loose, Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {}
+            (Type::Object(definition), Value::Map(_)) => self.object(node, definition, place),
+            (Type::Map(item), Value::Map(map)) => {
+                self.length(node, map.len(), &item.rules, "entries", place);
+                for entry in map {
+                    // A null in a map is dropped, like one in a field.
+                    if !entry.node.is_null() {
+                        self.value(&entry.node, &item.ty, &place.key(entry));
+                    }
+                }
+            }
+            (Type::List(item), Value::List(_)) => self.list(node, item, place),
+            (Type::Str(rules), Value::Str(text)) => {
+                if let Some(rules) = rules {
+                    self.text(node, text, rules, place);
+                }
+            }
+            (Type::Int(rules), Value::Int(number)) => self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place),
+            (Type::Int32(rules), Value::Int(number)) => self.integer(node, *number, (i32::MIN.into(), i32::MAX.into()), rules.as_deref(), place),
+            (Type::Int(_) | Type::Int32(_), Value::Big(number)) => {
+                self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {}, not {number}", i64::MAX));
+            }
+            // JSON has one kind of number: 3.0 is an integer.
+            (Type::Int(_) | Type::Int32(_) | Type::IntOrString, Value::Float(number)) if number.fract() == 0.0 && node.as_int().is_some() => {
+                self.value(&Node::new(Value::Int(node.as_int().unwrap_or_default()), node.origin), ty, place);
+            }
+            (Type::Number(rules), Value::Int(_) | Value::Big(_) | Value::Float(_)) => self.number(node, rules.as_deref(), place),
+            (Type::Quantity, Value::Str(text)) => self.quantity(node, text, place),
+            (Type::Time, Value::Str(text)) => {
+                if !is_time(text) {
+                    self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: `{text}` is not a time of RFC 3339"))
+                        .help
+                        .replace("write a time such as `2026-01-31T12:00:00Z`".into());
+                }
+            }
+            (Type::Bytes, Value::Str(text)) => {
+                if !is_base64(text) {
+                    self.report(Code::InvalidValue, node, place, |path| format!("`{path}` is not base64"));
+                }
+            }
+            _ => self.mistyped(node, ty, place),
+        }
+    }
+
+    fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
+        let object = self.strictness.fields(definition);
+        let Value::Map(map) = &node.value else { return };
+        let mut present = 0;
+        for entry in map {
+            match object.fields.iter().find(|field| field.name == entry.key) {
+                Some(_) if entry.node.is_null() => {}
+                Some(field) => {
+                    present += usize::from(field.required);
+                    self.value(&entry.node, &field.ty, &place.key(entry));
+                }
+                None if object.open => {}
+                None => self.unknown(entry, node, object, place),
+            }
+        }
+        if present < object.fields.iter().filter(|field| field.required).count() {
+            for field in object.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+                self.absent(node, field, place);
+            }
+        }
+    }
+
+    fn unknown(&mut self, entry: &Entry, parent: &Node, object: &Object, place: &Place<'_>) {
+        let path = place.key(entry).path();
+        let help = hint::unknown_field(&entry.key, parent, object);
+        let span = entry.key_origin.span().or_else(|| entry.node.origin.span());
+        self.findings.push(Diagnostic::new(Code::UnknownField, format!("unknown field `{path}`")).at(span).path(path).maybe_help(help));
+    }
+
+    fn absent(&mut self, parent: &Node, field: &Field, place: &Place<'_>) {
+        let path = place.path();
+        let dot = if path.is_empty() { "" } else { "." };
+        // Where the parent has no key of its own, its first key shows which one is meant.
+        let first = parent.entries().next().and_then(|entry| entry.key_origin.span());
+        let span = place.key.or(first).or_else(|| parent.origin.span());
+        let path = format!("{path}{dot}{}", field.name);
+        self.findings.push(Diagnostic::new(Code::RequiredField, format!("`{path}` is required")).at(span).path(path).maybe_help(hint::absent_field(field)));
+    }
+
+    fn list(&mut self, node: &Node, item: &'static Item, place: &Place<'_>) {
+        let items = node.items();
+        self.length(node, items.len(), &item.rules, "elements", place);
+        for (index, element) in items.iter().enumerate() {
+            self.value(element, &item.ty, &Place { above: Some(place), step: Step::Index(index), key: None });
+        }
+        if item.rules.set || !item.rules.keys.is_empty() {
+            self.duplicates(items, item, place);
+        }
+    }
+
+    /// Elements that one key identifies twice. Keys that an element lacks have their default.
+    fn duplicates(&mut self, items: &[Node], item: &Item, place: &Place<'_>) {
+        let identity = |element: &Node| -> Option<Vec<Value>> {
+            if item.rules.set {
+                return Some(vec![element.value.clone()]);
+            }
+            let keys = item.rules.keys.iter().map(|key| match element.get(key) {
+                Some(found) => Some(found.value.clone()),
+                None => match item.ty.field(key)?.default? {
+                    text if text.starts_with('"') => Some(Value::Str(text.trim_matches('"').into())),
+                    text => text.parse().ok().map(Value::Int),
+                },
+            });
+            keys.collect()
+        };
+        let mut seen: Vec<Vec<Value>> = Vec::with_capacity(items.len());
+        let mut table = std::collections::HashMap::new();
+        for (index, element) in items.iter().enumerate() {
+            let Some(identity) = identity(element) else { continue };
+            let text = format!("{identity:?}");
+            let Some(first) = table.insert(text, seen.len()) else {
+                seen.push(identity);
+                continue;
+            };
+            let said = if item.rules.set {
+                format!("`{}`", element.scalar_text().unwrap_or_default())
+            } else {
+                let pairs =
+                    item.rules.keys.iter().zip(&seen[first]).map(|(key, value)| format!("{key}: {}", Node::new(value.clone(), element.origin).to_json()));
+                format!("`{}`", pairs.collect::<Vec<_>>().join(", "))
+            };
+            let shown = item.rules.keys.iter().find_map(|key| element.get(key)).unwrap_or(element);
+            let here = Place { above: Some(place), step: Step::Index(index), key: None };
+            let list = place.path();
+            let finding = self.report(Code::InvalidValue, shown, &here, |_| format!("`{list}` has {said} twice"));
+            finding.help = Some("delete one of the two, or give it another key".into());
+        }
+    }
+
+    fn length(&mut self, node: &Node, length: usize, rules: &Rules, what: &str, place: &Place<'_>) {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        if let Some(least) = rules.min.filter(|least| length < *least) {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at least {least} {what}, not {length}"));
+        }
+        if let Some(most) = rules.max.filter(|most| length > *most) {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at most {most} {what}, not {length}"));
+        }
+    }
+
+    fn text(&mut self, node: &Node, text: &str, rules: &Rules, place: &Place<'_>) {
+        if !rules.choices.is_empty() {
+            let words: Vec<&str> = rules.choices.iter().map(|word| word.trim_matches('"')).collect();
+            if !words.contains(&text) {
+                self.unsupported(node, text, &words, place);
+            }
+            return;
+        }
+        let length = text.chars().count();
+        self.length(node, length, rules, "characters", place);
+        if let Some(pattern) = rules.pattern.and_then(|pattern| serde_json::from_str::<String>(pattern).ok())
+            && !pattern::matches(&pattern, text)
+        {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: `{text}` does not match `{pattern}`"));
+        }
+    }
+
+    fn unsupported(&mut self, node: &Node, value: &str, words: &[&str], place: &Place<'_>) {
+        let help = hint::choices(value, words);
+        self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: unsupported value `{value}`")).help = Some(help);
+    }
+
+    fn integer(&mut self, node: &Node, number: i64, range: (i64, i64), rules: Option<&Rules>, place: &Place<'_>) {
+        let (least, most) = rules.map_or(range, |rules| (rules.min.unwrap_or(range.0), rules.max.unwrap_or(range.1)));
+        if let Some(rules) = rules.filter(|rules| !rules.choices.is_empty()) {
+            let text = number.to_string();
+            if !rules.choices.contains(&text.as_str()) {
+                self.unsupported(node, &text, &rules.choices, place);
+            }
+        } else if number < least {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at least {least}, not {number}"));
+        } else if number > most {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {most}, not {number}"));
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bounds of numbers are small")]
+    fn number(&mut self, node: &Node, rules: Option<&Rules>, place: &Place<'_>) {
+        let value = match node.value {
+            Value::Int(number) => number as f64,
+            Value::Big(number) => number as f64,
+            Value::Float(number) => number,
+            _ => return,
+        };
+        let Some(rules) = rules else { return };
+        if let Some(least) = rules.min.filter(|least| value < *least as f64) {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at least {least}, not {value}"));
+        }
+        if let Some(most) = rules.max.filter(|most| value > *most as f64) {
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {most}, not {value}"));
+        }
+    }
+
+    fn quantity(&mut self, node: &Node, text: &str, place: &Place<'_>) {
+        // The library also takes a unit without a number for zero; the pattern of every CRD does not, and nobody means it.
+        let number = text.trim_start_matches(['+', '-']).trim_start_matches('.');
+        if !number.starts_with(|c: char| c.is_ascii_digit()) || Quantity::parse(text).is_err() {
+            let help = hint::quantity(text);
+            self.report(Code::InvalidQuantity, node, place, |path| format!("`{path}`: `{text}` is not a quantity")).help = Some(help);
+        }
+    }
+
+    fn mistyped(&mut self, node: &Node, ty: &Type, place: &Place<'_>) {
+        let expected = expected(ty);
+        let found = node.kind_name();
+        let said = match node.scalar_text() {
+            Some(text) if text.len() <= 60 && !text.contains('\n') => format!("`{text}` is {found}"),
+            _ => format!("not {found}"),
+        };
+        let finding = self.report(Code::InvalidType, node, place, |path| format!("`{path}` must be {expected}, {said}"));
+        let (help, fix) = hint::mistyped(node, ty);
+        finding.help = help;
+        finding.fix = fix;
+    }
+}
+
+/// A type in the words of a message.
+fn expected(ty: &Type) -> &'static str {
+    match ty {
+        Type::Object(_) | Type::Map(_) => "a mapping",
+        Type::List(_) => "a list",
+        Type::Str(_) | Type::Time | Type::Bytes => "a string",
+        Type::Int(_) | Type::Int32(_) => "an integer",
+        Type::Number(_) => "a number",
+        Type::Bool => "a boolean",
+        Type::Quantity => "a quantity",
+        Type::IntOrString => "an integer or a string",
+        Type::Loose => "a string or a number",
+        Type::Any => "anything",
+    }
+}
+
+/// Whether a text is a date and time of RFC 3339.
+fn is_time(text: &str) -> bool {
+    let shape = |text: &str, form: &str| {
+        text.len() == form.len()
+            && text.bytes().zip(form.bytes()).all(|(c, form)| if form == b'0' { c.is_ascii_digit() } else { c.eq_ignore_ascii_case(&form) })
+    };
+    let Some((date, rest)) = text.split_at_checked(19) else { return false };
+    if !shape(date, "0000-00-00T00:00:00") {
+        return false;
+    }
+    let rest = rest.strip_prefix('.').map_or(rest, |fraction| fraction.trim_start_matches(|c: char| c.is_ascii_digit()));
+    shape(rest, "Z") || shape(rest, "+00:00") || shape(rest, "-00:00")
+}
+
+/// Whether a text is padded base64; line breaks are passed over, as Go does.
+fn is_base64(text: &str) -> bool {
+    let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
+    let body = text.trim_end_matches('=');
+    text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/'))
+}

@@ -1,0 +1,122 @@
+//! The next action for a finding: what was probably meant, and the repair that is mechanical and safe.
+
+use super::overlay;
+use super::types::{Field, Object, Type};
+use crate::diag::{Edit, nearest};
+use crate::yaml::{Node, Value};
+
+/// As many names a help lists.
+const MANY: usize = 12;
+
+/// What to do about a key that is no field.
+pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Option<String> {
+    if let Some(hint) = overlay::hint(name) {
+        return Some(hint.to_owned());
+    }
+    let free = |field: &&Field| !parent.as_map().is_some_and(|map| map.contains_key(field.name));
+    // A field that stands there already was hardly meant; but better that than nothing.
+    let near = nearest(name, object.fields.iter().filter(free).map(|field| field.name)).or_else(|| nearest(name, object.fields.iter().map(|field| field.name)));
+    if let Some(near) = near {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    if let Some(place) = below(name, parent, object) {
+        return Some(format!("`{name}` is a field of `{place}`"));
+    }
+    let names: Vec<String> = object.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+    match names.len() {
+        0 => Some("delete the key: nothing is known here".into()),
+        1..=MANY => Some(format!("the fields are {}", names.join(", "))),
+        _ => None,
+    }
+}
+
+/// A child that has the field, one that is present first.
+fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
+    let has =
+        |field: &&Field| matches!(field.ty, Type::Object(_)) && field.ty.object().is_some_and(|object| object.fields.iter().any(|field| field.name == name));
+    let mut children = object.fields.iter().filter(has);
+    let present = children.clone().find(|field| parent.get(field.name).is_some());
+    present.or_else(|| children.next()).map(|field| field.name)
+}
+
+/// What to do about a field that is not there.
+pub(super) fn absent_field(field: &Field) -> Option<String> {
+    match &field.ty {
+        Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => Some(format!("add `{}`: {}", field.name, list(&rules.choices))),
+        _ => Some(format!("add `{}`", field.name)),
+    }
+}
+
+/// What to write instead of a word that is not accepted.
+pub(super) fn choices(value: &str, words: &[&str]) -> String {
+    match nearest(value, words.iter().copied().filter(|word| !word.is_empty())) {
+        Some(near) if words.len() > 4 => format!("did you mean `{near}`? Accepted are {}", list(words)),
+        _ => format!("write {}", list(words)),
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.trim_matches('"'))).collect();
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+/// What to write instead of a text that is no quantity.
+pub(super) fn quantity(text: &str) -> String {
+    let number: String = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
+    let digits = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
+    let (number, unit) = number.split_at(digits);
+    let unit = unit.to_ascii_lowercase();
+    let unit = unit.trim_end_matches("ytes").trim_end_matches("yte");
+    let letter = unit.chars().next().map(|c| if c == 'k' { 'K' } else { c.to_ascii_uppercase() });
+    if number.is_empty() || number == "." {
+        return "write a number with an optional unit, such as `8Gi` or `500m`".into();
+    }
+    match (letter, unit) {
+        (Some(letter @ ('K' | 'M' | 'G' | 'T' | 'P' | 'E')), unit) if unit.len() <= 3 => {
+            let decimal = if letter == 'K' { 'k' } else { letter };
+            format!("write `{number}{letter}i` (powers of 1024) or `{number}{decimal}` (powers of 1000)")
+        }
+        (None | Some('B'), _) => format!("write `{number}`"),
+        _ => "write a number with an optional unit, such as `8Gi` or `500m`".into(),
+    }
+}
+
+/// What to write instead of a value of another type, and the edits that write it.
+pub(super) fn mistyped(node: &Node, ty: &Type) -> (Option<String>, Vec<Edit>) {
+    let span = node.origin.span();
+    let replace = |text: &str| span.map(|span| Edit { span, insert: text.to_owned() }).into_iter().collect::<Vec<_>>();
+    match (ty, &node.value) {
+        (Type::Str(_) | Type::Time | Type::Bytes, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
+            // What is no text was written plain, so it holds nothing that quotes would change.
+            let text = node.scalar_text().unwrap_or_default();
+            let ends = span.map(|span| {
+                let quote = |at| Edit { span: crate::source::Span { source: span.source, start: at, end: at }, insert: "\"".to_owned() };
+                vec![quote(span.start), quote(span.end)]
+            });
+            (Some(format!("put it in quotes: `\"{text}\"`")), ends.unwrap_or_default())
+        }
+        (Type::Bool, Value::Str(text)) => match text.as_str() {
+            "true" | "false" => (Some(format!("write `{text}` without quotes")), replace(text)),
+            _ => (Some("write `true` or `false`".into()), Vec::new()),
+        },
+        (Type::Bool, _) => (Some("write `true` or `false`".into()), Vec::new()),
+        (Type::Int(_) | Type::Int32(_) | Type::Number(_), Value::Str(text)) => match text.parse::<i64>() {
+            Ok(number) => (Some(format!("write `{number}` without quotes")), replace(&number.to_string())),
+            Err(_) => (Some("write a number".into()), Vec::new()),
+        },
+        (Type::Int(_) | Type::Int32(_) | Type::IntOrString, Value::Float(_)) => (Some("write a whole number".into()), Vec::new()),
+        (Type::Quantity, Value::Bool(_)) => (Some("write a quantity such as `8Gi` or `500m`".into()), Vec::new()),
+        (Type::List(item), Value::Map(_)) if matches!(item.ty, Type::Object(_)) => (Some("begin each element with `- `".into()), Vec::new()),
+        (Type::List(_), _) => match node.scalar_text().filter(|text| text.len() <= 40 && !text.contains('\n')) {
+            Some(text) => (Some(format!("write a list: `[{text}]`")), Vec::new()),
+            None => (Some("write a list".into()), Vec::new()),
+        },
+        (Type::Object(definition), Value::Str(text)) if definition.documented().fields.iter().any(|field| field.name == "name") => {
+            (Some(format!("write `name: {text}` on a line of its own below it")), Vec::new())
+        }
+        _ => (None, Vec::new()),
+    }
+}
