@@ -91,6 +91,13 @@ impl IngressSettings {
     }
 }
 
+/// What is wrong with the path template of the settings themselves: the operator parses it whenever it reads them.
+pub(crate) fn path_template_error(config: &OperatorConfig) -> Option<String> {
+    let template = &config.ingress.path_template;
+    let error = template::path(template, "name", "namespace").err().filter(|error| !template.is_empty() && error.kind == template::ErrorKind::Syntax)?;
+    Some(format!("invalid ingress config - unable to parse pathTemplate: {}", error.message))
+}
+
 fn pairs(map: &Map) -> Pairs<'_> {
     map.iter().filter_map(|entry| Some((entry.key.as_str(), Node::as_str(&entry.node)?))).collect()
 }
@@ -135,6 +142,15 @@ mod tests {
                 (Err(message), Err(expected)) => assert!(message.starts_with(expected), "{message}"),
                 (got, expected) => panic!("{annotations}: {got:?}, not {expected:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn a_path_template_that_cannot_be_parsed_is_an_error_of_the_settings() {
+        for (template, broken) in [("", false), ("/{{ .Name }}", false), ("/{{ .Nmae }}", false), ("/{{ .Name", true)] {
+            let mut config = OperatorConfig::default();
+            config.ingress.path_template = template.into();
+            assert_eq!(path_template_error(&config).is_some(), broken, "{template}");
         }
     }
 

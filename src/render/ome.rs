@@ -24,6 +24,9 @@ pub(crate) fn objects(
     if let Some(error) = &settings.config.error {
         return Err(failure(error.to_string(), service.object.name_span()).with_help("correct the ConfigMap inferenceservice-config"));
     }
+    if let Some(error) = super::domain::path_template_error(settings.config) {
+        return Err(failure(error, settings.config.ingress.span.unwrap_or_else(|| service.object.name_span())).with_help("correct `pathTemplate`"));
+    }
     let annotations = metadata::annotations_of_service(settings.policy, service, settings.config);
     let named = text(&annotations, DEPLOYMENT_MODE).and_then(|mode| DeploymentMode::from_annotation(&mode));
     if named == Some(DeploymentMode::VirtualDeployment) {
