@@ -8,6 +8,7 @@ pub mod diag;
 pub mod dialect;
 pub mod policy;
 pub mod quantity;
+pub mod render;
 pub mod resolve;
 pub mod schema;
 pub mod source;

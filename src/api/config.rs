@@ -1,6 +1,7 @@
 //! The operator's own settings: ConfigMap `inferenceservice-config`.
 
-use crate::yaml::Node;
+use crate::source::Span;
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
 /// Key `ingress`.
@@ -34,6 +35,8 @@ pub struct IngressConfig {
     pub disable_ingress_creation: bool,
     /// `enableGatewayAPI`.
     pub enable_gateway_api: bool,
+    /// The key in the ConfigMap; none when there is none.
+    pub span: Option<Span>,
 }
 
 /// What the operator is configured to do.
@@ -69,9 +72,36 @@ impl Default for OperatorConfig {
                 path_template: EcoString::new(),
                 disable_ingress_creation: true,
                 enable_gateway_api: false,
+                span: None,
             },
-            multinode_prober: None,
+            multinode_prober: Some(shipped_prober()),
             error: None,
         }
     }
+}
+
+static SHIPPED: Rule =
+    Rule { id: "shipped-configuration", text: "The operator's ConfigMap as it is shipped.", cite: "config/configmap/inferenceservice.yaml of OME v0.1.5" };
+
+/// Key `multinodeProber` as shipped.
+fn shipped_prober() -> Node {
+    let origin = Origin::Default(&SHIPPED);
+    let texts = [
+        ("image", "ghcr.io/moirai-internal/multinode-prober:v0.1.5"),
+        ("memoryRequest", "100Mi"),
+        ("memoryLimit", "100Mi"),
+        ("cpuRequest", "100m"),
+        ("cpuLimit", "100m"),
+    ];
+    let numbers = [
+        ("startupFailureThreshold", 150),
+        ("startupPeriodSeconds", 30),
+        ("startupTimeoutSeconds", 60),
+        ("startupInitialDelaySeconds", 200),
+        ("unavailableThresholdSeconds", 1800),
+    ];
+    let texts = texts.into_iter().map(|(key, text)| (key, Value::Str(text.into())));
+    let entries = texts.chain(numbers.into_iter().map(|(key, number)| (key, Value::Int(number))));
+    let map: Map = entries.map(|(key, value)| Entry { key: key.into(), key_origin: origin, node: Node::new(value, origin) }).collect();
+    Node::new(Value::Map(map), origin)
 }

@@ -206,6 +206,8 @@ codes! {
         "Both outcomes are named." "a range beside a runtime without one" "run with `--semantics controller` to see its decision"
     ServerRefuses "server-refuses" Finding Error "the API server would refuse the object"
         "It is printed as the operator writes it. A warning in `validate`." "requests nvidia.com/gpu 1, limits 2" "see the help"
+    OperatorDefect "operator-defect" Finding Warning "what the operator writes does not work as it is meant"
+        "It is printed as the operator writes it, or as it is meant where the operator never gets that far." "ome.io/ingress-disable-creation: \"false\" and a Service on port 9000" "see the help"
     TemplateInvalid "template-invalid" Finding Error "the template cannot be expanded"
         "Only field chains of the service's metadata are supported; the controller fails on the rest or needs a cluster." "{{ template \"x\" }}" "use field chains such as `{{.Name}}`"
     ProtocolAnnotation "protocol-annotation" Finding Info "the annotation ome.io/protocol was read as the requested protocol"

@@ -1,5 +1,6 @@
 //! OME, group `ome.io`: pkg/apis/ome/v1beta1 of v0.1.5, with the older spellings of seed 000.
 
+mod config;
 mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
@@ -11,6 +12,7 @@ use crate::policy::{Policy, Semantics};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;
 
+pub use config::config;
 pub use predictor::migrate;
 
 /// API version of every kind.

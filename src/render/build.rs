@@ -1,0 +1,178 @@
+//! Builds trees that read like the manifests they become.
+//!
+//! In: a rule and values. Out: a [`Node`] whose every leaf names the rule that wrote it, or keeps the origin it came
+//! with. An absent value leaves its key out: nothing built here holds a null.
+
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+use ecow::EcoString;
+
+/// Builds a tree in the notation of JSON: keys are words or text, values are literals, names, `{…}`, `[…]`, or `(…)`
+/// around any other expression. Values are anything with [`IntoNode`].
+macro_rules! node {
+    ($rule:expr; { $($key:tt : $value:tt),* $(,)? }) => {{
+        let rule: &'static $crate::yaml::Rule = $rule;
+        let fields = [$(($crate::render::build::key!($key), $crate::render::build::node!(rule; $value))),*];
+        Some($crate::render::build::mapping(fields, rule))
+    }};
+    ($rule:expr; [ $($item:tt),* $(,)? ]) => {{
+        let rule: &'static $crate::yaml::Rule = $rule;
+        let items: Vec<Option<$crate::yaml::Node>> = vec![$($crate::render::build::node!(rule; $item)),*];
+        Some($crate::yaml::Node::list(items.into_iter().flatten(), $crate::yaml::Origin::Derived(rule)))
+    }};
+    ($rule:expr; ( $value:expr )) => { $crate::render::build::IntoNode::into_node($value, $rule) };
+    ($rule:expr; $value:expr) => { $crate::render::build::IntoNode::into_node($value, $rule) };
+}
+
+/// A key of [`node!`] as text.
+macro_rules! key {
+    ($key:ident) => {
+        stringify!($key)
+    };
+    ($key:literal) => {
+        $key
+    };
+}
+
+pub(crate) use {key, node};
+
+/// A mapping of these fields, in this order; what is absent leaves its key out.
+pub(crate) fn mapping<const N: usize>(fields: [(&'static str, Option<Node>); N], rule: &'static Rule) -> Node {
+    let origin = Origin::Derived(rule);
+    let mut map = Map::with_capacity(N);
+    for (key, value) in fields {
+        if let Some(node) = value {
+            map.push(Entry { key: EcoString::from(key), key_origin: origin, node });
+        }
+    }
+    Node::new(Value::Map(map), origin)
+}
+
+/// A value of [`node!`]: becomes a node written by `rule`, keeps its origin when it is a node already, or is absent.
+pub(crate) trait IntoNode {
+    /// The node; `None` leaves the key out.
+    fn into_node(self, rule: &'static Rule) -> Option<Node>;
+}
+
+impl IntoNode for Node {
+    fn into_node(self, _: &'static Rule) -> Option<Node> {
+        Some(self)
+    }
+}
+
+impl IntoNode for &Node {
+    fn into_node(self, _: &'static Rule) -> Option<Node> {
+        Some(self.clone())
+    }
+}
+
+impl<T: IntoNode> IntoNode for Option<T> {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        self.and_then(|value| value.into_node(rule))
+    }
+}
+
+impl IntoNode for &Option<Node> {
+    fn into_node(self, _: &'static Rule) -> Option<Node> {
+        self.clone()
+    }
+}
+
+impl IntoNode for &Option<EcoString> {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        self.as_ref().and_then(|text| text.into_node(rule))
+    }
+}
+
+impl<T: IntoNode> IntoNode for Vec<T> {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::list(self.into_iter().filter_map(|item| item.into_node(rule)), Origin::Derived(rule)))
+    }
+}
+
+/// A mapping; an empty one is absent.
+impl IntoNode for Map {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        (!self.is_empty()).then(|| Node::new(Value::Map(self), Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for &Map {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        self.clone().into_node(rule)
+    }
+}
+
+impl IntoNode for &str {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::str(self, Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for String {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::str(self, Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for EcoString {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::str(self, Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for &EcoString {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::str(self.clone(), Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for i64 {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::int(self, Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for i32 {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::int(i64::from(self), Origin::Derived(rule)))
+    }
+}
+
+impl IntoNode for bool {
+    fn into_node(self, rule: &'static Rule) -> Option<Node> {
+        Some(Node::bool(self, Origin::Derived(rule)))
+    }
+}
+
+/// Sets a key of a mapping, written by `rule`: in place when it is there, else at the end.
+pub(crate) fn set(map: &mut Map, key: &'static str, value: impl IntoNode, rule: &'static Rule) {
+    if let Some(node) = value.into_node(rule) {
+        map.insert_entry(Entry { key: EcoString::from(key), key_origin: Origin::Derived(rule), node });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static RULE: Rule = Rule { id: "test", text: "test", cite: "test" };
+
+    #[test]
+    fn trees_read_like_manifests_and_absent_values_leave_no_key() {
+        let name = EcoString::from("chat");
+        let kept = Node::int(7, Origin::Default(&RULE));
+        let built = node!(&RULE; {
+            type: "Resource",
+            "ome.io/name": (&name),
+            none: (None::<i64>),
+            replicas: (&kept),
+            items: [1, { deep: true }, (None::<i64>)],
+            empty: {},
+        })
+        .expect("a mapping");
+        let expected = serde_json::json!({"type": "Resource", "ome.io/name": "chat", "replicas": 7, "items": [1, {"deep": true}], "empty": {}});
+        assert_eq!(built.to_json(), expected);
+        assert!(matches!(built.get("replicas").map(|node| node.origin), Some(Origin::Default(_))), "a node keeps its origin");
+        assert!(matches!(built.get("type").map(|node| node.origin), Some(Origin::Derived(_))));
+    }
+}

@@ -1,0 +1,148 @@
+//! The model ConfigMap, `v1` (ome-objects.md 2.14).
+
+use crate::api::Model;
+use crate::render::ModelConfig;
+use crate::render::build::node;
+use crate::render::metadata::{SERVICE_LABEL, label, metadata};
+use crate::render::{names, rules};
+use crate::yaml::{Map, Node, Value};
+use ecow::EcoString;
+use std::fmt::Write;
+
+/// The ConfigMap that describes a model to the pods of a service.
+pub(crate) fn object(service: &EcoString, namespace: &Node, config: &ModelConfig<'_>) -> Option<Node> {
+    let labels: Map = [label(SERVICE_LABEL, service.clone(), &rules::MODEL_CONFIG)].into_iter().collect();
+    node!(&rules::MODEL_CONFIG; {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: (metadata(names::model_config(service), Some(namespace), &labels, &Map::new())),
+        data: { "models.json": (models(config)) },
+    })
+}
+
+/// One entry, as Go's encoding/json writes it.
+fn models(config: &ModelConfig<'_>) -> String {
+    let mut out = String::from("[{\"modelName\":");
+    string(&mut out, &config.name);
+    if let Some(model) = config.model {
+        out.push_str(",\"modelSpec\":");
+        base_model(&mut out, model);
+    }
+    if let Some(weight) = config.fine_tuned {
+        out.push_str(",\"fineTunedWeightSpec\":");
+        let mut fields = Fields::begin(&mut out);
+        fields.storage(weight.object.spec("storage"));
+        fields.optional("modelType", weight.object.spec("modelType"));
+        fields.end();
+    }
+    out.push_str("}]");
+    out
+}
+
+fn base_model(out: &mut String, model: &Model) {
+    let mut fields = Fields::begin(out);
+    fields.storage(model.object.spec("storage"));
+    let format = model.object.spec("modelFormat");
+    fields.text("modelFormatName", format.and_then(|format| format.get("name")).and_then(Node::scalar_text).unwrap_or_default().as_str());
+    fields.optional("modelFormatVersion", format.and_then(|format| format.get("version")));
+    fields.optional("modelType", model.object.spec("modelType"));
+    let framework = model.object.spec("modelFramework");
+    fields.optional("modelFrameworkName", framework.and_then(|framework| framework.get("name")));
+    fields.optional("modelFrameworkVersion", framework.and_then(|framework| framework.get("version")));
+    fields.end();
+}
+
+/// An object of JSON under construction.
+struct Fields<'a> {
+    out: &'a mut String,
+    first: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn begin(out: &'a mut String) -> Self {
+        out.push('{');
+        Self { out, first: true }
+    }
+
+    fn key(&mut self, key: &str) {
+        if !std::mem::replace(&mut self.first, false) {
+            self.out.push(',');
+        }
+        string(self.out, key);
+        self.out.push(':');
+    }
+
+    fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        string(self.out, value);
+    }
+
+    fn optional(&mut self, key: &str, value: Option<&Node>) {
+        if let Some(text) = value.and_then(Node::scalar_text) {
+            self.text(key, &text);
+        }
+    }
+
+    fn storage(&mut self, storage: Option<&Node>) {
+        let get = |key| storage.and_then(|storage| storage.get(key));
+        self.optional("storageUri", get("storageUri"));
+        self.optional("path", get("path"));
+        self.optional("schemaPath", get("schemaPath"));
+        if let Some(Value::Map(parameters)) = get("parameters").map(|node| &node.value) {
+            self.key("parameters");
+            let mut sorted = parameters.clone();
+            sorted.sort();
+            let mut fields = Fields::begin(self.out);
+            for entry in &sorted {
+                fields.text(&entry.key, entry.node.scalar_text().unwrap_or_default().as_str());
+            }
+            fields.end();
+        }
+        self.optional("storageKey", get("key"));
+    }
+
+    fn end(self) {
+        self.out.push('}');
+    }
+}
+
+/// A string as Go's encoding/json writes it: `<`, `>`, `&` and the two line separators of Unicode are escaped too.
+fn string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                write!(out, "\\u{:04x}", u32::from(c)).expect("writing to a string never fails");
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped_as_go_escapes_it() {
+        for (text, expected) in [
+            ("a<b>&", "\"a\\u003cb\\u003e\\u0026\""),
+            ("\u{2028}", "\"\\u2028\""),
+            ("tab\tbell\u{7}", "\"tab\\tbell\\u0007\""),
+            ("日本 \"q\" \\", "\"日本 \\\"q\\\" \\\\\""),
+            ("\u{7f}", "\"\u{7f}\""),
+        ] {
+            let mut out = String::new();
+            string(&mut out, text);
+            assert_eq!(out, expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! One file per kind: a component, or a service, becomes an object.
+//!
+//! In: a [`super::frame::Frame`] or the service. Out: a tree. Which objects a service gets, and in which order, is
+//! decided elsewhere (`render::ome`).
+
+pub(crate) mod autoscaler;
+pub(crate) mod config_map;
+pub(crate) mod deployment;
+pub(crate) mod disruption;
+pub(crate) mod ingress;
+pub(crate) mod knative;
+pub(crate) mod leader_worker_set;
+pub(crate) mod ray;
+pub(crate) mod rbac;
+pub(crate) mod route;
+pub(crate) mod service;
+pub(crate) mod sidecar;
+pub(crate) mod virtual_service;

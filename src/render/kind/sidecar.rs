@@ -1,0 +1,27 @@
+//! Istio Sidecar, `networking.istio.io/v1beta1` (ome-objects.md 2.7).
+
+use crate::render::build::node;
+use crate::render::frame::Frame;
+use crate::render::metadata::{SERVICE_LABEL, label, text};
+use crate::render::rules;
+use crate::yaml::{Map, Node, Rule};
+
+/// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the component's name where
+/// pods carry the service's (ome-objects.md B2).
+pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::SIDECAR;
+    if text(&frame.labels, "sidecar.istio.io/inject").as_deref() != Some("true") {
+        return None;
+    }
+    let selector: Map = [label(SERVICE_LABEL, frame.name().clone(), RULE)].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "networking.istio.io/v1beta1",
+        kind: "Sidecar",
+        metadata: (frame.metadata(frame.name().clone(), &Map::new(), &Map::new())),
+        spec: {
+            workloadSelector: { labels: selector },
+            ingress: [{ port: { number: 8080, protocol: "HTTP" } }],
+            egress: [{ port: { number: 8080, protocol: "HTTP" }, hosts: ["./*"] }],
+        },
+    })
+}

@@ -1,0 +1,85 @@
+//! Components become the objects an operator writes.
+//!
+//! In: a [`Composed`] service and the operator's settings. Out: objects as trees in which every leaf names who wrote
+//! it, in the order in which the operator writes them, and findings about what does not work as written. Nothing is
+//! chosen or merged here; `accept` only observes.
+
+mod build;
+mod domain;
+mod frame;
+mod kind;
+mod metadata;
+mod names;
+mod ome;
+mod order;
+mod pod;
+pub mod rules;
+mod sprintf;
+#[cfg(test)]
+mod testing;
+mod tidy;
+
+pub use metadata::annotations_of_service;
+pub use order::order;
+
+use crate::api::{Api, ComponentKind, FineTunedWeight, Model, OperatorConfig};
+use crate::compose::Composed;
+use crate::decision::ServiceError;
+use crate::diag::Checked;
+use crate::policy::Policy;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// One object as it would be applied.
+#[derive(Clone, Debug)]
+pub struct RenderedObject {
+    /// The object.
+    pub node: Node,
+    /// The component it belongs to; none for objects of the service itself.
+    pub component: Option<ComponentKind>,
+    /// When it is needed, for Argo CD: 0 before workloads, 1 workloads and their Services, 2 what scales and protects
+    /// them, 3 the way in from outside.
+    pub wave: i32,
+}
+
+/// What the model ConfigMap describes. The operator looks it up by other rules than the model that is served
+/// (ome-objects.md B9).
+#[derive(Clone, Debug)]
+pub struct ModelConfig<'a> {
+    /// Name of the model.
+    pub name: EcoString,
+    /// The base model.
+    pub model: Option<&'a Model>,
+    /// The first fine-tuned weight the service lists.
+    pub fine_tuned: Option<&'a FineTunedWeight>,
+}
+
+/// What a run knows beside the services.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The semantics.
+    pub policy: &'static Policy,
+    /// The operator's settings.
+    pub config: &'a OperatorConfig,
+    /// The cluster's DNS domain; `cluster.local` unless a flag says otherwise.
+    pub cluster_domain: &'a str,
+}
+
+/// The objects of a service in the order in which the operator writes them.
+///
+/// `model_config` is what the model ConfigMap describes; none where the service names no model.
+///
+/// # Errors
+/// Where the operator fails or crashes before it has written everything, in its words.
+pub fn objects(composed: &Composed<'_>, model_config: Option<&ModelConfig<'_>>, settings: Settings<'_>) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    let mut rendered = match settings.policy.api {
+        Api::Ome => ome::objects(composed, model_config, settings)?,
+        // The other operators have renderers of their own.
+        Api::KServe | Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
+    };
+    for object in &mut rendered.value {
+        tidy::tidy(&mut object.node);
+        order(&mut object.node);
+    }
+    Ok(rendered)
+}

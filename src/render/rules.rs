@@ -1,0 +1,81 @@
+//! Every rule by which a wrapper writes values itself, with where it stands upstream.
+//!
+//! In: nothing. Out: constants that origins point to, so that `why` and the reference page can name them. Citations
+//! are files of sgl-project/ome v0.1.5 under `pkg/controller/v1beta1/inferenceservice/`, unless they say otherwise.
+
+use crate::yaml::Rule;
+
+macro_rules! rules {
+    ($($name:ident $id:literal $text:literal $cite:literal)*) => {
+        $(
+            #[doc = $text]
+            pub static $name: Rule = Rule { id: $id, text: $text, cite: $cite };
+        )*
+
+        /// Every rule of this room, in the order of declaration.
+        pub static ALL: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    IDENTITY "object-identity" "The operator names the objects of a component after the service and the component."
+        "components/engine.go, decoder.go, router.go"
+    NAMESPACE "object-namespace" "Every object lives in the namespace of its service." "S0-064"
+    APP_LABEL "app-label" "The label app selects the pods of a component; it is the component's name, shortened to 63 bytes." "reconcilers/raw/raw_kube_reconciler.go"
+    QUEUE_LABELS "queue-labels" "Annotations that name a queue become labels of Volcano or Kueue." "utils/annotations.go SetPodLabelsFromAnnotations"
+    WEBHOOK_MODE "webhook-deployment-mode" "The defaulting webhook writes the annotation ome.io/deploymentMode when it is absent."
+        "pkg/webhook/admission/isvc/inference_service_defaults.go"
+    POD_DEFAULTS "pod-defaults" "The wrapper writes the defaults of the API server into the pod, so that comparisons are stable."
+        "reconcilers/deployment/deployment_reconciler.go, reconcilers/lws/lws_reconciler.go"
+    READINESS "readiness-default" "A container named ome-container without a readiness probe gets one that opens its first port, or 8080."
+        "reconcilers/deployment/deployment_reconciler.go"
+    ROUTER_ACCOUNT "router-service-account" "The router always runs as the ServiceAccount made for it." "components/router.go"
+    DEPLOYMENT "deployment" "The wrapper of a component that is deployed as a Deployment; replicas are left to the autoscaler."
+        "reconcilers/deployment/deployment_reconciler.go"
+    DEPLOYMENT_STRATEGY "deployment-strategy" "A rolling update that says no more adds one pod before it removes one." "reconcilers/deployment/deployment_reconciler.go"
+    SERVICE "component-service" "The Service in front of a component's pods." "reconcilers/service/service_reconciler.go"
+    SERVICE_TYPE "service-type" "The annotation ome.io/service-type decides the type of Services; ClusterIP when it is absent or unknown."
+        "reconcilers/service/service_reconciler.go"
+    SERVICE_PORTS "service-ports" "A Service exposes the ports of the first container, or 8080 under the container's name."
+        "reconcilers/service/service_reconciler.go"
+    AUTOSCALER_BOUNDS "autoscaler-bounds" "The smallest number of replicas is at least 1, the largest at least the smallest." "reconcilers/hpa/hpa_reconciler.go, reconcilers/keda/keda_reconciler.go; S0-038, S0-040"
+    HPA "horizontal-pod-autoscaler" "A HorizontalPodAutoscaler keeps a resource metric at a share of what is requested." "reconcilers/hpa/hpa_reconciler.go; S0-041, S0-042"
+    HPA_METRIC "hpa-metric-default" "Without scaleMetric the metric is cpu, without scaleTarget the target is 80 percent." "reconcilers/hpa/hpa_reconciler.go"
+    KEDA "scaled-object" "A ScaledObject scales on a Prometheus query." "reconcilers/keda/keda_reconciler.go"
+    KEDA_DEFAULTS "scaled-object-defaults" "What neither an annotation nor spec.kedaConfig says comes from the operator's constants." "reconcilers/keda/keda_reconciler.go, pkg/constants/constants.go"
+    DISRUPTION "pod-disruption-budget" "A PodDisruptionBudget lets one pod at a time go, unless the component says otherwise." "reconcilers/pdb/pdb_reconciler.go"
+    LEADER_WORKER_SET "leader-worker-set" "The wrapper of a component that runs on several nodes: one leader and its workers per replica."
+        "reconcilers/lws/lws_reconciler.go; S0-047, S0-049"
+    SIDECAR "istio-sidecar" "The label sidecar.istio.io/inject asks for an Istio Sidecar beside a multi-node component." "reconcilers/istiosidecar/istiosidecar_reconciler.go"
+    KNATIVE "knative-service" "The wrapper of a component that scales to zero." "reconcilers/knative/ksvc_reconciler.go; S0-039"
+    KNATIVE_SCALING "knative-autoscaling" "Replica bounds, metric and target become annotations of the Knative autoscaler." "reconcilers/knative/ksvc_reconciler.go; S0-042"
+    RAY "ray-cluster" "The wrapper of a component that runs vLLM on Ray: one RayCluster per replica." "reconcilers/multinodevllm/multinodevllm_reconciler.go"
+    RAY_STOP "ray-pre-stop" "Every container of a Ray pod stops Ray before it ends, unless it has a lifecycle of its own." "reconcilers/multinodevllm/multinodevllm_reconciler.go"
+    RAY_PROBER "ray-prober" "A prober Deployment watches each RayCluster; its image and resources are the operator's setting multinodeProber."
+        "reconcilers/multinodevllm/multinodevllm_reconciler.go"
+    ROUTER_ACCESS "router-access" "The router may read the pods of its namespace." "reconcilers/rbac/rbac_reconciler.go"
+    MODEL_CONFIG "model-config" "A ConfigMap describes the model to the pods." "reconcilers/modelconfig/modelconfig_reconciler.go"
+    EXTERNAL_SERVICE "external-service" "Where no Ingress is made, a Service with the name of the InferenceService is its stable address."
+        "reconcilers/external_service/external_service_reconciler.go"
+    INGRESS "ingress" "An Ingress leads one host per component to port 8080 of its Service." "reconcilers/ingress/builders/ingress_builder.go"
+    HTTP_ROUTE "http-route" "An HTTPRoute per component and one on top lead the hosts to port 8080." "reconcilers/ingress/builders/httproute_builder.go"
+    VIRTUAL_SERVICE "virtual-service" "A VirtualService leads the hosts of a serverless service to Knative's gateway." "reconcilers/ingress/builders/virtualservice_builder.go"
+    EXTERNAL_NAME "external-name" "A serverless service gets an alias for Knative's local gateway." "reconcilers/ingress/strategies/serverless_strategy.go"
+    WAVE "sync-wave" "The flag --argocd-waves numbers the objects in the order in which they are needed." "--argocd-waves"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+
+    #[test]
+    fn identifiers_are_unique_and_everything_is_documented() {
+        let mut ids: Vec<_> = ALL.iter().map(|rule| rule.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+        for rule in ALL {
+            assert!(rule.text.ends_with('.') && !rule.cite.is_empty(), "{}", rule.id);
+        }
+    }
+}
