@@ -189,6 +189,14 @@ impl<'a> IntoIterator for &'a Map {
     }
 }
 
+impl<'a> IntoIterator for &'a mut Map {
+    type Item = &'a mut Entry;
+    type IntoIter = std::slice::IterMut<'a, Entry>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
 impl FromIterator<Entry> for Map {
     fn from_iter<T: IntoIterator<Item = Entry>>(entries: T) -> Self {
         Self { entries: entries.into_iter().collect() }
@@ -248,7 +256,7 @@ impl Node {
                     (Segment::Keyed(key, value), Value::List(items)) => {
                         next.extend(items.iter().filter(|item| {
                             item.as_map().and_then(|map| map.get(key)).is_some_and(|found| found.scalar_text().as_deref() == Some(value.as_str()))
-                        }))
+                        }));
                     }
                     (Segment::All, Value::List(items)) => next.extend(items.iter()),
                     (Segment::All, Value::Map(map)) => next.extend(map.iter().map(|entry| &entry.node)),

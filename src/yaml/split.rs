@@ -97,9 +97,8 @@ impl Splitter<'_> {
             let line = &self.text[content..part.end];
             let length = line.find(['\n', '\r']).unwrap_or(line.len());
             let span = self.span(&(content..content + length));
-            self.diagnostics.push(
-                Diagnostic::new(Code::YamlSyntax, "kubectl and kustomize take no directives").at(span).help("delete the line, manifests need none"),
-            );
+            self.diagnostics
+                .push(Diagnostic::new(Code::YamlSyntax, "kubectl and kustomize take no directives").at(span).help("delete the line, manifests need none"));
             return;
         }
         if self.text[content..].starts_with('{') { self.objects(content, part.end) } else { self.parts.push(part) }

@@ -35,12 +35,6 @@ fn read_within(text: &str, limits: &Limits) -> (Vec<Node>, Vec<Diagnostic>) {
     (nodes, diagnostics)
 }
 
-fn one(text: &str) -> Node {
-    let (nodes, _) = read(text);
-    assert_eq!(nodes.len(), 1, "{text:?}: {nodes:?}");
-    nodes.into_iter().next().unwrap()
-}
-
 fn node(value: &Json) -> Node {
     Node::from_json(value, Origin::Derived(&TEST))
 }
@@ -94,7 +88,11 @@ fn scalars_read_as_kubectl_reads_them() {
         };
         if let Some(complaint) = complaint {
             let shown: Vec<String> = findings.iter().map(|finding| format!("{}: {}", finding.code.as_str(), finding.message)).collect();
-            wrong.push(format!("{complaint}: {text:?}\n  got  {:?}\n  want {}\n  {shown:?}", nodes.iter().map(Node::to_json).collect::<Vec<_>>(), row["kubectl"]));
+            wrong.push(format!(
+                "{complaint}: {text:?}\n  got  {:?}\n  want {}\n  {shown:?}",
+                nodes.iter().map(Node::to_json).collect::<Vec<_>>(),
+                row["kubectl"]
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} rows\n{}", wrong.len(), wrong.join("\n"));

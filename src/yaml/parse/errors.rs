@@ -11,7 +11,9 @@ pub(super) fn words(info: &str, rest: &str) -> (String, Option<&'static str>) {
         "mapping values are not allowed in this context" | "illegal placement of ':' indicator" => {
             fixed("a `:` cannot stand here", Some("put the text in quotes if the `:` belongs to it, else correct the indentation"))
         }
-        "block sequence entries are not allowed in this context" => fixed("a list cannot begin here", Some("begin it on the next line, or put the text in quotes")),
+        "block sequence entries are not allowed in this context" => {
+            fixed("a list cannot begin here", Some("begin it on the next line, or put the text in quotes"))
+        }
         "simple key expect ':'" | "simple key expected" => fixed("a key without `:`", Some("add the `:`, or indent the line if it belongs to the one before")),
         "did not find expected key" => fixed("neither a key of the mapping nor its end", INDENT),
         "did not find expected '-' indicator" => fixed("neither an item of the list nor its end", INDENT),

@@ -267,7 +267,8 @@ impl Json<'_> {
     }
 
     fn hexadecimal(&mut self) -> Result<u32, End> {
-        let digits = self.text.get(self.position..self.position + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or(End::NotJson)?;
+        let digits =
+            self.text.get(self.position..self.position + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or(End::NotJson)?;
         self.position += 4;
         u32::from_str_radix(digits, 16).map_err(|_| End::NotJson)
     }

@@ -264,9 +264,7 @@ impl<'a> Tree<'a> {
     /// Adds what an alias stands for.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stopped> {
         let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
-            self.finding(
-                Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span).help("write the value out"),
-            );
+            self.finding(Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span).help("write the value out"));
             return Err(Stopped);
         };
         let (node, nodes, height) = (node.clone(), *nodes, *height);
