@@ -7,8 +7,8 @@ static RUNTIMES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtimes");
 static ACCELERATOR_CLASSES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/accelerator-classes");
 
 /// Names and texts of all embedded files, sorted by name.
-pub fn files() -> &'static [(String, &'static str)] {
-    static FILES: OnceLock<Vec<(String, &'static str)>> = OnceLock::new();
+pub fn files() -> &'static [(&'static str, &'static str)] {
+    static FILES: OnceLock<Vec<(&'static str, &'static str)>> = OnceLock::new();
     FILES.get_or_init(|| {
         let mut files = Vec::new();
         collect("runtimes", &RUNTIMES, &mut files);
@@ -18,10 +18,11 @@ pub fn files() -> &'static [(String, &'static str)] {
     })
 }
 
-fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(String, &'static str)>) {
+fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(&'static str, &'static str)>) {
     for file in directory.files() {
         if let Some(text) = file.contents_utf8() {
-            files.push((format!("{root}/{}", file.path().display()), text));
+            // Once per process: the names live as long as it does.
+            files.push((format!("{root}/{}", file.path().display()).leak(), text));
         }
     }
     for directory in directory.dirs() {

@@ -6,7 +6,7 @@ use crate::api::Object;
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::load::{self, Inputs, settings};
+use crate::load::{self, Request, settings};
 use crate::pipeline::{self, Given, World};
 use crate::policy::Semantics;
 use crate::quantity::names::Selector;
@@ -69,12 +69,8 @@ impl Session {
         let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
-        let loaded = load::load(&Inputs {
-            files: &files,
-            context,
-            builtin: if no_builtin { &[] } else { builtin::files() },
-            limits: &limits,
-        });
+        let request = Request { paths: &files, context, builtin: if no_builtin { &[] } else { builtin::files() } };
+        let loaded = load::load(&request, &mut std::io::stdin(), &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let given = Given { semantics, namespace: namespace.clone().unwrap_or_else(|| "default".into()), protocol: protocol.map(EcoString::from) };
         let mut world = pipeline::read(loaded, &given);
@@ -120,6 +116,12 @@ impl Session {
             chosen.extend(found);
         }
         Ok(chosen)
+    }
+
+    /// The services of a namespace, or of all of them.
+    pub fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
+        let services = self.world.catalog.services().iter();
+        services.filter(|views| namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)).collect()
     }
 
     /// Whether the label selector keeps an object.

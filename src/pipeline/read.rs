@@ -95,7 +95,7 @@ fn typed(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) -
         };
         schema.check(&document.node, strictness, diagnostics);
     }
-    let object = object(document, given, diagnostics)?;
+    let object = object(document, schema, given, diagnostics)?;
     let semantics = given.semantics;
     Some(match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
@@ -128,7 +128,7 @@ fn services(object: Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) ->
 }
 
 /// Identity of a document; `None`, with a finding, when it has no name.
-fn object(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
+fn object(document: Document, schema: Option<&schema::Schema>, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
     let metadata = document.node.get("metadata");
     let Some(name) = metadata.and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some_and(|name| !name.is_empty())) else {
         diagnostics.push(
@@ -140,7 +140,7 @@ fn object(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) 
         return None;
     };
     let written = metadata.and_then(|metadata| metadata.get("namespace")).filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
-    let scope = if crate::load::kinds::is_cluster_scoped(&document.api_version, &document.kind) {
+    let scope = if schema.is_some_and(|schema| !schema.namespaced) {
         if let Some(namespace) = written {
             diagnostics.push(
                 Diagnostic::new(Code::NamespaceOnClusterObject, format!("{} is cluster-scoped: the namespace is ignored", document.kind))
@@ -153,10 +153,10 @@ fn object(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) 
     } else {
         Scope::Namespace(written.and_then(|namespace| namespace.as_str()).map_or_else(|| given.namespace.clone(), EcoString::from))
     };
-    let api = match document.api_version.split_once('/').map(|(group, _)| group) {
-        Some("ome.io") => Api::Ome,
-        Some("serving.kserve.io") => Api::KServe,
-        Some("workload.serving.volcano.sh") => Api::Kthena,
+    let api = match document.group() {
+        "ome.io" => Api::Ome,
+        "serving.kserve.io" => Api::KServe,
+        "workload.serving.volcano.sh" => Api::Kthena,
         _ => Api::Cluster,
     };
     let id = ObjectRef { kind: document.kind.clone(), scope, name: name.as_str().unwrap_or_default().into() };

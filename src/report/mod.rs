@@ -10,6 +10,7 @@ pub mod findings;
 pub mod json;
 pub mod schema;
 pub mod table;
+pub mod why;
 
 /// Version of every JSON shape.
 pub const SCHEMA_VERSION: &str = "ome/v1";

@@ -35,12 +35,6 @@ fn read_within(text: &str, limits: &Limits) -> (Vec<Node>, Vec<Diagnostic>) {
     (nodes, diagnostics)
 }
 
-fn one(text: &str) -> Node {
-    let (nodes, _) = read(text);
-    assert_eq!(nodes.len(), 1, "{text:?}: {nodes:?}");
-    nodes.into_iter().next().unwrap()
-}
-
 fn node(value: &Json) -> Node {
     Node::from_json(value, Origin::Derived(&TEST))
 }

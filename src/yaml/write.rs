@@ -294,9 +294,9 @@ fn is_sexagesimal(text: &str) -> bool {
 /// Characters that a reader may drop, take for a line end or refuse.
 fn needs_escape(c: char) -> bool {
     match c {
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fdd0}'..='\u{fdef}' => true,
-        // Marks that change the direction of what stands around them, and spaces nobody sees.
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' => true,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{feff}' | '\u{fdd0}'..='\u{fdef}' => true,
+        // Line ends of YAML 1.1, spaces nobody sees, and marks that turn the direction of what stands around them.
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => true,
         _ => u32::from(c) & 0xfffe == 0xfffe,
     }
 }

@@ -45,7 +45,7 @@ impl Guard {
 
 /// A text for the scanner.
 pub(super) struct Text<'a, const LENIENT: bool> {
-    text: &'a str,
+    whole: &'a str,
     position: usize,
     lookahead: usize,
     /// One past the bracket, brace or comma that was consumed last; 0 when there is none.
@@ -69,15 +69,29 @@ pub(super) struct Text<'a, const LENIENT: bool> {
 
 impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
     pub(super) fn new(text: &'a str, depth: usize, nodes: usize, guard: &'a Guard) -> Self {
-        Self { text, position: 0, lookahead: 0, last: 0, flow: Vec::new(), items: 0, quote: 0, quoted: None, spaces: 0, counted: (0, 0), depth, nodes, guard }
+        Self {
+            whole: text,
+            position: 0,
+            lookahead: 0,
+            last: 0,
+            flow: Vec::new(),
+            items: 0,
+            quote: 0,
+            quoted: None,
+            spaces: 0,
+            counted: (0, 0),
+            depth,
+            nodes,
+            guard,
+        }
     }
 
     #[inline]
     fn byte(&self, ahead: usize) -> u8 {
         if LENIENT && self.spaces > 0 {
-            return if ahead < self.spaces { b' ' } else { self.text.as_bytes().get(self.position + ahead - self.spaces).copied().unwrap_or(0) };
+            return if ahead < self.spaces { b' ' } else { self.whole.as_bytes().get(self.position + ahead - self.spaces).copied().unwrap_or(0) };
         }
-        self.text.as_bytes().get(self.position + ahead).copied().unwrap_or(0)
+        self.whole.as_bytes().get(self.position + ahead).copied().unwrap_or(0)
     }
 
     /// Moves on by one byte, which is ASCII.
@@ -93,14 +107,14 @@ impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
     /// After the end of a line inside of a flow collection or a quoted scalar: gives spaces where the next one has too few.
     fn indent(&mut self) {
         let Some(opening) = self.quoted.or(self.flow.first().copied()) else { return };
-        let bytes = self.text.as_bytes();
+        let bytes = self.whole.as_bytes();
         let line = bytes[..opening].iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
-        let column = self.text[line..opening].chars().count();
+        let column = self.whole[line..opening].chars().count();
         let there = bytes[self.position..].iter().take_while(|byte| **byte == b' ').count();
         if there < column && !matches!(self.byte(there), 0 | b'\n' | b'\r') {
             self.spaces = column - there;
             let (byte, characters) = self.counted;
-            let characters = characters + self.text[byte..self.position].chars().count();
+            let characters = characters + self.whole[byte..self.position].chars().count();
             self.counted = (self.position, characters);
             let mut spaces = self.guard.spaces.borrow_mut();
             let earlier = spaces.last().map_or(0, |(_, count, earlier)| count + earlier);
@@ -109,7 +123,7 @@ impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
     }
 
     fn wide(&self) -> char {
-        self.text[self.position..].chars().next().unwrap_or('\0')
+        self.whole[self.position..].chars().next().unwrap_or('\0')
     }
 
     /// Called where a collection begins or ends or goes on: only there does the scanner skip white space directly after one
@@ -117,7 +131,7 @@ impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
     fn punctuation(&mut self) {
         let at = self.last - 1;
         self.last = 0;
-        match self.text.as_bytes()[at] {
+        match self.whole.as_bytes()[at] {
             b'[' | b'{' => {
                 self.flow.push(at);
                 self.items += 1;
@@ -139,7 +153,7 @@ impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
 
     fn stop(&mut self, passed: Passed, at: usize) {
         self.guard.passed.set(Some((passed, at)));
-        self.position = self.text.len();
+        self.position = self.whole.len();
     }
 }
 
@@ -191,7 +205,7 @@ impl<const LENIENT: bool> Input for Text<'_, LENIENT> {
             self.position += self.wide().len_utf8();
             return;
         }
-        if self.position >= self.text.len() {
+        if self.position >= self.whole.len() {
             return;
         }
         self.step();
@@ -224,18 +238,18 @@ impl<const LENIENT: bool> Input for Text<'_, LENIENT> {
         if LENIENT && self.spaces > 0 {
             return char::from(self.byte(n));
         }
-        let bytes = self.text.as_bytes();
+        let bytes = self.whole.as_bytes();
         if let Some(ahead) = bytes.get(self.position..=self.position + n)
             && ahead.is_ascii()
         {
             return char::from(ahead[n]);
         }
-        self.text[self.position..].chars().nth(n).unwrap_or('\0')
+        self.whole[self.position..].chars().nth(n).unwrap_or('\0')
     }
 
     #[inline]
     fn peek_opt(&self) -> Option<char> {
-        (self.position < self.text.len()).then(|| self.peek())
+        (self.position < self.whole.len()).then(|| self.peek())
     }
 
     #[inline]
@@ -330,9 +344,9 @@ impl<const LENIENT: bool> Input for Text<'_, LENIENT> {
 
     fn skip_while_non_breakz(&mut self) -> usize {
         let given = std::mem::take(&mut self.spaces);
-        let rest = &self.text.as_bytes()[self.position..];
+        let rest = &self.whole.as_bytes()[self.position..];
         let length = rest.iter().position(|byte| matches!(byte, 0 | b'\n' | b'\r')).unwrap_or(rest.len());
-        let skipped = &self.text[self.position..self.position + length];
+        let skipped = &self.whole[self.position..self.position + length];
         self.position += length;
         given + if skipped.is_ascii() { length } else { skipped.chars().count() }
     }

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
                 }
                 Event::Alias(anchor) => {
                     let span = tree.span(start, self.byte(place.end));
-                    self.alias(tree, anchor, span)?;
+                    alias(tree, anchor, span)?;
                 }
                 Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
             }
@@ -220,23 +220,6 @@ impl<'a> Reader<'a> {
         let stopped = tree.syntax(tree.span(at, at + 1), "a tab cannot indent YAML");
         tree.help("indent with spaces");
         Err(stopped)
-    }
-
-    fn alias(&self, tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> {
-        if !tree.awaits_key() {
-            return tree.alias(anchor, span);
-        }
-        let Some(node) = tree.anchored(anchor) else { return tree.alias(anchor, span) };
-        match node.scalar_text() {
-            Some(text) => {
-                tree.key(Key { text, span, merge: false });
-                Ok(())
-            }
-            None => {
-                let message = format!("{} cannot be the key of a mapping", node.kind_name());
-                Err(tree.syntax(span, message))
-            }
-        }
     }
 
     fn undefined_alias(&self, tree: &mut Tree<'_>, error: &ScanError) {
@@ -280,6 +263,20 @@ impl<'a> Reader<'a> {
         }
         stopped
     }
+}
+
+/// Adds what an alias stands for, as a key or as a value.
+fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> {
+    if !tree.awaits_key() {
+        return tree.alias(anchor, span);
+    }
+    let Some(node) = tree.anchored(anchor) else { return tree.alias(anchor, span) };
+    if let Some(text) = node.scalar_text() {
+        tree.key(Key { text, span, merge: false });
+        return Ok(());
+    }
+    let message = format!("{} cannot be the key of a mapping", node.kind_name());
+    Err(tree.syntax(span, message))
 }
 
 /// Offsets of sources are 32 bits; files beyond are not read.

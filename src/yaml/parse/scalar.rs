@@ -150,7 +150,7 @@ impl Reader<'_> {
         let Some(kind) = name.strip_prefix("tag:yaml.org,2002:") else { return whole(text) };
         let meaning = scalars::plain(text);
         let expected = match kind {
-            "binary" => return self.binary(tree, text, span),
+            "binary" => return binary(tree, text, span),
             "bool" => {
                 if let Meaning::Bool(_) = meaning {
                     if written.style != ScalarStyle::Plain || scalars::otherwise(text, meaning).is_some() {
@@ -186,23 +186,6 @@ impl Reader<'_> {
         let stopped = tree.syntax(span, format!("`{text}` is {}, its tag says {expected}", meaning.type_name()));
         tree.help("delete the tag, or correct the value");
         Err(stopped)
-    }
-
-    fn binary(&self, tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped> {
-        let Some(bytes) = base64(text) else {
-            let stopped = tree.syntax(span, "the value of `!!binary` is not base64");
-            tree.help("delete the tag, or correct the value");
-            return Err(stopped);
-        };
-        // What is not UTF-8 becomes a replacement character per byte on the way through JSON.
-        let mut decoded = EcoString::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            decoded.push_str(chunk.valid());
-            for _ in chunk.invalid() {
-                decoded.push(char::REPLACEMENT_CHARACTER);
-            }
-        }
-        Ok(Found::Text(decoded))
     }
 
     /// Quoted and block scalars that kustomize or a reader of YAML 1.2 takes otherwise.
@@ -282,6 +265,24 @@ impl Reader<'_> {
         }
         tree.finding(finding);
     }
+}
+
+/// The text under a tag `!!binary`.
+fn binary(tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped> {
+    let Some(bytes) = base64(text) else {
+        let stopped = tree.syntax(span, "the value of `!!binary` is not base64");
+        tree.help("delete the tag, or correct the value");
+        return Err(stopped);
+    };
+    // What is not UTF-8 becomes a replacement character per byte on the way through JSON.
+    let mut decoded = EcoString::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        decoded.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            decoded.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    Ok(Found::Text(decoded))
 }
 
 /// Where a text in double quotes escapes a slash, as YAML 1.2 lets it.

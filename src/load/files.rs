@@ -1,0 +1,182 @@
+//! The bytes of files become text.
+//!
+//! In: a path, or bytes. Out: UTF-8 without a byte order mark, or the finding that says why not. The only place that opens
+//! files for reading.
+
+use crate::diag::{Code, Diagnostic};
+use crate::yaml::Limits;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Why bytes did not become a text.
+pub(super) enum Unread {
+    /// The finding, without a place.
+    Finding(Box<Diagnostic>),
+    /// Bytes that are not UTF-8: the text with replacement characters, and where the first of them stands.
+    NotUtf8(String, usize),
+}
+
+/// Reads a file that is no list of manifests: settings, a payload, a model's configuration.
+///
+/// # Errors
+/// A finding without a place that names the file: it cannot be read, is larger than the limit, or is not UTF-8.
+pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
+    let name = path.display().to_string();
+    if let Some(reason) = unreadable(path) {
+        return Err(Box::new(not_read(&name, &reason)));
+    }
+    match read(path, limits) {
+        Ok(text) => Ok(text),
+        Err(Unread::Finding(finding)) => Err(Box::new(finding.in_file(name))),
+        Err(Unread::NotUtf8(text, at)) => {
+            let line = text[..at].matches('\n').count() + 1;
+            let help = format!("save {name} as UTF-8; the first wrong byte is on line {line}");
+            Err(Box::new(not_utf8().in_file(name).help(help)))
+        }
+    }
+}
+
+/// Why a path is not to be opened: it is not there, or no regular file. A FIFO would wait for ever, a device never ends.
+fn unreadable(path: &Path) -> Option<String> {
+    match std::fs::metadata(path) {
+        Ok(data) if data.is_file() => None,
+        Ok(data) => Some(format!("it is {}", what(data.file_type()))),
+        Err(error) => Some(reason(&error)),
+    }
+}
+
+/// What a file is that is no regular one.
+pub(super) fn what(kind: std::fs::FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a FIFO";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    if kind.is_dir() { "a directory" } else { "no regular file" }
+}
+
+/// An error of the system in a few words that are the same everywhere.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is no directory".to_owned(),
+        // Linux and macOS number it differently; its kind is not stable yet.
+        _ if matches!(error.raw_os_error(), Some(40 | 62)) => "its links lead in a circle".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
+    Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}")).in_file(name).help("name a regular file or a directory")
+}
+
+pub(super) fn not_utf8() -> Diagnostic {
+    Diagnostic::new(Code::NotUtf8, "the file holds bytes that are not UTF-8")
+}
+
+/// Reads a regular file within the limit.
+pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
+    let failed = |error: io::Error| Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))));
+    let file = File::open(path).map_err(failed)?;
+    read_from(file, limits).map_err(failed)?
+}
+
+/// Reads standard input, or an opened file, within the limit.
+pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result<String, Unread>> {
+    let mut bytes = Vec::new();
+    reader.take(limits.file_size.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limits.file_size {
+        return Ok(Err(Unread::Finding(Box::new(too_large(limits)))));
+    }
+    Ok(decode_bytes(bytes))
+}
+
+/// Says that a file is larger than the limit.
+pub(super) fn too_large(limits: &Limits) -> Diagnostic {
+    Diagnostic::new(Code::FileSizeLimit, format!("the file is larger than {} (`--max-file-size`)", size(limits.file_size)))
+        .help("raise `--max-file-size`, or split the file")
+}
+
+/// A limit as it is written: in the largest binary unit that divides it.
+fn size(bytes: u64) -> String {
+    for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{} {name}", bytes / unit);
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+/// The text of bytes: UTF-8 or, with a byte order mark, UTF-16; the mark is removed. `None` when it is neither.
+pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes).map(Cow::Owned),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes).map(Cow::Owned),
+        [0xef, 0xbb, 0xbf, rest @ ..] => str::from_utf8(rest).ok().map(Cow::Borrowed),
+        _ => str::from_utf8(bytes).ok().map(Cow::Borrowed),
+    }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let pairs = bytes.chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    char::decode_utf16(pairs.map(|pair| unit([pair[0], pair[1]]))).collect::<Result<_, _>>().ok()
+}
+
+fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
+    if bytes.starts_with(&[0xef, 0xbb, 0xbf]) || bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        if let Some(text) = decode(&bytes) {
+            return Ok(text.into_owned());
+        }
+    } else {
+        match String::from_utf8(bytes) {
+            Ok(text) => return Ok(text),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                return Err(Unread::NotUtf8(String::from_utf8_lossy(error.as_bytes()).into_owned(), at));
+            }
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let at = text.find(char::REPLACEMENT_CHARACTER).unwrap_or(0);
+    Err(Unread::NotUtf8(text, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_removed_and_utf16_is_read() {
+        let wide = |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
+        for bytes in
+            ["é: 1".as_bytes().to_vec(), "\u{feff}é: 1".as_bytes().to_vec(), wide("\u{feff}é: 1", u16::to_le_bytes), wide("\u{feff}é: 1", u16::to_be_bytes)]
+        {
+            assert_eq!(decode(&bytes).as_deref(), Some("é: 1"), "{bytes:?}");
+        }
+        for bytes in [&b"caf\xe9"[..], &[0xff, 0xfe, 0x00], &[0xff, 0xfe, 0x00, 0xd8]] {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn limits_are_written_in_their_unit() {
+        for (bytes, expected) in [(8 << 20, "8 MiB"), (2048, "2 KiB"), (1000, "1000 bytes")] {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Paths become a sorted list of files.
+//!
+//! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its name, and findings about
+//! what is not read. Directories are walked as git sees them: what `.gitignore`, `.ignore` and `.omeignore` exclude is left
+//! out, also outside of a repository, and so are names that begin with a dot and the directories `node_modules` and
+//! `target`. In a directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is read
+//! whatever its name. Links are followed.
+
+use super::files::{not_read, reason, what};
+use crate::diag::{Diagnostic, Severity};
+use ignore::WalkBuilder;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+/// One text to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Where it is; `None` for standard input.
+    pub path: Option<PathBuf>,
+    /// As shown to the user: the path as given, and below a directory its path and the rest.
+    pub name: String,
+    /// The user named this very file.
+    pub named: bool,
+    /// False for files that are context only.
+    pub reported: bool,
+    /// Bytes, when the file system says.
+    pub size: u64,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Texts, sorted by name, each once.
+    pub inputs: Vec<Input>,
+    /// What is not read, and why.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both is reported on.
+pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
+    let mut finder = Finder::default();
+    for (paths, reported) in [(paths, true), (context, false)] {
+        // What is named comes first, so that a file that is also found in a directory counts as named.
+        let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| !path.is_dir());
+        for path in files {
+            finder.named(path, reported);
+        }
+        for path in directories {
+            finder.walk(path, reported);
+        }
+    }
+    let mut found = finder.found;
+    found.inputs.sort_by(|a, b| a.name.cmp(&b.name));
+    found.diagnostics.sort_by(|a, b| a.file.cmp(&b.file));
+    found
+}
+
+/// Identifies a file whatever its name: device and number, or its path where there are none.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    #[cfg(unix)]
+    Number(u64, u64),
+    #[cfg(not(unix))]
+    Path(PathBuf),
+    Stdin,
+}
+
+#[cfg(unix)]
+fn identity(_: &Path, data: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    Identity::Number(data.dev(), data.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _: &Metadata) -> Identity {
+    Identity::Path(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))
+}
+
+#[derive(Default)]
+struct Finder {
+    found: Found,
+    seen: HashSet<Identity>,
+}
+
+impl Finder {
+    fn not_read(&mut self, path: &Path, root: &Path, reason: &str, reported: bool) {
+        if reported {
+            let named = path == root;
+            let finding = not_read(&shown(path, root), reason);
+            self.found.diagnostics.push(if named { finding } else { finding.severity(Severity::Info) });
+        }
+    }
+
+    fn named(&mut self, path: &Path, reported: bool) {
+        if path == Path::new("-") {
+            if self.seen.insert(Identity::Stdin) {
+                self.found.inputs.push(Input { path: None, name: "<stdin>".to_owned(), named: true, reported, size: 0 });
+            }
+            return;
+        }
+        match std::fs::metadata(path) {
+            Ok(data) => self.file(path, path, &data, reported),
+            Err(error) => {
+                let dangling = path.is_symlink() && error.kind() == std::io::ErrorKind::NotFound;
+                let reason = if dangling { "it is a link that leads nowhere".to_owned() } else { reason(&error) };
+                self.not_read(path, path, &reason, reported);
+            }
+        }
+    }
+
+    /// Takes a file found below `root`, which is the file itself when it was named.
+    fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
+        if !data.is_file() {
+            return self.not_read(path, root, &format!("it is {}", what(data.file_type())), reported);
+        }
+        if self.seen.insert(identity(path, data)) {
+            let input = Input { path: Some(path.to_path_buf()), name: shown(path, root), named: path == root, reported, size: data.len() };
+            self.found.inputs.push(input);
+        }
+    }
+
+    fn walk(&mut self, root: &Path, reported: bool) {
+        let walk = WalkBuilder::new(root)
+            .follow_links(true)
+            .require_git(false)
+            // What a user has set for all repositories is nothing the others of a team see.
+            .git_global(false)
+            .add_custom_ignore_filename(".omeignore")
+            .filter_entry(|entry| {
+                let left_out = entry.file_type().is_some_and(|kind| kind.is_dir()) && matches!(entry.file_name().to_str(), Some("node_modules" | "target"));
+                entry.depth() == 0 || !left_out
+            })
+            .sort_by_file_name(OsStr::cmp)
+            .build();
+        for entry in walk {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.walk_error(root, &error, reported);
+                    continue;
+                }
+            };
+            let path = entry.path();
+            if !is_manifest(path) || entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(data) => self.file(path, root, &data, reported),
+                Err(error) => self.walk_error(root, &error, reported),
+            }
+        }
+    }
+
+    /// Something in a directory could not be looked at. What would not have been read anyway is not worth a word.
+    fn walk_error(&mut self, root: &Path, error: &ignore::Error, reported: bool) {
+        let (path, why) = explain(error);
+        let path = path.unwrap_or(root);
+        let is_link = path.is_symlink();
+        if is_link && !is_manifest(path) && why != "its links lead in a circle" {
+            return;
+        }
+        let dangling = is_link && why == "there is no such file";
+        let why = if dangling { "it is a link that leads nowhere".to_owned() } else { why };
+        self.not_read(path, root, &why, reported);
+    }
+}
+
+/// The path and the reason in an error of the walk.
+fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
+    match error {
+        ignore::Error::WithPath { path, err } => (Some(path), explain(err).1),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => explain(err),
+        ignore::Error::Loop { child, .. } => (Some(child), "its links lead in a circle".to_owned()),
+        ignore::Error::Io(error) => (None, reason(error)),
+        _ => (None, error.to_string()),
+    }
+}
+
+/// Whether a name in a directory is that of a manifest.
+fn is_manifest(path: &Path) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+/// A path as shown: as given, and without the `./` that the walk of the current directory puts before it.
+fn shown(path: &Path, root: &Path) -> String {
+    let name = if root == Path::new(".") { path.strip_prefix(".").unwrap_or(path) } else { path };
+    if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }
+}

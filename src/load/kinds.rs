@@ -1,0 +1,210 @@
+//! Groups and kinds: which of them exist, in which versions, and whose they are.
+//!
+//! A dialect that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena, Kueue; the API
+//! reference of Kubernetes 1.35.
+
+/// What is known of an API group.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Its name; empty for the core.
+    pub name: &'static str,
+    /// Versions in which it is served.
+    pub versions: &'static [&'static str],
+    /// All of its kinds, or none when nobody here needs to tell a misspelt one.
+    pub kinds: &'static [&'static str],
+    /// Whether its objects are what this tool is about, so that they are looked for inside of ConfigMaps too.
+    pub ours: bool,
+}
+
+/// Groups whose kinds are all known.
+pub static GROUPS: &[Group] = &[
+    Group {
+        name: "ome.io",
+        versions: &["v1beta1"],
+        kinds: &[
+            "InferenceService",
+            "ServingRuntime",
+            "ClusterServingRuntime",
+            "BaseModel",
+            "ClusterBaseModel",
+            "FineTunedWeight",
+            "AcceleratorClass",
+            "BenchmarkJob",
+        ],
+        ours: true,
+    },
+    Group {
+        name: "serving.kserve.io",
+        versions: &["v1alpha1", "v1alpha2", "v1beta1"],
+        kinds: &[
+            "InferenceService",
+            "ServingRuntime",
+            "ClusterServingRuntime",
+            "ClusterStorageContainer",
+            "InferenceGraph",
+            "TrainedModel",
+            "LLMInferenceService",
+            "LLMInferenceServiceConfig",
+            "LocalModelCache",
+            "LocalModelNamespaceCache",
+            "LocalModelNode",
+            "LocalModelNodeGroup",
+        ],
+        ours: true,
+    },
+    Group {
+        name: "workload.serving.volcano.sh",
+        versions: &["v1alpha1"],
+        kinds: &["ModelServing", "ModelBooster", "AutoscalingPolicy", "AutoscalingPolicyBinding"],
+        ours: true,
+    },
+    Group { name: "networking.serving.volcano.sh", versions: &["v1alpha1"], kinds: &["ModelRoute", "ModelServer"], ours: true },
+    Group {
+        name: "kueue.x-k8s.io",
+        versions: &["v1alpha1", "v1beta1", "v1beta2"],
+        kinds: &[
+            "ResourceFlavor",
+            "ClusterQueue",
+            "LocalQueue",
+            "Cohort",
+            "Topology",
+            "Workload",
+            "WorkloadPriorityClass",
+            "AdmissionCheck",
+            "ProvisioningRequestConfig",
+            "MultiKueueCluster",
+            "MultiKueueConfig",
+        ],
+        ours: false,
+    },
+    Group {
+        name: "",
+        versions: &["v1"],
+        kinds: &[
+            "Node",
+            "Pod",
+            "ConfigMap",
+            "Secret",
+            "Namespace",
+            "Service",
+            "ServiceAccount",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Event",
+            "Endpoints",
+            "LimitRange",
+            "ResourceQuota",
+            "PodTemplate",
+            "ReplicationController",
+            "Binding",
+            "ComponentStatus",
+            "List",
+        ],
+        ours: false,
+    },
+];
+
+/// Groups that need no finding louder than a count: built into Kubernetes, or written by the operators this tool renders
+/// for. Beside them every group that ends in `.k8s.io` counts as one.
+static ELSEWHERE: &[&str] = &[
+    "apps",
+    "autoscaling",
+    "batch",
+    "policy",
+    "extensions",
+    "batch.volcano.sh",
+    "bus.volcano.sh",
+    "flow.volcano.sh",
+    "nodeinfo.volcano.sh",
+    "scheduling.volcano.sh",
+    "topology.volcano.sh",
+    "jobset.x-k8s.io",
+    "leaderworkerset.x-k8s.io",
+    "keda.sh",
+    "eventing.keda.sh",
+    "serving.knative.dev",
+    "networking.internal.knative.dev",
+    "autoscaling.internal.knative.dev",
+    "networking.istio.io",
+    "security.istio.io",
+    "telemetry.istio.io",
+    "gateway.networking.k8s.io",
+    "inference.networking.k8s.io",
+    "inference.networking.x-k8s.io",
+    "ray.io",
+    "monitoring.coreos.com",
+    "nfd.k8s-sigs.io",
+    "nvidia.com",
+];
+
+/// Whose a document is.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose {
+    /// A kind of a group whose kinds are all known.
+    Known(&'static Group),
+    /// The group is known, the kind is not one of its own.
+    UnknownKind(&'static Group),
+    /// The group and kind are known, but not in this version.
+    UnknownVersion(&'static Group),
+    /// A kind of Kubernetes or of an operator nearby, which nobody here reads.
+    Elsewhere,
+    /// Nobody here knows the group.
+    Foreign,
+    /// Input of another tool that looks like an object: a Kustomization.
+    NoObject,
+}
+
+/// Whose a document with this `apiVersion` and `kind` is.
+pub fn whose(api_version: &str, kind: &str) -> Whose {
+    let (name, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if name == "kustomize.config.k8s.io" || name == "config.kubernetes.io" {
+        return Whose::NoObject;
+    }
+    if let Some(group) = group(name) {
+        return if !group.kinds.contains(&kind) {
+            Whose::UnknownKind(group)
+        } else if !group.versions.contains(&version) {
+            Whose::UnknownVersion(group)
+        } else {
+            Whose::Known(group)
+        };
+    }
+    if ELSEWHERE.contains(&name) || name.ends_with(".k8s.io") { Whose::Elsewhere } else { Whose::Foreign }
+}
+
+/// What to do instead of a kind that people expect and that does not exist.
+pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
+    match (group, kind) {
+        // S2-014: deferred in OEP-0003.
+        ("ome.io", "AcceleratorProfile") => Some("there are no profiles: use `spec.acceleratorSelector` of the service"),
+        _ => None,
+    }
+}
+
+/// The group of this name, when all of its kinds are known.
+pub fn group(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_from_misspelt_and_foreign_ones() {
+        for (api_version, kind, expected) in [
+            ("ome.io/v1beta1", "ServingRuntime", "Known"),
+            ("ome.io/v1beta1", "ServingRuntimes", "UnknownKind"),
+            ("ome.io/v1", "ServingRuntime", "UnknownVersion"),
+            ("v1", "Node", "Known"),
+            ("v1", "Nodes", "UnknownKind"),
+            ("apps/v1", "Deployment", "Elsewhere"),
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "Elsewhere"),
+            ("widgets.example.com/v1", "Widget", "Foreign"),
+            ("kustomize.config.k8s.io/v1beta1", "Kustomization", "NoObject"),
+        ] {
+            let found = format!("{:?}", whose(api_version, kind));
+            assert!(found.starts_with(expected), "{api_version} {kind}: {found}");
+        }
+    }
+}

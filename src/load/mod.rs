@@ -1,0 +1,17 @@
+//! Files become documents.
+//!
+//! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out: [`Loaded`], every
+//! Kubernetes object as a tree with its place, and what was found on the way. This room and `emit` are the only ones that
+//! touch the file system; this one only reads. It knows groups and kinds, but no field of theirs.
+
+mod documents;
+mod embedded;
+mod files;
+mod find;
+mod helm;
+pub mod kinds;
+pub mod settings;
+
+pub use documents::{Document, Loaded, Request, load};
+pub use files::{decode, read_text};
+pub use find::{Found, Input, find};

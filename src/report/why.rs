@@ -1,0 +1,67 @@
+//! Who wrote a leaf, as JSON and for people (CONTRACT-s134 `why`).
+
+use super::SCHEMA_VERSION;
+use super::findings::printable;
+use super::table::{Style, table};
+use crate::api::ObjectRef;
+use crate::pipeline::{Leaf, Said};
+use crate::source::SourceMap;
+use crate::yaml::FieldPath;
+use serde_json::{Value, json};
+
+/// The documented shape: one leaf at the top, several under `leaves`.
+pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &SourceMap) -> Value {
+    let mut out = json!({ "schemaVersion": SCHEMA_VERSION, "object": object.to_string(), "field": field.to_string() });
+    if let ([only], Value::Object(fields)) = (leaves, &mut out)
+        && let Value::Object(leaf) = leaf(only, sources)
+    {
+        fields.extend(leaf.into_iter().filter(|(key, _)| key != "field"));
+    }
+    out["leaves"] = leaves.iter().map(|found| leaf(found, sources)).collect();
+    out
+}
+
+fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
+    let place = leaf.said.span.map(|span| sources.locate(span));
+    json!({
+        "field": leaf.path.to_string(),
+        "value": leaf.said.value,
+        "origin": {
+            "layer": leaf.said.layer.as_str(),
+            "file": place.as_ref().map(|place| place.file.to_string()),
+            "line": place.as_ref().map(|place| place.line),
+            "column": place.map(|place| place.column),
+            "rule": leaf.said.rule.map(|rule| json!({ "id": rule.id, "text": rule.text, "source": rule.cite })),
+        },
+        "overrides": leaf.overrides.iter().map(|said| overridden(said, sources)).collect::<Vec<_>>(),
+    })
+}
+
+fn overridden(said: &Said, sources: &SourceMap) -> Value {
+    let place = said.span.map(|span| sources.locate(span));
+    json!({
+        "layer": said.layer.as_str(),
+        "value": said.value,
+        "file": place.as_ref().map(|place| place.file.to_string()),
+        "line": place.map(|place| place.line),
+    })
+}
+
+/// For people: a row per leaf, and a row per value that lost.
+pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
+    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), printable);
+    let by = |said: &Said| match (said.span, said.rule) {
+        (Some(span), _) => {
+            let place = sources.locate(span);
+            format!("{}:{}:{}", place.file, place.line, place.column)
+        }
+        (None, Some(rule)) => format!("{} ({})", rule.text, rule.cite),
+        (None, None) => String::new(),
+    };
+    let rows = leaves.iter().flat_map(|leaf| {
+        let own = vec![leaf.path.to_string(), value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+        let lost = leaf.overrides.iter().map(|said| vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]);
+        std::iter::once(own).chain(lost).collect::<Vec<_>>()
+    });
+    table(&["FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+}
