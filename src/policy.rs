@@ -132,6 +132,42 @@ pub enum TemplateRule {
     HtmlTemplate,
 }
 
+/// Which container of a pod runs the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MainContainerRule {
+    /// The runner, else the first listed container, else one that has no image yet (S0-034, S0-035).
+    RunnerOrFirst,
+    /// The runner; without one nothing is done to the first listed container but expansion (ome-components 1.8).
+    RunnerOnly,
+}
+
+/// Which pods get the model's volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelVolumeRule {
+    /// Those that mount it and have none of its name.
+    WhereMounted,
+    /// All, the router's too, whatever they have (ome-components 4.2).
+    Everywhere,
+}
+
+/// When PARALLELISM_SIZE is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParallelismRule {
+    /// Where command or arguments read it; accelerators of every vendor count. No document names the variable.
+    WhereReferenced,
+    /// With NVIDIA GPUs (ome-components 2.7).
+    Nvidia,
+}
+
+/// What becomes of a pod that no server accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultRule {
+    /// It is an error of the service, and nothing of it is printed (S0-035, S0-036, S0-042, S0-043).
+    Stop,
+    /// It is printed as the operator writes it; the server refuses it.
+    Print,
+}
+
 /// The named differences. Chosen once per run and API.
 #[derive(Debug)]
 pub struct Policy {
@@ -171,6 +207,18 @@ pub struct Policy {
     pub replicas: ReplicaRule,
     /// See [`TemplateRule`].
     pub template: TemplateRule,
+    /// See [`MainContainerRule`].
+    pub main_container: MainContainerRule,
+    /// See [`ModelVolumeRule`].
+    pub model_volume: ModelVolumeRule,
+    /// See [`ParallelismRule`].
+    pub parallelism: ParallelismRule,
+    /// Pods run only on nodes that the model agent marked (ome-components 4.3; not by the documents, S2-027).
+    pub ready_label: bool,
+    /// A multi-node component without `worker` crashes the operator (ome-components 1.7).
+    pub worker_required: bool,
+    /// See [`FaultRule`].
+    pub pod_faults: FaultRule,
 }
 
 /// OME as documented (seed 000, OEP-0003).
@@ -193,6 +241,12 @@ pub static OME_DOCUMENTED: Policy = Policy {
     layers: LayerRule::Written,
     replicas: ReplicaRule::Runtime,
     template: TemplateRule::FieldChains,
+    main_container: MainContainerRule::RunnerOrFirst,
+    model_volume: ModelVolumeRule::WhereMounted,
+    parallelism: ParallelismRule::WhereReferenced,
+    ready_label: false,
+    worker_required: false,
+    pod_faults: FaultRule::Stop,
 };
 
 /// OME v0.1.5 (sgl-project/ome @17b77ed).
@@ -215,6 +269,12 @@ pub static OME_V0_1_5: Policy = Policy {
     layers: LayerRule::Typed,
     replicas: ReplicaRule::Webhook,
     template: TemplateRule::HtmlTemplate,
+    main_container: MainContainerRule::RunnerOnly,
+    model_volume: ModelVolumeRule::Everywhere,
+    parallelism: ParallelismRule::Nvidia,
+    ready_label: true,
+    worker_required: true,
+    pod_faults: FaultRule::Print,
 };
 
 impl Policy {
