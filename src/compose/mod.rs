@@ -4,9 +4,33 @@
 //! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
 //! runtime nor a workload kind.
 
+mod assemble;
+mod component;
+mod container;
+mod edit;
+mod fine_tuned;
+pub mod gpus;
 pub mod history;
+mod layer;
+pub(crate) mod lint;
+mod merge;
+mod metadata;
+mod mode;
+mod node_selector;
+mod quantities;
+pub mod router;
+pub mod rules;
 pub mod smp;
 pub mod template;
+mod typed;
+mod variables;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use assemble::compose;
+pub use component::{MergedComponent, merged};
+pub use mode::of_service as service_mode;
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::decision::DeploymentMode;
@@ -45,6 +69,7 @@ pub struct Composed<'a> {
     pub model: Option<&'a Model>,
     /// Its runtime.
     pub runtime: Option<&'a Runtime>,
-    /// Its components in order: engine, decoder, router.
+    /// Its components in order: engine, decoder, router. None of a service that is a `VirtualDeployment` as a whole: of it
+    /// nothing at all is deployed.
     pub components: Vec<ComposedComponent>,
 }

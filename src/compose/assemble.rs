@@ -1,0 +1,225 @@
+//! The pipeline: from a resolution to pods and metadata of every component.
+
+use super::component::{self, MergedComponent, error, refusal};
+use super::container::{self, Steps};
+use super::fine_tuned::FineTuned;
+use super::history::{Record, Step};
+use super::lint::{self, Place};
+use super::metadata::{self, Sources};
+use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
+use super::variables::{self, PodRole};
+use super::{Composed, ComposedComponent, edit, gpus, node_selector, quantities, router};
+use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
+use crate::decision::{DeploymentMode, Resolution, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
+use crate::yaml::{Map, Node, Origin};
+
+/// Keys of a component, leader or worker that are no pod fields.
+const COMPONENT_FIELDS: [&str; 22] = [
+    "runner",
+    "leader",
+    "worker",
+    "size",
+    "config",
+    "minReplicas",
+    "maxReplicas",
+    "scaleTarget",
+    "scaleMetric",
+    "containerConcurrency",
+    "timeoutSeconds",
+    "canaryTrafficPercent",
+    "labels",
+    "annotations",
+    "minAvailable",
+    "maxUnavailable",
+    "deploymentStrategy",
+    "kedaConfig",
+    "acceleratorOverride",
+    "acceleratorConfigurations",
+    "acceleratorSelector",
+    "resources",
+];
+
+/// Merges and assembles every component of a service.
+///
+/// A finding of level error says that a server would refuse what is composed (documented semantics). A service that is a `VirtualDeployment` as a whole has no components.
+///
+/// # Errors
+/// That of the resolution, or what the operator says when it gives up.
+pub fn compose<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    resolution: &Resolution<'a>,
+    config: &OperatorConfig,
+    weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    rec: &mut R,
+) -> Result<Checked<Composed<'a>>, ServiceError> {
+    if let Some(error) = &resolution.error {
+        return Err(error.clone());
+    }
+    let (model, runtime) = (resolution.model, resolution.chosen());
+    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, config, rec)?;
+    let mut components = Vec::with_capacity(merged.len());
+    if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
+        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
+    }
+    let fine_tuned = FineTuned::of(service, weights)?;
+    let service_annotations = metadata::of_service(policy, service, config);
+    for component in merged {
+        let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
+        let sources = Sources { service, model, runtime, fine_tuned };
+        let annotations = metadata::annotations(&sources, &service_annotations, &component, rec);
+        let labels = metadata::labels(&sources, &component, rec);
+        let place = Place { service, runtime, kind: component.kind };
+        let builder = Builder { policy, place, sources: &sources, annotations: &annotations, service_annotations: &service_annotations, component: &component };
+        let (pod, worker) = edit::within(Step::Field(component.kind.as_str()), rec, |rec| builder.pods(rec, &mut findings))?;
+        let main = gpus::of_pod(&pod);
+        let gpus = match &worker {
+            Some((worker, count)) => main.saturating_add(gpus::of_pod(worker).saturating_mul(*count)),
+            None => main.saturating_mul(component.pods_per_replica()),
+        };
+        let MergedComponent { kind, name, mode, spec } = component;
+        components.push(ComposedComponent { kind, name, mode, spec, labels, annotations, pod, worker, gpus });
+    }
+    Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
+}
+
+/// Builds the pods of one component.
+struct Builder<'a> {
+    policy: &'a Policy,
+    place: Place<'a>,
+    sources: &'a Sources<'a>,
+    annotations: &'a Map,
+    service_annotations: &'a Map,
+    component: &'a MergedComponent,
+}
+
+/// A pod and, of a component with workers, the workers' pod with their number.
+type Pods = (Node, Option<(Node, i64)>);
+
+impl Builder<'_> {
+    fn pods<R: Record>(&self, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Pods, ServiceError> {
+        let pod = match self.component.leader_part() {
+            Some(leader) => edit::within(Step::Field("leader"), rec, |rec| self.pod(leader, PodRole::Main, rec, findings))?,
+            None => self.pod(&self.component.spec, PodRole::Main, rec, findings)?,
+        };
+        // Upstream builds the worker in every mode, so that its errors stop the service even where it is not used.
+        let worker = self.component.worker_part();
+        let worker = worker.map(|part| edit::within(Step::Field("worker"), rec, |rec| self.pod(part, PodRole::Worker, rec, findings))).transpose()?;
+        let used = self.component.mode == DeploymentMode::MultiNode;
+        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.workers()))))
+    }
+
+    /// The steps d to j of ome-components 0.
+    fn pod<R: Record>(&self, part: &Node, role: PodRole, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+        let mut pod = part.clone();
+        if let Some(map) = pod.as_map_mut() {
+            map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
+        }
+        let steps = Steps {
+            policy: self.policy,
+            model: self.sources.model,
+            fine_tuned: self.sources.fine_tuned,
+            annotations: self.annotations,
+            pods: self.pods_of_parallelism(),
+        };
+        let main = self.main_container(&mut pod, part, role, &steps, rec)?;
+        self.expand(&mut pod, main, role, findings)?;
+        steps.volumes(&mut pod);
+        if self.component.kind == ComponentKind::Router {
+            router::run_as_account(&mut pod, self.place.service.name(), rec);
+        } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
+            let written = self.place.service.component(self.component.kind);
+            node_selector::apply(self.policy, &mut pod, self.sources.model, self.sources.runtime, written, rec);
+        }
+        if self.policy.layers == LayerRule::Written {
+            quantities::canonical(&mut pod);
+        }
+        if self.policy.pod_faults == FaultRule::Stop {
+            lint::pod(&pod, None, &format!("spec.{}", self.component.kind.as_str()), findings);
+        }
+        Ok(pod)
+    }
+
+    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader and runner has no main
+    /// pod that counts (ome-components 2.7).
+    fn pods_of_parallelism(&self) -> i64 {
+        let spec = &self.component.spec;
+        let workers = spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
+        let leads = self.component.kind == ComponentKind::Engine || spec.get("leader").is_some() || spec.get("runner").is_some();
+        workers.saturating_add(i64::from(leads))
+    }
+
+    /// Finds or makes the container that runs the model and does to it what its kind of component needs.
+    fn main_container<R: Record>(&self, pod: &mut Node, part: &Node, role: PodRole, steps: &Steps<'_>, rec: &mut R) -> Result<usize, ServiceError> {
+        if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
+            let mut runner = runner.clone();
+            if self.policy.main_container == MainContainerRule::RunnerOrFirst && edit::text(&runner, "name").is_empty() {
+                name_container(&mut runner, Origin::Default(&RUNNER_NAME));
+            }
+            edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
+            let joined = container::join(self.policy, pod, &runner, rec);
+            return joined.map_err(|message| error(self.place.service, Code::InvalidInput, format!("{}{message}", role.merge_failed())));
+        }
+        let listed = pod.get("containers").is_some_and(|list| !list.items().is_empty());
+        match (self.policy.main_container, listed) {
+            (MainContainerRule::RunnerOnly, true) => Ok(0),
+            (MainContainerRule::RunnerOnly, false) => Err(refusal(self.place.service, Code::InvalidInput, role.no_container(), "add a `runner`")),
+            (MainContainerRule::RunnerOrFirst, true) => {
+                if let Some(first) = edit::list_mut(pod, "containers", part.origin).and_then(|list| list.make_mut().first_mut()) {
+                    self.change(first, steps, rec);
+                }
+                Ok(0)
+            }
+            (MainContainerRule::RunnerOrFirst, false) => {
+                let mut implied = Node::map(Origin::Default(&IMPLIED_CONTAINER));
+                name_container(&mut implied, Origin::Default(&IMPLIED_CONTAINER));
+                self.change(&mut implied, steps, rec);
+                container::push(pod, "containers", implied);
+                Ok(0)
+            }
+        }
+    }
+
+    /// What is done to the container before it joins its pod.
+    fn change<R: Record>(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut R) {
+        if self.component.kind == ComponentKind::Router {
+            router::config_as_environment(self.policy, container, self.component.spec.get("config"), rec);
+            return;
+        }
+        if self.policy.layers == LayerRule::Typed
+            && !self.states_resources()
+            && let Some(spec) = self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
+        {
+            container::resources_of_runtime(container, spec);
+        }
+        steps.run(container, rec);
+    }
+
+    /// Whether the service's own top-level runner states resources; empty mappings count (ome-components 2.1).
+    fn states_resources(&self) -> bool {
+        let component = self.place.service.component(self.component.kind);
+        component.and_then(|component| component.at(&["runner", "resources"])).is_some_and(|resources| {
+            resources.get("limits").is_some() || resources.get("requests").is_some() || resources.get("claims").is_some_and(|claims| !claims.is_empty())
+        })
+    }
+
+    fn expand(&self, pod: &mut Node, main: usize, role: PodRole, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+        if self.policy.template == TemplateRule::FieldChains {
+            variables::outside(&self.place, pod, main, findings);
+        }
+        let Some(container) = pod.get("containers").and_then(|list| list.items().get(main)) else { return Ok(()) };
+        let expanded = variables::expand(self.policy, &self.place, self.service_annotations, role, container, findings)?;
+        if let Some(slot) = edit::list_mut(pod, "containers", expanded.origin).and_then(|list| list.make_mut().get_mut(main)) {
+            *slot = expanded;
+        }
+        Ok(())
+    }
+}
+
+fn name_container(container: &mut Node, origin: Origin) {
+    if let Some(map) = container.as_map_mut() {
+        map.insert("name", Node::str("ome-container", origin));
+    }
+}

@@ -1,0 +1,217 @@
+//! Components after merging: one spec and one deployment mode each. The cheap half of composing; `plan` needs no more.
+
+use super::edit::{lost, within};
+use super::history::{Record, Step};
+use super::lint::Place;
+use super::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
+use super::{gpus, layer, lint, merge, mode, typed};
+use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::policy::{FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// One component of a service with its merged spec.
+#[derive(Clone, Debug)]
+pub struct MergedComponent {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// `SERVICE-engine` and so on, not truncated.
+    pub name: EcoString,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// Runtime and service merged, replica counts filled in.
+    pub spec: Node,
+}
+
+impl MergedComponent {
+    /// Least number of replicas; 1 when the spec says nothing usable.
+    pub fn min_replicas(&self) -> i64 {
+        self.spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1)
+    }
+
+    /// Greatest number of replicas; none when the spec says nothing usable.
+    pub fn max_replicas(&self) -> Option<i64> {
+        self.spec.get("maxReplicas").and_then(Node::as_int)
+    }
+
+    /// Workers beside the main pod of a replica; 0 when nobody says and in modes without workers (S0-049).
+    pub fn workers(&self) -> i64 {
+        match self.mode {
+            DeploymentMode::MultiNode => self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0),
+            // Upstream always makes one worker of the head's pod (ome-objects 2.8).
+            DeploymentMode::MultiNodeRayVllm => 1,
+            DeploymentMode::RawDeployment | DeploymentMode::Serverless | DeploymentMode::VirtualDeployment => 0,
+        }
+    }
+
+    /// Pods of one replica.
+    pub fn pods_per_replica(&self) -> i64 {
+        self.workers().saturating_add(1)
+    }
+
+    /// The part of the spec that the main pod is built from: `leader`, or the spec itself.
+    pub(super) fn leader_part(&self) -> Option<&Node> {
+        self.spec.get("leader").filter(|_| mode::uses_leader(self.mode, &self.spec))
+    }
+
+    /// The part that worker pods are built from.
+    pub(super) fn worker_part(&self) -> Option<&Node> {
+        self.spec.get("worker").filter(|_| self.kind != ComponentKind::Router)
+    }
+
+    /// Accelerators of one replica as the merged spec asks for them: main pod and workers (S0-049).
+    pub fn gpus(&self) -> i64 {
+        let main = gpus::of_part(self.leader_part().unwrap_or(&self.spec));
+        let worker = match self.mode {
+            DeploymentMode::MultiNodeRayVllm => main,
+            _ => self.worker_part().map_or(0, gpus::of_part),
+        };
+        main.saturating_add(worker.saturating_mul(self.workers()))
+    }
+}
+
+/// Merges every component of a service with the runtime's part and finds how it is deployed.
+///
+/// Findings are those that need no pods: a raised minReplicas, an absent worker size or image.
+///
+/// # Errors
+/// What the operator says when it gives up before it builds anything.
+pub fn merged<R: Record>(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &OperatorConfig,
+    rec: &mut R,
+) -> Result<Checked<Vec<MergedComponent>>, ServiceError> {
+    let mut findings = Vec::new();
+    if let Some(message) = &config.error {
+        return Err(error(service, Code::InvalidInput, message.as_str()));
+    }
+    let parts = layer::components(policy, service);
+    let named = |kind| parts.iter().any(|(part, _)| *part == kind);
+    let is_virtual = mode::of_service(service, config) == Some(DeploymentMode::VirtualDeployment);
+    if !named(ComponentKind::Engine) && !is_virtual {
+        return Err(no_engine(policy, service));
+    }
+    let beside_decoder = named(ComponentKind::Decoder);
+    let mut components = Vec::with_capacity(parts.len());
+    for (kind, written) in &parts {
+        let place = Place { service, runtime, kind: *kind };
+        let lower = runtime.and_then(|runtime| layer::of_runtime(policy, runtime, *kind));
+        let upper = layer::of_service(policy, *kind, written, rec);
+        let mut spec = laid_over(policy, *kind, lower, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
+        let name = eco_format!("{}-{}", service.name(), kind.as_str());
+        if is_virtual {
+            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec });
+            continue;
+        }
+        let mode = mode::of_component(*kind, &spec, beside_decoder);
+        if policy.replicas == ReplicaRule::Runtime {
+            let at_least_one = *kind == ComponentKind::Decoder || (*kind == ComponentKind::Engine && beside_decoder) || mode == DeploymentMode::RawDeployment;
+            fill_in_replicas(&mut spec);
+            if at_least_one {
+                raise_min_replicas(&place, &mut spec, rec, &mut findings);
+            }
+        }
+        let component = MergedComponent { kind: *kind, name, mode, spec };
+        refuse(policy, service, &component)?;
+        faults(policy, &place, &component, &mut findings);
+        components.push(component);
+    }
+    Ok(Checked { value: components, diagnostics: findings })
+}
+
+/// What can be said of a merged component without building its pods.
+fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent, findings: &mut Vec<Diagnostic>) {
+    let path = |origin: Origin, field: &str| place.path(origin, field);
+    lint::worker_size(&component.spec, &path, findings);
+    if policy.pod_faults == FaultRule::Print {
+        return;
+    }
+    lint::metric(&component.spec, component.mode == DeploymentMode::Serverless, &path, findings);
+    lint::replica_range(&component.spec, &path, findings);
+    let main = component.leader_part().unwrap_or(&component.spec);
+    lint::image(main, component.kind.as_str(), place, findings);
+    if let Some(worker) = component.worker_part().filter(|_| component.mode == DeploymentMode::MultiNode) {
+        lint::image(worker, &format!("{} worker", component.kind.as_str()), place, findings);
+    }
+}
+
+/// The service's part over the runtime's. An accelerator's layer would stand between the two.
+fn laid_over<R: Record>(policy: &Policy, kind: ComponentKind, lower: Option<Node>, upper: Node, rec: &mut R) -> Result<Node, String> {
+    within(Step::Field(kind.as_str()), rec, |rec| match (policy.layers, lower) {
+        (LayerRule::Written, None) => Ok(upper),
+        (LayerRule::Written, Some(lower)) => Ok(merge::written(&lower, &upper, rec)),
+        (LayerRule::Typed, lower) => typed::component(kind, lower, &upper, rec),
+    })
+}
+
+/// Replica counts that nobody wrote (S0-038, S0-040, S0-059).
+fn fill_in_replicas(spec: &mut Node) {
+    let least = spec.get("minReplicas").map(Node::as_int);
+    let has_max = spec.get("maxReplicas").is_some();
+    let Some(map) = spec.as_map_mut() else { return };
+    if least.is_none() {
+        map.insert("minReplicas", Node::int(1, Origin::Default(&MIN_REPLICAS)));
+    }
+    if let Some(least) = least.unwrap_or(Some(1)).filter(|_| !has_max) {
+        map.insert("maxReplicas", Node::int(least.max(1), Origin::Default(&MAX_REPLICAS)));
+    }
+}
+
+/// A component that cannot scale to zero gets one replica (S0-039, S0-054).
+fn raise_min_replicas<R: Record>(place: &Place<'_>, spec: &mut Node, rec: &mut R, findings: &mut Vec<Diagnostic>) {
+    let Some(zero) = spec.get("minReplicas").filter(|node| node.as_int() == Some(0)).cloned() else { return };
+    let one = Node::int(1, Origin::Derived(&MIN_REPLICAS_RAISED));
+    within(Step::Field(place.kind.as_str()), rec, |rec| lost(Step::Field("minReplicas"), &zero, &one, rec));
+    findings.push(
+        Diagnostic::new(Code::MinReplicasRaised, format!("the {} cannot scale to zero here: minReplicas 0 is raised to 1", place.kind.as_str()))
+            .at(zero.origin.span())
+            .path(place.path(zero.origin, "minReplicas"))
+            .help("write `minReplicas: 1`"),
+    );
+    if let Some(map) = spec.as_map_mut() {
+        map.insert("minReplicas", one);
+    }
+}
+
+fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
+    let decoder = service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
+    let refused = if policy.implied_engine {
+        refusal(service, Code::DecoderWithoutEngine, "a decoder stands only beside an engine", "add `engine: {}`")
+    } else {
+        refusal(service, Code::InvalidInput, "engine component is required", "add `engine: {}`")
+    };
+    ServiceError { span: decoder.or(refused.span), ..refused }
+}
+
+/// What stops the operator before it builds anything.
+fn refuse(policy: &Policy, service: &Service, component: &MergedComponent) -> Result<(), ServiceError> {
+    let kind = component.kind.as_str();
+    match component.mode {
+        DeploymentMode::VirtualDeployment => Err(refusal(
+            service,
+            Code::InvalidInput,
+            "invalid deployment mode for engine",
+            "write the annotation `ome.io/deploymentMode: VirtualDeployment` on the service, not on its engine",
+        )),
+        DeploymentMode::MultiNode if policy.worker_required && component.worker_part().is_none() => {
+            let message = format!("the controller would crash: the multi-node {kind} has no `worker`");
+            let refused = refusal(service, Code::WouldPanic, message, format!("add `worker` to the {kind}"));
+            Err(ServiceError { span: component.leader_part().and_then(|leader| leader.origin.span()).or(refused.span), ..refused })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An error at the service's name with the next action.
+pub(super) fn refusal(service: &Service, code: Code, message: impl Into<String>, help: impl Into<String>) -> ServiceError {
+    ServiceError { help: Some(help.into()), ..error(service, code, message) }
+}
+
+/// An error at the service's name.
+pub(super) fn error(service: &Service, code: Code, message: impl Into<String>) -> ServiceError {
+    ServiceError { code, message: message.into(), help: None, span: Some(service.object.name_span()) }
+}

@@ -1,0 +1,180 @@
+//! One Go struct over another: the controller's way of laying a service over a runtime.
+//!
+//! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty` always win, and the
+//! merge is a strategic merge patch (ome-components 1.2 to 1.5).
+
+use super::edit::text;
+use super::history::Record;
+use super::smp;
+use crate::api::ComponentKind;
+use crate::schema::{self, Library, Type, ZERO_VALUE};
+use crate::yaml::{Node, Origin, Value};
+use std::sync::OnceLock;
+
+/// The libraries that OME v0.1.5 is built with.
+const LIBRARY: Library = Library::V0_33;
+
+/// The type of a component of a service.
+pub(super) fn component_type(kind: ComponentKind) -> &'static Type {
+    static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
+    let types = TYPES.get_or_init(|| ComponentKind::ALL.map(|kind| within_kind("InferenceService", kind.as_str())));
+    types[kind as usize]
+}
+
+/// The type of a runtime's configuration of a component.
+pub(super) fn config_type(kind: ComponentKind) -> &'static Type {
+    static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
+    let types = TYPES.get_or_init(|| ComponentKind::ALL.map(|kind| within_kind("ClusterServingRuntime", kind.config_key())));
+    types[kind as usize]
+}
+
+fn within_kind(kind: &str, field: &str) -> &'static Type {
+    // A test proves that every one of them is in the tables.
+    schema::kind("ome.io/v1beta1", kind).and_then(|schema| schema.root().at(&["spec", field])).unwrap_or(&Type::Any)
+}
+
+fn container_type() -> &'static Type {
+    schema::structure("Container").unwrap_or(&Type::Any)
+}
+
+/// What the controller holds of a tree after decoding it.
+fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
+    let mut node = schema::marshal(tree, ty, LIBRARY).map_err(|misfit| misfit.to_string())?;
+    schema::prune(&mut node, ty);
+    Ok(node)
+}
+
+/// The service's part of a component over the runtime's; the service's alone when the runtime has none.
+///
+/// # Errors
+/// When a value does not fit its type or the two cannot be merged.
+pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = component_type(kind);
+    let upper = decoded(upper, ty)?;
+    let Some(lower) = lower else { return Ok(upper) };
+    merged(decoded(&lower, ty)?, &upper, ty, rec)
+}
+
+/// A runner over the listed container of its name, or over an empty one; arguments are concatenated (ome-components 1.8).
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(super) fn container<R: Record>(listed: Option<Node>, runner: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = container_type();
+    let empty = || Node::map(Origin::Default(&ZERO_VALUE));
+    let listed = decoded(&listed.unwrap_or_else(empty), ty)?;
+    let runner = decoded(runner, ty)?;
+    let name = listed.get("name").cloned();
+    let arguments = [&listed, &runner].map(|container| container.get("args").cloned());
+    let mut node = merged(listed, &runner, ty, rec)?;
+    let unnamed = text(&node, "name").is_empty();
+    if let Some(map) = node.as_map_mut() {
+        if let Some(name) = name.filter(|_| unnamed) {
+            map.insert("name", name);
+        }
+        if let [Some(first), Some(then)] = arguments {
+            map.insert("args", Node::new(Value::List(first.items().iter().chain(then.items()).cloned().collect()), first.origin));
+        }
+    }
+    Ok(node)
+}
+
+fn merged<R: Record>(lower: Node, upper: &Node, ty: &'static Type, rec: &mut R) -> Result<Node, String> {
+    let merged = smp::merge(lower, upper, Some(ty), rec).map_err(|error| error.to_string())?;
+    schema::marshal(&merged, ty, LIBRARY).map_err(|misfit| misfit.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::testing::{flow, node};
+
+    #[test]
+    fn every_type_is_in_the_tables() {
+        for kind in ComponentKind::ALL {
+            assert!(component_type(kind).object().is_some() && config_type(kind).object().is_some(), "{}", kind.as_str());
+        }
+        assert!(container_type().object().is_some());
+    }
+
+    fn engine(lower: &str, upper: &str) -> String {
+        flow(&component(ComponentKind::Engine, Some(node(lower)), &node(upper), &mut ()).unwrap())
+    }
+
+    // ome-components 1.4, the whole table.
+    #[test]
+    fn new_elements_come_before_what_only_the_runtime_has() {
+        let list = |names: &str| {
+            let element = |name: &str| match name.split_once('=') {
+                Some((name, value)) => format!("{{name: {name}, value: '{value}'}}"),
+                None => format!("{{name: {name}}}"),
+            };
+            format!("[{}]", names.split_whitespace().map(element).collect::<Vec<_>>().join(", "))
+        };
+        let runner = |names: &str| if names.is_empty() { "{runner: {name: r}}".to_owned() } else { format!("{{runner: {{name: r, env: {}}}}}", list(names)) };
+        for (base, patch, expected) in [
+            ("A B", "X", "X A B"),
+            ("A B C", "X A", "X A B C"),
+            ("A B C", "A X", "A X B C"),
+            ("A B C", "B X", "A B X C"),
+            ("A B C", "C X", "A B C X"),
+            ("A B C", "C A", "B C A"),
+            ("A B C D", "D X B", "A C D X B"),
+            ("A B C D", "B X D Z", "A B X C D Z"),
+            ("A", "X=1 X=2", "X=2 A"),
+            ("", "X=1 X=2", "X=1 X=2"),
+            ("A=1 A=2", "A=3", "A=3 A=2"),
+            ("A=1 A=2", "B", "B A=1 A=2"),
+            ("A B", "", "A B"),
+        ] {
+            let names = list(expected).replace('\'', "");
+            assert_eq!(engine(&runner(base), &runner(patch)), format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}"), "{base} + {patch}");
+        }
+    }
+
+    // ome-components 1.2, 1.6.
+    #[test]
+    fn zero_values_do_not_reset_and_pointers_do() {
+        for (lower, upper, expected) in [
+            ("{hostNetwork: true}", "{hostNetwork: false}", "{hostNetwork: true}"),
+            ("{automountServiceAccountToken: true}", "{automountServiceAccountToken: false}", "{automountServiceAccountToken: false}"),
+            ("{minReplicas: 2, maxReplicas: 4}", "{minReplicas: 0, maxReplicas: 0}", "{minReplicas: 0, maxReplicas: 4}"),
+            ("{nodeSelector: {a: x, b: y1}}", "{nodeSelector: {b: ''}}", "{nodeSelector: {a: x, b: ''}}"),
+            ("{tolerations: [{key: a}]}", "{tolerations: [{key: b}]}", "{tolerations: [{key: b}]}"),
+            ("{imagePullSecrets: [{name: a}, {name: b}]}", "{imagePullSecrets: [{name: c}]}", "{imagePullSecrets: [{name: c}, {name: a}, {name: b}]}"),
+            ("{runner: {name: a, args: [x, z]}}", "{runner: {name: a, args: [w]}}", "{runner: {name: a, args: [w], resources: {}}}"),
+            ("{runner: {name: a, image: i}}", "{runner: {args: [w]}}", "{runner: {name: '', image: i, args: [w], resources: {}}}"),
+            (
+                "{runner: {name: a, resources: {limits: {memory: 1.5Gi, cpu: 1000m}}}}",
+                "{}",
+                "{runner: {name: a, resources: {limits: {memory: 1536Mi, cpu: '1'}}}}",
+            ),
+            ("{unknown: 1, worker: {size: 2}}", "{worker: {size: 0}}", "{worker: {size: 0}}"),
+        ] {
+            let merged = component(ComponentKind::Engine, Some(node(lower)), &node(upper), &mut ()).unwrap();
+            assert_eq!(merged, node(expected), "{lower} + {upper}");
+        }
+    }
+
+    // ome-components 1.8.
+    #[test]
+    fn a_runner_joins_the_container_of_its_name() {
+        let joined = |listed: Option<&str>, runner: &str| flow(&container(listed.map(node), &node(runner), &mut ()).unwrap());
+        assert_eq!(
+            joined(
+                Some("{name: c, args: [A], env: [{name: B0}, {name: MODEL_PATH, value: /base}]}"),
+                "{name: c, args: [B], env: [{name: R0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}]}"
+            ),
+            "{name: c, args: [A, B], env: [{name: R0}, {name: B0}, {name: MODEL_PATH, value: /m}, {name: P, value: 32}], resources: {}}"
+        );
+        assert_eq!(joined(Some("{name: '', command: [a]}"), "{name: '', args: [B]}"), "{name: , command: [a], args: [B], resources: {}}");
+        assert_eq!(joined(None, "{name: c, args: [B]}"), "{name: c, args: [B], resources: {}}");
+    }
+
+    #[test]
+    fn what_does_not_fit_a_struct_is_an_error() {
+        for broken in ["{runner: {name: a, resources: {limits: {cpu: lots}}}}", "{minReplicas: some}", "{runner: {name: a, env: [{name: A, value: 1}]}}"] {
+            assert!(component(ComponentKind::Engine, None, &node(broken), &mut ()).is_err(), "{broken}");
+        }
+    }
+}
