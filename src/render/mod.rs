@@ -9,10 +9,13 @@ mod domain;
 mod frame;
 mod kind;
 mod metadata;
+mod model_config;
 mod names;
 mod ome;
 mod order;
 mod pod;
+#[cfg(test)]
+mod recorded;
 pub mod rules;
 mod sprintf;
 #[cfg(test)]
@@ -20,15 +23,15 @@ mod testing;
 mod tidy;
 
 pub use metadata::annotations_of_service;
+pub use model_config::ModelConfig;
 pub use order::order;
 
-use crate::api::{Api, ComponentKind, FineTunedWeight, Model, OperatorConfig};
+use crate::api::{Api, ComponentKind, OperatorConfig};
 use crate::compose::Composed;
 use crate::decision::ServiceError;
 use crate::diag::Checked;
 use crate::policy::Policy;
 use crate::yaml::Node;
-use ecow::EcoString;
 
 /// One object as it would be applied.
 #[derive(Clone, Debug)]
@@ -40,18 +43,6 @@ pub struct RenderedObject {
     /// When it is needed, for Argo CD: 0 before workloads, 1 workloads and their Services, 2 what scales and protects
     /// them, 3 the way in from outside.
     pub wave: i32,
-}
-
-/// What the model ConfigMap describes. The operator looks it up by other rules than the model that is served
-/// (ome-objects.md B9).
-#[derive(Clone, Debug)]
-pub struct ModelConfig<'a> {
-    /// Name of the model.
-    pub name: EcoString,
-    /// The base model.
-    pub model: Option<&'a Model>,
-    /// The first fine-tuned weight the service lists.
-    pub fine_tuned: Option<&'a FineTunedWeight>,
 }
 
 /// What a run knows beside the services.

@@ -1,0 +1,48 @@
+//! What the model ConfigMap describes.
+
+use crate::api::{FineTunedWeight, Model, ModelLookup, Scope, Service};
+use crate::catalog::Catalog;
+use crate::policy::{ModelKindRule, Policy};
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// A model and its weights, as the model ConfigMap describes them.
+#[derive(Clone, Debug)]
+pub struct ModelConfig<'a> {
+    /// Name of the model.
+    pub name: EcoString,
+    /// The base model.
+    pub model: Option<&'a Model>,
+    /// The first fine-tuned weight the service lists.
+    pub fine_tuned: Option<&'a FineTunedWeight>,
+}
+
+impl<'a> ModelConfig<'a> {
+    /// What the ConfigMap of a service describes; none when it names no model. `served` is the model that was chosen.
+    ///
+    /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a BaseModel and a
+    /// ClusterBaseModel of one name the ConfigMap shows the one and pods use the other (ome-objects.md B9).
+    pub fn look_up(policy: &Policy, catalog: &'a Catalog, service: &Service, served: Option<&'a Model>) -> Option<Self> {
+        let wanted = service.model.as_ref()?;
+        let name = &wanted.name.value;
+        let first = wanted.fine_tuned.first().filter(|weight| !weight.value.is_empty());
+        let fine_tuned = first.and_then(|weight| catalog.fine_tuned_weight(&weight.value));
+        let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
+        let (name, model) = match (policy.model_kind, wanted.lookup) {
+            (ModelKindRule::Honoured, _) | (_, ModelLookup::ClusterFirst) => (name.clone(), served),
+            (ModelKindRule::ConfigMapOnly, ModelLookup::NamespaceFirst) => match kind {
+                Some("FineTunedWeight") => {
+                    let base = catalog.fine_tuned_weight(name).and_then(|weight| weight.object.spec("baseModelRef"));
+                    let text = |key| base.and_then(|base| base.get(key)).and_then(Node::as_str).map(EcoString::from);
+                    let base_name = text("name").unwrap_or_default();
+                    let scope = text("namespace").map_or(Scope::Cluster, Scope::Namespace);
+                    let model = catalog.model(&scope, &base_name);
+                    return Some(Self { name: base_name, model, fine_tuned: catalog.fine_tuned_weight(name) });
+                }
+                Some("BaseModel") => (name.clone(), catalog.model(&Scope::Namespace(service.namespace.clone()), name)),
+                _ => (name.clone(), catalog.model(&Scope::Cluster, name)),
+            },
+        };
+        Some(Self { name, model, fine_tuned })
+    }
+}
