@@ -1,4 +1,27 @@
 //! `ome` plans, explains and renders AI model serving on Kubernetes without a cluster.
+//!
+//! The way of the data, left to right; nothing points back:
+//!
+//! ```text
+//!  files, stdin, built-in                               one service at a time, many in parallel
+//!          │                                   ┌──────────────────────────────────────────────────┐
+//!   ┌──────▼─┐  ┌────────┐  ┌─────┐  ┌────────┐│ ┌────────┐   ┌────────┐   ┌───────┐              │ ┌──────┐
+//!   │  load  │─▶│dialect │─▶│ api │─▶│catalog │┼▶│resolve │──▶│compose │──▶│render │──▶ objects ──┼▶│ emit │
+//!   └──────┬─┘  └───┬────┘  └─────┘  └────────┘│ └───┬────┘   └───┬────┘   └───────┘              │ └──────┘
+//!          │        │ schema                   │  decision     history         pipeline           │
+//!          ▼        ▼                          └─────┼────────────┼───────────────────────────────┘
+//!       findings (diag) ─────────────────────────────┴────────────┴──────▶ report ──▶ cli
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`source`], [`diag`], [`yaml`], [`quantity`] | ground: texts and places, findings, trees with origins, exact units; never heard of a kind |
+//! | [`api`], [`schema`], [`dialect`], [`load`], [`catalog`] | what the things are: typed views, tables of every kind, spellings, reading, indices |
+//! | [`policy`], [`decision`], [`resolve`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
+//! | [`compose`], [`render`], `emit` | what is built: layers merged with origins, objects, files |
+//! | [`pipeline`], [`report`], [`cli`] | the way from one end to the other, what is shown, the command line |
+//!
+//! A test (`tests/it/architecture.rs`) guards who may use whom.
 
 pub mod api;
 pub mod builtin;

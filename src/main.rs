@@ -1,3 +1,7 @@
 //! The `ome` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ome::cli::main()
+}

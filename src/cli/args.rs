@@ -22,7 +22,7 @@ pub struct Cli {
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
     Plan(commands::plan::Args),
     /// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
@@ -30,13 +30,13 @@ pub enum Command {
     /// Show which layer wrote a field of a rendered object, and what it overrode.
     Why(commands::why::Args),
     /// Print the manifests.
-    Render(commands::render::Args),
+//    Render(commands::render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
-    Validate(commands::validate::Args),
+//    Validate(commands::validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(commands::catalog::Args),
     /// Rewrite deprecated forms.
-    Convert(commands::convert::Args),
+//    Convert(commands::convert::Args),
     /// Show the fields of a kind.
     Schema(commands::schema::Args),
     /// Explain a finding, reason or error code.
@@ -50,7 +50,7 @@ pub enum Command {
 /// What is read.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
-pub struct InputArgs {
+pub(crate) struct InputArgs {
     /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
@@ -97,7 +97,7 @@ pub struct InputArgs {
 
 /// Whose word counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SemanticsArg {
+pub(crate) enum SemanticsArg {
     /// The documents as written.
     Documented,
     /// What the pinned upstream code does.
@@ -106,7 +106,7 @@ pub enum SemanticsArg {
 
 /// Shape of the output of commands that report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
+pub(crate) enum ReportFormat {
     /// Tables for people.
     #[default]
     Table,

@@ -9,7 +9,7 @@ use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Request, settings};
 use crate::pipeline::{self, Given, World};
 use crate::policy::Semantics;
-use crate::quantity::names::Selector;
+use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::SourceId;
 use crate::yaml::Limits;
@@ -17,7 +17,7 @@ use ecow::EcoString;
 use std::path::PathBuf;
 
 /// Everything a command works on.
-pub struct Session {
+pub(crate) struct Session {
     /// What was read.
     pub world: World,
     /// Whose word counts.

@@ -4,7 +4,7 @@
 
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceMap};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, ReportHandler};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;

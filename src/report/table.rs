@@ -17,7 +17,7 @@ pub struct Style {
 /// A table without frame, as kubectl prints it.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style: Style) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     match style.width {
         Some(width) => {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);

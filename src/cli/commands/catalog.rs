@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// List and show runtimes, models and accelerator classes, built-in and your own.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
 }
@@ -63,7 +63,7 @@ struct ShowArgs {
 }
 
 /// Lists or shows.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.action {
         Action::List(args) => list(&args, io),
         Action::Show(args) => show(&args, io),

@@ -6,14 +6,14 @@ use crate::report::code;
 
 /// Explain a finding, reason or error code, or list them all.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The code, e.g. `size-range`; without it all codes are listed.
     #[arg(value_name = "CODE")]
     code: Option<String>,
 }
 
 /// Prints the entry, or the list.
-pub fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let Some(wanted) = &args.code else {
         for doc in CODES {
             io.print(&format!("{:<32} {}\n", doc.id, doc.summary))?;

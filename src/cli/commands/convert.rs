@@ -11,7 +11,7 @@ use crate::yaml::{Entry, Node};
 ///
 /// Prints the converted documents and nothing else; notes go to stderr.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: stream::Format,
@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 /// Converts and prints.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, None)?;
     let found = session.settle([]);
     session.say(&found, io);

@@ -11,7 +11,7 @@ use crate::report::{explain, json, table};
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Args {
 }
 
 /// Explains and prints.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);

@@ -4,10 +4,10 @@ use crate::cli::{Failure, Io, Outcome, command};
 
 /// Print the manual page.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub(crate) struct Args {}
 
 /// Prints roff.
-pub fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     let root = command();
     clap_mangen::Man::new(root.clone()).render(&mut text)?;

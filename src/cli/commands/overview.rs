@@ -5,7 +5,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome, command};
 
 /// Prints the help; in a directory of manifests also what was found and the command to begin with.
-pub fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;
     let Ok(session) = Session::open(&InputArgs::default(), None) else { return Ok(Outcome::Done) };

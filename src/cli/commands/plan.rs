@@ -10,7 +10,7 @@ use crate::report::{json, table};
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given nodes.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Args {
 }
 
 /// Plans and prints.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);

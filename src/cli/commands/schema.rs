@@ -8,7 +8,7 @@ use crate::yaml::FieldPath;
 
 /// Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The kind; without it all kinds are listed.
     #[arg(value_name = "KIND")]
     kind: Option<String>,
@@ -21,7 +21,7 @@ pub struct Args {
 }
 
 /// Prints fields, or the list of kinds.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let kinds = schema::kinds();
     let Some(wanted) = &args.kind else {
         for schema in kinds {

@@ -15,7 +15,7 @@ use crate::yaml::FieldPath;
 /// OBJECT is `Kind/name` or `Kind/namespace/name`; FIELD is a path such as
 /// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per leaf), or `*`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The object, as `Kind/name` or `Kind/namespace/name`.
     object: String,
     /// The field; a dot within a key is written `\.`.
@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 /// Finds the object, then the field.
-pub fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let path = FieldPath::parse(&args.field).map_err(|problem| Failure::Usage(format!("the path `{}` {problem}", args.field)))?;
     let (kind, rest) = args.object.split_once('/').ok_or_else(|| Failure::Usage(format!("`{}` is not Kind/name", args.object)))?;
     let (namespace, name) = match rest.split_once('/') {

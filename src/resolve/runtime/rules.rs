@@ -95,6 +95,10 @@ pub(super) fn evaluate(policy: &Policy, request: &Request<'_>, runtime: &Runtime
     let namespaced = runtime.object.id.scope != Scope::Cluster;
     let mut evaluation = Evaluation { failed: 0, crash: None, rank: scope_rank(namespaced), matched_entry: None, scored_entry: None };
     discovery(request, runtime, &mut evaluation, trace);
+    if !evaluation.eligible() {
+        // A runtime of another namespace is no candidate: what else would speak against it is nobody's question.
+        return evaluation;
+    }
     enabled(runtime, &mut evaluation, trace);
     accelerator(request, runtime, &mut evaluation, trace);
     format(policy, request.model, runtime, &mut evaluation, trace);
