@@ -63,7 +63,7 @@ pub struct Planned<'a> {
     pub policy: &'static Policy,
     /// Its decisions.
     pub resolution: Resolution<'a>,
-    /// Its components; empty when it is in error.
+    /// Its components; of a service in error, as far as the service alone says.
     pub components: Vec<PlannedComponent>,
     /// Why it cannot be deployed.
     pub error: Option<ServiceError>,
@@ -153,6 +153,9 @@ impl<'a> Planner<'a> {
                 }
                 Err(failed) => error = Some(failed),
             }
+        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, self.catalog.config(), &mut ()) {
+            // What the service alone says of its components stands, whatever failed.
+            components = merged.value.iter().map(planned_component).collect();
         }
         Outcome { resolution, components, error, diagnostics }
     }

@@ -23,7 +23,7 @@ pub fn plan(semantics: Semantics, depth: Depth, planned: &[Planned<'_>], found: 
 
 /// What all services ask for together, at their fewest replicas.
 fn totals(planned: &[Planned<'_>]) -> Value {
-    let components = || planned.iter().flat_map(|planned| &planned.components);
+    let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
     json!({
         "services": planned.len(),
         "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),

@@ -72,7 +72,7 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
                 number(component.map(|component| component.gpus)),
             ]
         };
-        if planned.components.is_empty() {
+        if planned.components.is_empty() || planned.error.is_some() {
             vec![lead(None)]
         } else {
             planned
@@ -154,7 +154,7 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
 /// "3 services, 1 in error; 4 pods and 8 GPUs at the fewest replicas".
 fn summary(planned: &[Planned<'_>]) -> String {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
-    let components = || planned.iter().flat_map(|planned| &planned.components);
+    let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
     let pods: i64 = components().map(|component| component.min_replicas * component.pods_per_replica).sum();
     let gpus: i64 = components().map(|component| component.min_replicas * component.gpus).sum();
     let count = |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
