@@ -7,8 +7,9 @@ use super::types::{Definition, Field, Item, Object, Rules, Schema, Type};
 use super::{hint, pattern};
 use crate::diag::{Code, Diagnostic};
 use crate::quantity::Quantity;
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
+use ecow::EcoString;
 
 /// Whose word counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +31,17 @@ impl Strictness {
 }
 
 impl Schema {
-    /// Adds a finding for everything in the object that the schema does not allow.
-    pub fn check(&self, object: &Node, strictness: Strictness, findings: &mut Vec<Diagnostic>) {
-        self.root().check(object, strictness, findings);
+    /// Adds a finding for everything in the object that the schema does not allow. The texts are those the object was
+    /// read from: messages quote a value as it is written there.
+    pub fn check(&self, object: &Node, strictness: Strictness, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+        self.root().check(object, strictness, sources, findings);
     }
 }
 
 impl Type {
     /// Adds a finding for everything in the tree that the type does not allow; paths begin at the tree.
-    pub fn check(&'static self, tree: &Node, strictness: Strictness, findings: &mut Vec<Diagnostic>) {
-        Check { strictness, findings }.value(tree, self, &Place::ROOT);
+    pub fn check(&'static self, tree: &Node, strictness: Strictness, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+        Check { strictness, sources, findings }.value(tree, self, &Place::ROOT);
     }
 }
 
@@ -82,6 +84,7 @@ impl Place<'_> {
 
 struct Check<'f> {
     strictness: Strictness,
+    sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
 }
 
@@ -99,11 +102,11 @@ impl Check<'_> {
             (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Quantity, Value::Int(_) | Value::Big(_) | Value::Float(_))
-            | (Type::IntOrString, Value::Int(_) | Value::Str(_))
+            | (Type::IntOrString(_), Value::Str(_))
             | (Type::Loose, Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {}
             (Type::Object(definition), Value::Map(_)) => self.object(node, definition, place),
             (Type::Map(item), Value::Map(map)) => {
-                self.length(node, map.len(), &item.rules, "entries", place);
+                self.length(node, map.len(), &item.rules, ("entry", "entries"), place);
                 for entry in map {
                     // A null in a map is dropped, like one in a field.
                     if !entry.node.is_null() {
@@ -117,13 +120,13 @@ impl Check<'_> {
                     self.text(node, text, rules, place);
                 }
             }
-            (Type::Int(rules), Value::Int(number)) => self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place),
+            (Type::Int(rules) | Type::IntOrString(rules), Value::Int(number)) => self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place),
             (Type::Int32(rules), Value::Int(number)) => self.integer(node, *number, (i32::MIN.into(), i32::MAX.into()), rules.as_deref(), place),
             (Type::Int(_) | Type::Int32(_), Value::Big(number)) => {
                 self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {}, not {number}", i64::MAX));
             }
             // JSON has one kind of number: 3.0 is an integer.
-            (Type::Int(_) | Type::Int32(_) | Type::IntOrString, Value::Float(number)) if number.fract() == 0.0 && node.as_int().is_some() => {
+            (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(number)) if number.fract() == 0.0 && node.as_int().is_some() => {
                 self.value(&Node::new(Value::Int(node.as_int().unwrap_or_default()), node.origin), ty, place);
             }
             (Type::Number(rules), Value::Int(_) | Value::Big(_) | Value::Float(_)) => self.number(node, rules.as_deref(), place),
@@ -152,15 +155,16 @@ impl Check<'_> {
             match object.fields.iter().find(|field| field.name == entry.key) {
                 Some(_) if entry.node.is_null() => {}
                 Some(field) => {
-                    present += usize::from(field.required);
+                    present += usize::from(field.needed());
                     self.value(&entry.node, &field.ty, &place.key(entry));
                 }
                 None if object.open => {}
                 None => self.unknown(entry, node, object, place),
             }
         }
-        if present < object.fields.iter().filter(|field| field.required).count() {
-            for field in object.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+        if present < object.needed {
+            let missing = |field: &&Field| field.needed() && node.get(field.name).is_none() && field.or.is_none_or(|other| node.get(other).is_none());
+            for field in object.fields.iter().filter(missing) {
                 self.absent(node, field, place);
             }
         }
@@ -180,12 +184,12 @@ impl Check<'_> {
         let first = parent.entries().next().and_then(|entry| entry.key_origin.span());
         let span = place.key.or(first).or_else(|| parent.origin.span());
         let path = format!("{path}{dot}{}", field.name);
-        self.findings.push(Diagnostic::new(Code::RequiredField, format!("`{path}` is required")).at(span).path(path).maybe_help(hint::absent_field(field)));
+        self.findings.push(Diagnostic::new(Code::RequiredField, format!("`{path}` is required")).at(span).path(path).help(hint::absent_field(field)));
     }
 
     fn list(&mut self, node: &Node, item: &'static Item, place: &Place<'_>) {
         let items = node.items();
-        self.length(node, items.len(), &item.rules, "elements", place);
+        self.length(node, items.len(), &item.rules, ("element", "elements"), place);
         for (index, element) in items.iter().enumerate() {
             self.value(element, &item.ty, &Place { above: Some(place), step: Step::Index(index), key: None });
         }
@@ -233,13 +237,14 @@ impl Check<'_> {
         }
     }
 
-    fn length(&mut self, node: &Node, length: usize, rules: &Rules, what: &str, place: &Place<'_>) {
+    fn length(&mut self, node: &Node, length: usize, rules: &Rules, (what, many): (&str, &str), place: &Place<'_>) {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let what = |count: i64| if count == 1 { what } else { many };
         if let Some(least) = rules.min.filter(|least| length < *least) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at least {least} {what}, not {length}"));
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at least {least} {}, not {length}", what(least)));
         }
         if let Some(most) = rules.max.filter(|most| length > *most) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at most {most} {what}, not {length}"));
+            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at most {most} {}, not {length}", what(most)));
         }
     }
 
@@ -252,7 +257,7 @@ impl Check<'_> {
             return;
         }
         let length = text.chars().count();
-        self.length(node, length, rules, "characters", place);
+        self.length(node, length, rules, ("character", "characters"), place);
         if let Some(pattern) = rules.pattern.and_then(|pattern| serde_json::from_str::<String>(pattern).ok())
             && !pattern::matches(&pattern, text)
         {
@@ -305,15 +310,22 @@ impl Check<'_> {
         }
     }
 
+    /// A short scalar as it is written, without the quotes of text.
+    fn written(&self, node: &Node) -> Option<EcoString> {
+        let value = node.scalar_text()?;
+        let span = node.origin.span().filter(|_| node.as_str().is_none());
+        let text = span.map(|span| self.sources.text(span)).filter(|text| !text.is_empty()).map_or(value, EcoString::from);
+        Some(text).filter(|text| text.len() <= 60 && !text.contains('\n'))
+    }
+
     fn mistyped(&mut self, node: &Node, ty: &Type, place: &Place<'_>) {
         let expected = expected(ty);
-        let found = node.kind_name();
-        let said = match node.scalar_text() {
-            Some(text) if text.len() <= 60 && !text.contains('\n') => format!("`{text}` is {found}"),
-            _ => format!("not {found}"),
-        };
+        let written = self.written(node);
+        // kubectl reads 1.0 as the integer 1; whoever wrote it sees a number.
+        let found = if matches!(node.value, Value::Int(_)) && written.as_ref().is_some_and(|text| text.contains('.')) { "a number" } else { node.kind_name() };
+        let said = written.as_ref().map_or_else(|| format!("not {found}"), |text| format!("`{text}` is {found}"));
         let finding = self.report(Code::InvalidType, node, place, |path| format!("`{path}` must be {expected}, {said}"));
-        let (help, fix) = hint::mistyped(node, ty);
+        let (help, fix) = hint::mistyped(node, ty, written.as_deref());
         finding.help = help;
         finding.fix = fix;
     }
@@ -329,7 +341,7 @@ fn expected(ty: &Type) -> &'static str {
         Type::Number(_) => "a number",
         Type::Bool => "a boolean",
         Type::Quantity => "a quantity",
-        Type::IntOrString => "an integer or a string",
+        Type::IntOrString(_) => "an integer or a string",
         Type::Loose => "a string or a number",
         Type::Any => "anything",
     }

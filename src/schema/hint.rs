@@ -40,10 +40,10 @@ fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
 }
 
 /// What to do about a field that is not there.
-pub(super) fn absent_field(field: &Field) -> Option<String> {
+pub(super) fn absent_field(field: &Field) -> String {
     match &field.ty {
-        Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => Some(format!("add `{}`: {}", field.name, list(&rules.choices))),
-        _ => Some(format!("add `{}`", field.name)),
+        Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => format!("add `{}`: {}", field.name, list(&rules.choices)),
+        _ => format!("add `{}`", field.name),
     }
 }
 
@@ -84,19 +84,16 @@ pub(super) fn quantity(text: &str) -> String {
     }
 }
 
-/// What to write instead of a value of another type, and the edits that write it.
-pub(super) fn mistyped(node: &Node, ty: &Type) -> (Option<String>, Vec<Edit>) {
+/// What to write instead of a value of another type, and the edits that write it. `written`: a scalar as it stands in
+/// the text.
+pub(super) fn mistyped(node: &Node, ty: &Type, written: Option<&str>) -> (Option<String>, Vec<Edit>) {
     let span = node.origin.span();
     let replace = |text: &str| span.map(|span| Edit { span, insert: text.to_owned() }).into_iter().collect::<Vec<_>>();
     match (ty, &node.value) {
         (Type::Str(_) | Type::Time | Type::Bytes, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
             // What is no text was written plain, so it holds nothing that quotes would change.
-            let text = node.scalar_text().unwrap_or_default();
-            let ends = span.map(|span| {
-                let quote = |at| Edit { span: crate::source::Span { source: span.source, start: at, end: at }, insert: "\"".to_owned() };
-                vec![quote(span.start), quote(span.end)]
-            });
-            (Some(format!("put it in quotes: `\"{text}\"`")), ends.unwrap_or_default())
+            let quoted = format!("\"{}\"", written.unwrap_or_default());
+            (Some(format!("put it in quotes: `{quoted}`")), if written.is_some() { replace(&quoted) } else { Vec::new() })
         }
         (Type::Bool, Value::Str(text)) => match text.as_str() {
             "true" | "false" => (Some(format!("write `{text}` without quotes")), replace(text)),
@@ -107,10 +104,10 @@ pub(super) fn mistyped(node: &Node, ty: &Type) -> (Option<String>, Vec<Edit>) {
             Ok(number) => (Some(format!("write `{number}` without quotes")), replace(&number.to_string())),
             Err(_) => (Some("write a number".into()), Vec::new()),
         },
-        (Type::Int(_) | Type::Int32(_) | Type::IntOrString, Value::Float(_)) => (Some("write a whole number".into()), Vec::new()),
+        (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(_)) => (Some("write a whole number".into()), Vec::new()),
         (Type::Quantity, Value::Bool(_)) => (Some("write a quantity such as `8Gi` or `500m`".into()), Vec::new()),
         (Type::List(item), Value::Map(_)) if matches!(item.ty, Type::Object(_)) => (Some("begin each element with `- `".into()), Vec::new()),
-        (Type::List(_), _) => match node.scalar_text().filter(|text| text.len() <= 40 && !text.contains('\n')) {
+        (Type::List(_), _) => match written {
             Some(text) => (Some(format!("write a list: `[{text}]`")), Vec::new()),
             None => (Some("write a list".into()), Vec::new()),
         },

@@ -51,7 +51,6 @@ impl Misfit {
 /// When a value does not fit its type.
 pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit> {
     match (ty, &tree.value) {
-        (Type::Any, _) => Ok(tree.clone()),
         (Type::Object(definition), Value::Map(map)) => {
             let mut out = Map::with_capacity(map.len());
             for field in &definition.documented().fields {
@@ -92,8 +91,9 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
             Ok(Node::str(quantity.canonical(), tree.origin))
         }
         (Type::Int32(_), Value::Int(number)) if i32::try_from(*number).is_err() => Err(Misfit::of(tree)),
-        (Type::Str(_) | Type::Time | Type::Bytes | Type::Loose | Type::IntOrString, Value::Str(_))
-        | (Type::Int(_) | Type::Int32(_) | Type::IntOrString, Value::Int(_))
+        (Type::Any, _)
+        | (Type::Str(_) | Type::Time | Type::Bytes | Type::Loose | Type::IntOrString(_), Value::Str(_))
+        | (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Int(_))
         | (Type::Number(_) | Type::Loose, Value::Int(_) | Value::Big(_) | Value::Float(_))
         | (Type::Bool, Value::Bool(_)) => Ok(tree.clone()),
         (_, Value::Null) => Ok(Node::new(zero(ty), tree.origin)),
@@ -137,7 +137,7 @@ fn zero(ty: &Type) -> Value {
     match ty {
         Type::Str(_) | Type::Loose => Value::Str(EcoString::new()),
         Type::Quantity => Value::Str(EcoString::inline("0")),
-        Type::Int(_) | Type::Int32(_) | Type::Number(_) | Type::IntOrString => Value::Int(0),
+        Type::Int(_) | Type::Int32(_) | Type::Number(_) | Type::IntOrString(_) => Value::Int(0),
         Type::Bool => Value::Bool(false),
         Type::Object(_) => Value::Map(Map::new()),
         Type::Map(_) | Type::List(_) | Type::Time | Type::Bytes | Type::Any => Value::Null,

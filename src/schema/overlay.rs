@@ -6,7 +6,7 @@
 //! its own.
 
 use super::table;
-use super::types::{Definition, Object};
+use super::types::{Definition, Object, Type};
 use std::sync::OnceLock;
 
 static OVERLAY: OnceLock<Vec<Definition>> = OnceLock::new();
@@ -35,14 +35,27 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
     HINTS.iter().find(|(known, _)| *known == name).map(|(_, hint)| *hint)
 }
 
+/// Name of the block whose rules are for fields of every type.
+const EVERY_TYPE: &str = "*";
+
 /// The fields of a type as the documents know it, if they differ from the shipped ones.
 pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object> {
-    let overlay = definition(name)?;
-    let mut object = table::object(body, open);
-    for mut field in table::object(overlay.body(), open).fields {
+    let overlay = definition(name);
+    let everywhere = definition(EVERY_TYPE).map_or(&[][..], |definition| &definition.server().fields);
+    let mut rules = everywhere.iter().filter(|rule| body.lines().any(|line| line.trim_start().split(' ').next() == Some(rule.name))).peekable();
+    if overlay.is_none() && rules.peek().is_none() {
+        return None;
+    }
+    let mut object = table::object(body, open || overlay.is_some_and(Definition::open));
+    for rule in rules {
+        if let Some(field) = object.fields.iter_mut().find(|field| field.name == rule.name) {
+            restrict(&mut field.ty, &rule.ty);
+        }
+    }
+    for mut field in overlay.map_or_else(Vec::new, |overlay| table::object(overlay.body(), open).fields) {
         if let Some(known) = object.fields.iter_mut().find(|known| known.name == field.name) {
-            // Keeps what the Go struct says about the field, and the requirement of the server as a lenient one.
-            field.lenient |= known.required && !field.required;
+            // What the Go struct says about the field stays, and the requirement of the server as a lenient one.
+            field.lenient = known.required && !field.required;
             field.patch = known.patch;
             (field.always, field.formerly_always, field.pointer, field.recent) = (known.always, known.formerly_always, known.pointer, known.recent);
             field.default = field.default.or(known.default);
@@ -52,5 +65,17 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
             object.fields.push(field);
         }
     }
-    Some(object)
+    Some(Object::new(object.fields, object.open))
+}
+
+/// Gives a type the rules of another one of its kind, if it has none.
+fn restrict(ty: &mut Type, rule: &Type) {
+    match (ty, rule) {
+        (Type::Str(rules), Type::Str(wanted)) | (Type::Int(rules), Type::Int(wanted)) | (Type::IntOrString(rules), Type::IntOrString(wanted))
+            if rules.is_none() =>
+        {
+            rules.clone_from(wanted);
+        }
+        _ => {}
+    }
 }

@@ -4,15 +4,15 @@
 //! unknown fields are kept; each field follows on a line of its own that begins with a blank:
 //!
 //! ```text
-//! field  = " " NAME " " TYPE [" " FLAGS] [" " PATCH] [" = " JSON]      JSON: the default of the CRD
+//! field  = " " NAME " " TYPE [" " FLAGS] [" " PATCH] [" " OR] [" = " JSON]      JSON: the default of the CRD
 //! TYPE   = "[" RULES "]" TYPE | "{" RULES "}" TYPE                    list, map
 //!        | WORD ["(" RULES ")"]                                        scalar
 //!        | NAME                                                        object type; a prefix `ome/` names the table
 //! WORD   = str bool int int32 int64 num qty ios time bytes loose any    ios: integer or string; any: free
 //! RULES  = map=KEY|KEY  set  min=N  max=N  enum=JSON|JSON  pattern=JSON, separated by blanks
+//! OR     = or:NAME                                                     not required where that field is (overlay only)
 //! FLAGS  = "!" required  "?" may be null  "~" always marshalled  "3" always marshalled by libraries before v0.34
 //!          "*" pointer, so that a zero value is marshalled  "+" unknown to libraries before v0.34
-//!          "-" required by the server, not by the documents (overlay only)
 //! PATCH  = merge | merge:KEY | merge,retain:KEY | retain | replace     Go tags patchStrategy, patchMergeKey
 //! ```
 
@@ -90,7 +90,7 @@ pub(super) fn index(text: &'static str) -> Vec<Definition> {
 
 /// The fields of an object type.
 pub(super) fn object(body: &'static str, open: bool) -> Object {
-    Object { fields: body.lines().filter_map(field).collect(), open }
+    Object::new(body.lines().filter_map(field).collect(), open)
 }
 
 fn field(line: &'static str) -> Option<Field> {
@@ -106,8 +106,11 @@ fn field(line: &'static str) -> Option<Field> {
     };
     let mut flags = "";
     let mut patch = Patch::default();
+    let mut or = None;
     for word in rest.split_ascii_whitespace() {
-        if word.starts_with(|c: char| c.is_ascii_lowercase()) {
+        if let Some(name) = word.strip_prefix("or:") {
+            or = Some(name);
+        } else if word.starts_with(|c: char| c.is_ascii_lowercase()) {
             patch = patch_of(word);
         } else {
             flags = word;
@@ -125,8 +128,9 @@ fn field(line: &'static str) -> Option<Field> {
         formerly_always: on('3'),
         pointer: on('*'),
         recent: on('+'),
-        lenient: on('-'),
+        lenient: false,
         documented: false,
+        or,
     })
 }
 
@@ -172,7 +176,7 @@ fn scalar(word: &'static str, rules: Rules) -> Type {
         "int32" => Type::Int32(rules.boxed()),
         "num" => Type::Number(rules.boxed()),
         "qty" => Type::Quantity,
-        "ios" => Type::IntOrString,
+        "ios" => Type::IntOrString(rules.boxed()),
         "time" => Type::Time,
         "bytes" => Type::Bytes,
         "loose" => Type::Loose,

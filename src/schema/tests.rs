@@ -76,7 +76,7 @@ fn built_in_objects_are_judged_as_the_server_does() {
     for row in rows("object-validation") {
         let schema = schema_of(&row["object"]).unwrap();
         let mut findings = Vec::new();
-        schema.check(&node(&row["object"]), Strictness::Server, &mut findings);
+        schema.check(&node(&row["object"]), Strictness::Server, &SourceMap::new(), &mut findings);
         let class = row["class"].as_str().unwrap_or("ok");
         let fine = match class {
             "ok" => findings.is_empty(),
@@ -107,7 +107,7 @@ fn check(text: &str, strictness: Strictness) -> (SourceMap, Vec<Diagnostic>) {
         for object in items {
             let word = |name: &str| object.get(name).and_then(Node::as_str).unwrap_or_default();
             if let Some(schema) = kind(word("apiVersion"), word("kind")) {
-                schema.check(object, strictness, &mut findings);
+                schema.check(object, strictness, &sources, &mut findings);
             }
         }
     }
@@ -195,4 +195,110 @@ fn types_answer_merge_questions() {
     assert_eq!(engine.at(&["runner"]).unwrap().field("ports").unwrap().patch.key, Some("containerPort"));
     assert_eq!(engine.at(&["runner"]).unwrap().field("args").unwrap().patch, Patch::default());
     assert!(kind("ome.io/v1", "InferenceService").is_none() && !kind("ome.io/v1beta1", "AcceleratorClass").unwrap().namespaced);
+}
+
+/// The findings about one object as `line: code: message; help`.
+fn said(text: &str, strictness: Strictness) -> Vec<String> {
+    let (sources, findings) = check(text, strictness);
+    let line = |finding: &Diagnostic| finding.span().map_or(0, |span| sources.locate(span).line);
+    let own = findings.iter().filter(|finding| finding.code != Code::AmbiguousScalar);
+    own.map(|finding| format!("{}: {}: {}; {}", line(finding), finding.code.as_str(), finding.message, finding.help.as_deref().unwrap_or("-"))).collect()
+}
+
+#[test]
+fn findings_name_field_value_and_next_action() {
+    let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata:\n  name: a\n  labels: {tier: 1}\nspec:\n  disabled: \"no\"\n  supportedModelFormats:\n  - modelFormat: {name: x, version: 1.0}\n    modelFramework: {version: \"1\"}\n    autoselect: true\n  protocolVersions: openAI\n  engineConfig:\n    minReplicas: \"2\"\n    maxReplicas: 9999999999999999999\n    runner:\n      name: ome-container\n      resources:\n        limits: {memory: 8 GB, cpu: two}\n      env:\n      - {name: A, value: on}\n      - {name: A}\n      ports: [{containerPort: 99999999999}]\n    replicas: 2\n  maxReplicas: 2\n";
+    assert_eq!(
+        said(text, Strictness::Server),
+        [
+            "5: invalid-type: `metadata.labels.tier` must be a string, `1` is an integer; put it in quotes: `\"1\"`",
+            "7: invalid-type: `spec.disabled` must be a boolean, `no` is a string; write `true` or `false`",
+            "9: invalid-type: `spec.supportedModelFormats[0].modelFormat.version` must be a string, `1.0` is a number; put it in quotes: `\"1.0\"`",
+            "10: required-field: `spec.supportedModelFormats[0].modelFramework.name` is required; add `name`",
+            "11: unknown-field: unknown field `spec.supportedModelFormats[0].autoselect`; did you mean `autoSelect`?",
+            "12: invalid-type: `spec.protocolVersions` must be a list, `openAI` is a string; write a list: `[openAI]`",
+            "14: invalid-type: `spec.engineConfig.minReplicas` must be an integer, `2` is a string; write `2` without quotes",
+            "15: invalid-value: `spec.engineConfig.maxReplicas` must be at most 9223372036854775807, not 9999999999999999999; -",
+            "19: invalid-quantity: `spec.engineConfig.runner.resources.limits.memory`: `8 GB` is not a quantity; write `8Gi` (powers of 1024) or `8G` (powers of 1000)",
+            "19: invalid-quantity: `spec.engineConfig.runner.resources.limits.cpu`: `two` is not a quantity; write a number with an optional unit, such as `8Gi` or `500m`",
+            "21: invalid-type: `spec.engineConfig.runner.env[0].value` must be a string, `on` is a boolean; put it in quotes: `\"on\"`",
+            "22: invalid-value: `spec.engineConfig.runner.env` has `name: \"A\"` twice; delete one of the two, or give it another key",
+            "23: invalid-value: `spec.engineConfig.runner.ports[0].containerPort` must be at most 2147483647, not 99999999999; -",
+            "24: unknown-field: unknown field `spec.engineConfig.replicas`; did you mean `maxReplicas`?",
+            "25: unknown-field: unknown field `spec.maxReplicas`; `maxReplicas` is a field of `engineConfig`",
+        ]
+    );
+}
+
+#[test]
+fn documents_know_more_and_ask_for_less() {
+    let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: a}\nspec:\n  supportedModelFormats: [{name: safetensors}]\n  modelSizeRange: {min: 5000000000}\n  acceleratorRequirements: {supportedClasses: [a], requiredCapabilities: {minComputeCapability: \"8.0\"}}\n  engineConfig: {runner: {image: x}}\n";
+    assert_eq!(said(text, Strictness::Documented), Vec::<String>::new());
+    let codes: Vec<String> = said(text, Strictness::Server).iter().map(|line| line.split(": ").nth(1).unwrap().to_owned()).collect();
+    // S0-021, S0-066, S0-032, OEP-0003, S0-005.
+    assert_eq!(codes, ["required-field", "required-field", "invalid-type", "unknown-field", "unknown-field", "required-field"]);
+}
+
+#[test]
+fn quotes_are_a_safe_repair() {
+    let text = "apiVersion: v1\nkind: ConfigMap\ndata: {a: 1_000, b: yes}\n";
+    let (_, findings) = check(text, Strictness::Server);
+    let mut edits: Vec<_> = findings.iter().flat_map(|finding| finding.fix.clone()).collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
+    // The reader offers the same repair for some of them.
+    edits.dedup();
+    let mut repaired = text.to_owned();
+    for edit in edits {
+        repaired.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.insert);
+    }
+    assert_eq!(repaired, "apiVersion: v1\nkind: ConfigMap\ndata: {a: \"1_000\", b: \"yes\"}\n");
+    assert!(check(&repaired, Strictness::Server).1.is_empty());
+}
+
+#[test]
+fn the_overlay_changes_types_that_are_there() {
+    for definition in table::index(include_str!("tables/overlay.txt")) {
+        let own = definition.name.starts_with("oep3/") || definition.name == "*";
+        assert!(own || table::definition(definition.name).is_some(), "{}", definition.name);
+        for field in &definition.server().fields {
+            let ty = field.ty.item().map_or(&field.ty, |item| &item.ty);
+            let free = definition.name == "kserve/InferenceService.explainer";
+            assert!(free || !matches!(ty, Type::Any), "{}.{} has an unknown type", definition.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn keys_come_in_the_order_of_go_and_documents_defaults_in_place() {
+    let object = serde_json::json!({"spec": {"template": {"spec": {"volumes": [], "containers": [{"env": [{"value": "1", "name": "A"}], "image": "i", "name": "c"}]}, "metadata": {}}, "replicas": 1}, "zzz": 1, "kind": "Deployment", "metadata": {"labels": {"b": "1", "a": "2"}, "name": "d"}, "apiVersion": "apps/v1"});
+    let mut tree = node(&object);
+    order(&mut tree, kind("apps/v1", "Deployment").unwrap().root());
+    assert_eq!(
+        tree.to_json().to_string(),
+        r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":{"b":"1","a":"2"}},"spec":{"replicas":1,"template":{"metadata":{},"spec":{"volumes":[],"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"1"}]}]}}},"zzz":1}"#
+    );
+}
+
+#[test]
+fn pruning_takes_what_the_server_does_not_know() {
+    let ty = kind("ome.io/v1beta1", "InferenceService").unwrap().root();
+    let mut tree = node(
+        &serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x", "imge": "y"}, "acceleratorConfigurations": []}, "bogus": 1}}),
+    );
+    prune(&mut tree, ty);
+    assert_eq!(tree.to_json(), serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x"}}}}));
+}
+
+#[test]
+fn the_type_at_a_place_is_found() {
+    let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nspec: {disabled: on, protocolVersions: [no]}\n";
+    let (_, findings) = check(text, Strictness::Documented);
+    let mut sources = SourceMap::new();
+    let id = sources.add(Source::new("input.yaml", SourceKind::File, text));
+    let tree = yaml::parse(id, text, 0..text.len(), &yaml::Limits::default()).value.unwrap();
+    let root = kind("ome.io/v1beta1", "ServingRuntime").unwrap().root();
+    let mut types: Vec<_> =
+        findings.iter().filter(|finding| finding.code == Code::AmbiguousScalar).map(|finding| root.under(&tree, finding.span().unwrap())).collect();
+    types.sort_by_key(|ty| !matches!(ty, Some(Type::Bool)));
+    assert!(matches!(types[..], [Some(Type::Bool), Some(Type::Str(None))]), "{types:?}");
 }

@@ -1,6 +1,8 @@
 //! Types as the tables describe them.
 
 use super::{overlay, table};
+use crate::source::Span;
+use crate::yaml::{Node, Value};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -59,8 +61,8 @@ pub enum Type {
     Bool,
     /// A Kubernetes quantity, written as a number or as text.
     Quantity,
-    /// An integer or text, such as a port or a percentage.
-    IntOrString,
+    /// An integer or text, such as a port or a percentage; the rules are those of the integer.
+    IntOrString(Option<Box<Rules>>),
     /// A moment, RFC 3339.
     Time,
     /// Bytes in base64.
@@ -95,6 +97,25 @@ impl Type {
         })
     }
 
+    /// The type of the value that is written at a place, looked for in a tree of this type.
+    pub fn under<'t>(&'t self, tree: &Node, place: Span) -> Option<&'t Type> {
+        let here = tree.origin.span();
+        if here == Some(place) {
+            return Some(self);
+        }
+        match &tree.value {
+            Value::Map(map) => map.iter().find_map(|entry| {
+                let ty = match self {
+                    Self::Map(item) => &item.ty,
+                    _ => &self.object()?.fields.iter().find(|field| field.name == entry.key)?.ty,
+                };
+                ty.under(&entry.node, place)
+            }),
+            Value::List(items) => items.iter().find_map(|element| self.item()?.ty.under(element, place)),
+            _ => None,
+        }
+    }
+
     /// What a list or a map with free keys holds.
     pub fn item(&self) -> Option<&Item> {
         match self {
@@ -114,7 +135,7 @@ pub struct Item {
 }
 
 /// Rules of a value beside its type.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Least value, length or number of elements.
     pub min: Option<i64>,
@@ -177,6 +198,15 @@ pub struct Field {
     pub lenient: bool,
     /// Whether only the documents know it and no shipped schema does.
     pub documented: bool,
+    /// A field that stands in for this one where it is required.
+    pub or: Option<&'static str>,
+}
+
+impl Field {
+    /// Whether an object without it is refused: a required field with a default is filled in before anyone looks.
+    pub fn needed(&self) -> bool {
+        self.required && self.default.is_none()
+    }
 }
 
 /// How a strategic merge patch treats a field: the Go tags `patchStrategy` and `patchMergeKey`.
@@ -199,6 +229,16 @@ pub struct Object {
     pub fields: Vec<Field>,
     /// Whether unknown fields are kept.
     pub open: bool,
+    /// How many fields are needed.
+    pub(super) needed: usize,
+}
+
+impl Object {
+    /// An object type of these fields.
+    pub(super) fn new(fields: Vec<Field>, open: bool) -> Self {
+        let needed = fields.iter().filter(|field| field.needed()).count();
+        Self { fields, open, needed }
+    }
 }
 
 /// An object type with its name; its fields are read when they are first needed.
@@ -217,6 +257,11 @@ impl Definition {
     pub(super) fn new(head: &'static str, body: &'static str) -> Self {
         let (name, open) = head.split_once(' ').map_or((head, false), |(name, flag)| (name, flag == "open"));
         Self { name, open, body, server: OnceLock::new(), documented: OnceLock::new(), whole: OnceLock::new() }
+    }
+
+    /// Whether unknown fields are kept.
+    pub(super) fn open(&self) -> bool {
+        self.open
     }
 
     /// The lines of the fields.

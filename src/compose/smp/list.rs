@@ -72,12 +72,12 @@ pub(super) fn merge<R: Record>(walk: &mut Walk<'_, R>, base: EcoVec<Node>, patch
         }
         Ok(kept.into())
     } else {
-        union(base, patch, lists.key)
+        union(&base, patch, lists.key)
     }
 }
 
 /// Merges lists of scalars as sets.
-fn union(base: EcoVec<Node>, patch: &[Node], key: Option<&'static str>) -> Result<Merged, Error> {
+fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Merged, Error> {
     let mut seen = Positions::of(&[], None)?;
     let mut both = EcoVec::new();
     for item in base.iter().chain(patch) {
@@ -88,11 +88,11 @@ fn union(base: EcoVec<Node>, patch: &[Node], key: Option<&'static str>) -> Resul
     }
     // Quirk: the decoder leaves room for a power of two of elements. Where the patch fits into it, upstream appends in
     // place, and taking out what the base has twice moves the last elements into the base that it then orders by.
-    let unique = Positions::of(&base, None)?;
+    let unique = Positions::of(base, None)?;
     let twice = base.iter().enumerate().any(|(index, item)| unique.find(item).is_ok_and(|first| first != Some(index)));
     let aliased = twice && base.len() <= ROOM && base.len() + patch.len() <= base.len().next_power_of_two();
-    let moved = if aliased { Some(deduplicated(&base, patch)) } else { None };
-    let items = order::arrange(both, patch, moved.as_ref().unwrap_or(&base), key, false)?;
+    let moved = if aliased { Some(deduplicated(base, patch)) } else { None };
+    let items = order::arrange(both, patch, moved.as_deref().unwrap_or(base), key, false)?;
     Ok(Merged { items, base: moved })
 }
 

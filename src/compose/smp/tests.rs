@@ -71,7 +71,7 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
         let result = merged(&serde_json::json!({"env": list(base)}), &serde_json::json!({"env": list(patch)}), "Container");
         assert_eq!(result["env"], list(expected), "{base} + {patch}");
         // Long lists are searched in another way and come out alike.
-        let tail: String = (0..40).map(|number| format!(" T{number}")).collect();
+        let tail: String = (0..40).fold(String::new(), |tail, number| format!("{tail} T{number}"));
         let long = merged(&serde_json::json!({"env": list(&format!("{base}{tail}"))}), &serde_json::json!({"env": list(patch)}), "Container");
         assert_eq!(long["env"].as_array().map(Vec::len), Some(expected.split(' ').count() + 40));
     }
