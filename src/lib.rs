@@ -31,6 +31,7 @@ pub mod compose;
 pub mod decision;
 pub mod diag;
 pub mod dialect;
+pub mod emit;
 pub mod load;
 pub mod pipeline;
 pub mod policy;

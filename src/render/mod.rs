@@ -21,6 +21,7 @@ mod sprintf;
 #[cfg(test)]
 mod testing;
 mod tidy;
+mod wave;
 
 pub use metadata::annotations_of_service;
 pub use model_config::ModelConfig;

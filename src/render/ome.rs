@@ -22,10 +22,10 @@ pub(crate) fn objects(
 ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let service = composed.service;
     if let Some(error) = &settings.config.error {
-        return Err(failure(error.to_string(), service.object.name_span()).with_help("correct the ConfigMap inferenceservice-config"));
+        return Err(failure(error.to_string(), service.object.name_span(), "correct the ConfigMap inferenceservice-config"));
     }
     if let Some(error) = super::domain::path_template_error(settings.config) {
-        return Err(failure(error, settings.config.ingress.span.unwrap_or_else(|| service.object.name_span())).with_help("correct `pathTemplate`"));
+        return Err(failure(error, settings.config.ingress.span.unwrap_or_else(|| service.object.name_span()), "correct `pathTemplate`"));
     }
     let annotations = metadata::annotations_of_service(settings.policy, service, settings.config);
     let named = text(&annotations, DEPLOYMENT_MODE).and_then(|mode| DeploymentMode::from_annotation(&mode));
@@ -39,7 +39,7 @@ pub(crate) fn objects(
         writer.push(None, object);
     }
     if composed.components.iter().all(|component| component.kind != ComponentKind::Engine) {
-        return Err(failure("engine component is required", service.object.name_span()));
+        return Err(failure("engine component is required", service.object.name_span(), "add `engine: {}` to the InferenceService"));
     }
     for component in &composed.components {
         writer.component(component)?;
@@ -51,19 +51,12 @@ pub(crate) fn objects(
 /// Annotation that names a deployment mode.
 const DEPLOYMENT_MODE: &str = "ome.io/deploymentMode";
 
-fn failure(message: impl Into<String>, span: impl Into<Option<Span>>) -> ServiceError {
-    ServiceError { code: Code::InvalidInput, message: message.into(), help: None, span: span.into() }
+fn failure(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
+    ServiceError { code: Code::InvalidInput, message: message.into(), help: Some(help.into()), span: span.into() }
 }
 
 fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
     ServiceError { code: Code::WouldPanic, message: message.into(), help: Some(help.into()), span: span.into() }
-}
-
-impl ServiceError {
-    fn with_help(mut self, help: &str) -> Self {
-        self.help = Some(help.into());
-        self
-    }
 }
 
 struct Writer<'a> {
@@ -104,7 +97,9 @@ impl<'a> Writer<'a> {
         let mut pod = component.pod.clone();
         if component.kind == ComponentKind::Router {
             pod = pod::router(&pod, frame.name());
-            rbac::objects(&frame).into_iter().for_each(|object| self.push(kind, Some(object)));
+            for object in rbac::objects(&frame) {
+                self.push(kind, Some(object));
+            }
         }
         if component.mode != DeploymentMode::Serverless && component.mode != DeploymentMode::VirtualDeployment {
             self.component_host(&frame)?;
@@ -125,8 +120,11 @@ impl<'a> Writer<'a> {
             DeploymentMode::MultiNodeRayVllm => self.ray(&mut frame)?,
             DeploymentMode::VirtualDeployment => {
                 let span = component.annotations.get(DEPLOYMENT_MODE).and_then(|mode| mode.origin.span());
-                return Err(failure(format!("invalid deployment mode for {}", component.kind.as_str()), span.or(Some(service.object.name_span())))
-                    .with_help("write the annotation on the InferenceService itself"));
+                return Err(failure(
+                    format!("invalid deployment mode for {}", component.kind.as_str()),
+                    span.or(Some(service.object.name_span())),
+                    "write the annotation on the InferenceService itself",
+                ));
             }
         }
         Ok(())
@@ -137,7 +135,7 @@ impl<'a> Writer<'a> {
         let settings = IngressSettings::resolve(self.settings.config, &frame.annotations);
         settings.host(frame.name(), &frame.service.namespace, &frame.labels, &frame.annotations).map(drop).map_err(|message| {
             let key = ["ome.io/ingress-domain-template", "ome.io/ingress-domain"].into_iter().find_map(|key| frame.annotations.get(key)?.origin.span());
-            failure(message, key.or(Some(frame.service.object.name_span()))).with_help("correct the domain template or the ingress domain")
+            failure(message, key.or(Some(frame.service.object.name_span())), "correct the domain template or the ingress domain")
         })
     }
 
@@ -145,7 +143,7 @@ impl<'a> Writer<'a> {
         let kind = Some(frame.component.kind);
         let class = autoscaler::class(&frame.annotations).map_err(|message| {
             let span = frame.annotations.get("ome.io/autoscalerClass").and_then(|class| class.origin.span());
-            failure(message, span.or(Some(frame.service.object.name_span()))).with_help("write `hpa`, `keda` or `external`")
+            failure(message, span.or(Some(frame.service.object.name_span())), "write `hpa`, `keda` or `external`")
         })?;
         self.push(kind, deployment::object(frame, pod));
         self.push(kind, service::of_deployment(frame, pod));
@@ -225,14 +223,16 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
 
-        let refused = |message: String| failure(message, service.object.name_span());
+        let refused = |message: String| failure(message, service.object.name_span(), "correct the ingress settings of the operator or of the service");
         // Declaration order of components is engine, decoder, router: the last one takes the requests.
         let mode = self.composed.components.last().map(|component| component.mode);
         match mode {
             Some(DeploymentMode::RawDeployment | DeploymentMode::MultiNode) if config.ingress.enable_gateway_api => {
                 let timeout = |kind| self.composed.components.iter().find(|component| component.kind == kind)?.spec.get("timeoutSeconds")?.as_int();
                 let routes = route::objects(&entry, config, timeout).map_err(refused)?;
-                routes.into_iter().for_each(|object| self.push(None, Some(object)));
+                for object in routes {
+                    self.push(None, Some(object));
+                }
                 self.remark(
                     Severity::Warning,
                     "the controller never writes these HTTPRoutes: it does not know the types of the Gateway API; they are printed as they are meant",
@@ -245,17 +245,16 @@ impl<'a> Writer<'a> {
                 self.push(None, object);
                 self.backends(&entry);
             }
+            Some(DeploymentMode::Serverless) if settings.disable_istio_virtual_host => {}
             Some(DeploymentMode::Serverless) => {
-                if !settings.disable_istio_virtual_host {
-                    self.push(None, virtual_service::object(&entry, config, self.settings.cluster_domain));
-                    self.push(None, service::alias(service, entry.namespace, &config.ingress.local_gateway_service));
-                    self.remark(
-                        Severity::Info,
-                        "the controller writes and deletes this VirtualService and its alias in turns; they are printed as they are meant",
-                        "set `disableIngressCreation: true` in the ConfigMap to get a stable Service",
-                        None,
-                    );
-                }
+                self.push(None, virtual_service::object(&entry, config, self.settings.cluster_domain));
+                self.push(None, service::alias(service, entry.namespace, &config.ingress.local_gateway_service));
+                self.remark(
+                    Severity::Info,
+                    "the controller writes and deletes this VirtualService and its alias in turns; they are printed as they are meant",
+                    "set `disableIngressCreation: true` in the ConfigMap to get a stable Service",
+                    None,
+                );
             }
             Some(mode) => return Err(refused(format!("unsupported deployment mode: {}", mode.as_str()))),
             None => {}

@@ -1,6 +1,8 @@
 //! The wrappers against objects recorded from the controller: pods, labels and annotations are taken from the
 //! recording, everything around them must come out of this room alike.
 
+#![expect(clippy::disallowed_methods, reason = "the recording is read from where it lies")]
+
 use super::{ModelConfig, Settings, objects};
 use crate::api::{ComponentKind, Object, ObjectRef, OperatorConfig, Scope, Service};
 use crate::catalog::{Builder, Catalog, Options};

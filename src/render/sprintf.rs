@@ -3,6 +3,8 @@
 //! KEDA queries of users go through it upstream, so that a literal `%` is eaten. In: format and argument. Out: the
 //! text, errors such as `%!d(string=x)` written into it as Go does (fmt/print.go, doPrintf).
 
+use std::fmt::Write;
+
 /// Formats `argument` by `format`.
 pub(crate) fn sprintf(format: &str, argument: &str) -> String {
     let mut printer =
@@ -184,9 +186,8 @@ impl Printer<'_> {
     fn print(&mut self, verb: char, flags: &Flags) {
         let argument = self.argument;
         match verb {
-            's' => self.pad(&cut(argument, flags.precision), flags),
             'v' if flags.sharp => self.pad(&quoted(cut(argument, flags.precision).as_str(), flags.plus), flags),
-            'v' => self.pad(&cut(argument, flags.precision), flags),
+            's' | 'v' => self.pad(&cut(argument, flags.precision), flags),
             'q' if flags.sharp && !argument.contains(['`', '\u{feff}']) && argument.chars().all(|c| c == '\t' || !c.is_control()) => {
                 self.pad(&format!("`{}`", cut(argument, flags.precision)), flags);
             }
@@ -228,14 +229,18 @@ fn quoted(text: &str, ascii: bool) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            c if u32::from(c) < 0x20 || c == '\u{7f}' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if ascii && !c.is_ascii() && u32::from(c) > 0xffff => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-            c if ascii && !c.is_ascii() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if u32::from(c) < 0x20 || c == '\u{7f}' => put(&mut out, format_args!("\\x{:02x}", u32::from(c))),
+            c if ascii && !c.is_ascii() && u32::from(c) > 0xffff => put(&mut out, format_args!("\\U{:08x}", u32::from(c))),
+            c if ascii && !c.is_ascii() => put(&mut out, format_args!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
     }
     out.push('"');
     out
+}
+
+fn put(out: &mut String, what: std::fmt::Arguments<'_>) {
+    out.write_fmt(what).expect("writing to a string never fails");
 }
 
 fn hexadecimal(bytes: &[u8], upper: bool, flags: &Flags) -> String {
@@ -249,7 +254,11 @@ fn hexadecimal(bytes: &[u8], upper: bool, flags: &Flags) -> String {
         if flags.sharp && (flags.space || position == 0) {
             out.push_str(prefix);
         }
-        out.push_str(&if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
+        if upper {
+            put(&mut out, format_args!("{byte:02X}"));
+        } else {
+            put(&mut out, format_args!("{byte:02x}"));
+        }
     }
     out
 }

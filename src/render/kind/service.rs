@@ -73,14 +73,13 @@ fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
         let name = default_name.and_then(|name| name.into_node(RULE)).or_else(|| text(container, "name").cloned());
         return node!(RULE; { name: name, protocol: "TCP", port: 8080, targetPort: 8080 }).into_iter().collect();
     }
-    declared
-        .iter()
-        .filter_map(|declared| {
-            let port = declared.get("containerPort").cloned().or_else(|| 0.into_node(RULE));
-            let protocol = text(declared, "protocol").cloned().or_else(|| "TCP".into_node(RULE));
-            node!(RULE; { name: (text(declared, "name")), protocol: protocol, port: (&port), targetPort: (&port) })
-        })
-        .collect()
+    let mut ports = Vec::with_capacity(declared.len());
+    for declared in declared {
+        let port = declared.get("containerPort").cloned().or_else(|| 0.into_node(RULE));
+        let protocol = text(declared, "protocol").cloned().or_else(|| "TCP".into_node(RULE));
+        ports.extend(node!(RULE; { name: (text(declared, "name")), protocol: protocol, port: (&port), targetPort: (&port) }));
+    }
+    ports
 }
 
 /// A text that is there and not empty.

@@ -39,7 +39,9 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
     if path.is_some() {
         add(&mut hosts, &entry.settings.domain);
     }
-    additional.iter().for_each(|host| add(&mut hosts, host));
+    for host in &additional {
+        add(&mut hosts, host);
+    }
 
     let authority = |host: &str, gateways: Vec<EcoString>, uri: Option<Node>| node!(RULE; { authority: { regex: (host_expression(host, cluster_domain)) }, gateways: gateways, uri: uri });
     let matches = |uri: &Option<Node>| {
@@ -88,15 +90,16 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
     let host = eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);
     let suffix = if host.contains("-default") { eco_format!("-{}-default", main.as_str()) } else { eco_format!("-{}", main.as_str()) };
-    host.replacen(suffix.as_str(), "", 1).into()
+    host.replacen(suffix.as_str(), "", 1)
 }
 
 /// A regular expression for a host with an optional port; inside the cluster every shorter form of it counts as well.
 fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
     const PORT: &str = r"(?::\d{1,5})?$";
-    match host.strip_suffix(cluster_domain).and_then(|rest| rest.strip_suffix(".svc.")) {
-        Some(prefix) => eco_format!(r"^{}(\.svc(\.{})?)?{PORT}", quote(prefix), quote(cluster_domain)),
-        None => eco_format!("^{}{PORT}", quote(host)),
+    if let Some(prefix) = host.strip_suffix(cluster_domain).and_then(|rest| rest.strip_suffix(".svc.")) {
+        eco_format!(r"^{}(\.svc(\.{})?)?{PORT}", quote(prefix), quote(cluster_domain))
+    } else {
+        eco_format!("^{}{PORT}", quote(host))
     }
 }
 

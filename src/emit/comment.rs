@@ -1,0 +1,49 @@
+//! Comments that name who wrote a value and what it was laid over.
+
+use crate::source::Location;
+use std::fmt::Write;
+
+/// Who said a value.
+#[derive(Clone, Debug)]
+pub struct Voice<'a> {
+    /// Name of the layer, such as `runtime`.
+    pub layer: &'a str,
+    /// Where it is written; none when no file wrote it.
+    pub place: Option<Location>,
+    /// The rule that wrote it, when no file did.
+    pub rule: Option<&'a str>,
+}
+
+/// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule stands where a place would.
+pub fn comment(own: &Voice<'_>, over: &[Voice<'_>]) -> String {
+    let mut text = String::new();
+    voice(&mut text, own);
+    for loser in over {
+        text.push_str(", over ");
+        voice(&mut text, loser);
+    }
+    text
+}
+
+fn voice(text: &mut String, voice: &Voice<'_>) {
+    text.push_str(voice.layer);
+    match (&voice.place, voice.rule) {
+        (Some(place), _) => write!(text, " {place}").expect("writing to a string never fails"),
+        (None, Some(rule)) => write!(text, " {rule}").expect("writing to a string never fails"),
+        (None, None) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_names_the_layers_from_the_nearest_on() {
+        let at =
+            |layer, file: &str, line| Voice { layer, place: Some(Location { file: file.into(), line, column: 1, end_line: line, end_column: 2 }), rule: None };
+        let found =
+            comment(&at("service", "isvc.yaml", 14), &[at("runtime", "rt.yaml", 31), Voice { layer: "default", place: None, rule: Some("pod-defaults") }]);
+        assert_eq!(found, "service isvc.yaml:14, over runtime rt.yaml:31, over default pod-defaults");
+    }
+}

@@ -1,0 +1,152 @@
+//! Objects as one text: YAML documents, or a `v1` `List` in JSON.
+
+use super::json;
+use crate::yaml::{self, Node, Remark};
+
+/// Shape of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// YAML documents, `---` between them.
+    #[default]
+    Yaml,
+    /// A JSON object of kind `List`.
+    Json,
+}
+
+/// A text under construction. Objects are written one by one, so that nobody has to hold them all.
+#[derive(Debug)]
+pub struct Stream {
+    format: Format,
+    written: usize,
+}
+
+/// How deep an object of a `List` stands.
+const DEPTH: usize = 2;
+
+impl Stream {
+    /// A text that holds nothing yet.
+    pub fn new(format: Format) -> Self {
+        Self { format, written: 0 }
+    }
+
+    /// Appends an object.
+    pub fn push(&mut self, out: &mut String, object: &Node) {
+        self.begin(out);
+        match self.format {
+            Format::Yaml => yaml::write(out, object),
+            Format::Json => json::write(out, object, DEPTH),
+        }
+    }
+
+    /// Appends an object with remarks on its leaves; JSON has no place for them.
+    pub fn push_with(&mut self, out: &mut String, object: &Node, remark: &mut Remark<'_>) {
+        match self.format {
+            Format::Yaml => {
+                self.begin(out);
+                yaml::write_with(out, object, remark);
+            }
+            Format::Json => self.push(out, object),
+        }
+    }
+
+    /// Appends an object that [`text`] wrote earlier, perhaps on another thread.
+    pub fn push_text(&mut self, out: &mut String, text: &str) {
+        self.begin(out);
+        out.push_str(text);
+    }
+
+    /// Appends what closes the text; an empty list is a list too.
+    pub fn end(self, out: &mut String) {
+        if self.format == Format::Yaml {
+            return;
+        }
+        if self.written == 0 {
+            out.push_str(HEAD);
+            out.push_str("]\n}\n");
+        } else {
+            json::line(out, 1);
+            out.push_str("]\n}\n");
+        }
+    }
+
+    fn begin(&mut self, out: &mut String) {
+        match self.format {
+            Format::Yaml => {
+                if self.written > 0 {
+                    out.push_str("---\n");
+                }
+            }
+            Format::Json => {
+                if self.written == 0 {
+                    out.push_str(HEAD);
+                }
+                json::separate(out, self.written, DEPTH);
+            }
+        }
+        self.written += 1;
+    }
+}
+
+const HEAD: &str = "{\n  \"apiVersion\": \"v1\",\n  \"kind\": \"List\",\n  \"items\": [";
+
+/// An object as it stands in a text of this shape, for [`Stream::push_text`].
+pub fn text(object: &Node, format: Format) -> String {
+    let mut out = String::new();
+    match format {
+        Format::Yaml => yaml::write(&mut out, object),
+        Format::Json => json::write(&mut out, object, DEPTH),
+    }
+    out
+}
+
+/// All objects as one text.
+pub fn render<'a>(objects: impl IntoIterator<Item = &'a Node>, format: Format) -> String {
+    let mut out = String::new();
+    let mut stream = Stream::new(format);
+    for object in objects {
+        stream.push(&mut out, object);
+    }
+    stream.end(&mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Origin, Rule};
+
+    static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
+
+    fn objects() -> Vec<Node> {
+        ["a", "b"].iter().map(|name| Node::from_json(&serde_json::json!({"kind": "X", "metadata": {"name": name}}), Origin::Default(&GIVEN))).collect()
+    }
+
+    #[test]
+    fn documents_are_parted_and_the_first_one_has_no_marker() {
+        assert_eq!(render(&objects(), Format::Yaml), "kind: X\nmetadata:\n  name: a\n---\nkind: X\nmetadata:\n  name: b\n");
+        assert_eq!(render(&[], Format::Yaml), "");
+    }
+
+    #[test]
+    fn a_list_is_valid_json_also_when_it_is_empty() {
+        for (given, items) in [(objects(), 2), (Vec::new(), 0)] {
+            let text = render(&given, Format::Json);
+            let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(value["items"].as_array().map(Vec::len), Some(items));
+            assert_eq!(text, serde_json::to_string_pretty(&value).expect("JSON") + "\n");
+        }
+    }
+
+    #[test]
+    fn texts_written_apart_join_to_the_same_text() {
+        for format in [Format::Yaml, Format::Json] {
+            let mut out = String::new();
+            let mut stream = Stream::new(format);
+            for object in &objects() {
+                stream.push_text(&mut out, &text(object, format));
+            }
+            stream.end(&mut out);
+            assert_eq!(out, render(&objects(), format));
+        }
+    }
+}
