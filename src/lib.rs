@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod load;
 pub mod pipeline;
 pub mod policy;
+pub mod protocol;
 pub mod quantity;
 pub mod render;
 pub mod report;
