@@ -35,6 +35,7 @@ pub mod emit;
 pub mod load;
 pub mod pipeline;
 pub mod policy;
+pub mod protocol;
 pub mod quantity;
 pub mod render;
 pub mod report;

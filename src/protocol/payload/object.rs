@@ -1,0 +1,180 @@
+//! Members of JSON objects: whether they are there and of the right type.
+
+use super::Form;
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::source::Span;
+use crate::yaml::{FieldPath, Map, Node, Value};
+
+/// The JSON type a member has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    String,
+    Array,
+    Object,
+}
+
+impl Expect {
+    fn admits(self, node: &Node) -> bool {
+        match self {
+            Self::String => node.as_str().is_some(),
+            Self::Array => matches!(node.value, Value::List(_)),
+            Self::Object => node.as_map().is_some(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+/// A JSON object with its path.
+#[derive(Clone, Debug)]
+pub(super) struct Object<'a> {
+    pub(super) node: &'a Node,
+    pub(super) map: &'a Map,
+    pub(super) path: FieldPath,
+}
+
+/// A member of an object.
+#[derive(Clone, Debug)]
+pub(super) enum Member<'a> {
+    Absent,
+    /// Of another type; a finding says so.
+    Wrong,
+    Is(&'a Node, FieldPath),
+}
+
+impl<'a> Member<'a> {
+    /// The member, when it is there and of the right type.
+    pub(super) fn is(self) -> Option<(&'a Node, FieldPath)> {
+        match self {
+            Self::Is(node, path) => Some((node, path)),
+            Self::Absent | Self::Wrong => None,
+        }
+    }
+}
+
+/// Collects findings about one payload.
+pub(super) struct Checker {
+    pub(super) form: Form,
+    found: Vec<Diagnostic>,
+}
+
+impl Checker {
+    pub(super) fn new(form: Form) -> Self {
+        Self { form, found: Vec::new() }
+    }
+
+    pub(super) fn into_findings(self) -> Vec<Diagnostic> {
+        self.found
+    }
+
+    /// Records a finding about a node.
+    pub(super) fn say(&mut self, code: Code, node: &Node, path: &FieldPath, message: String, help: Option<String>) {
+        self.add(Diagnostic::new(code, message).at(node.origin.span()).maybe_help(help), path);
+    }
+
+    /// Records a finding that has its place already. The root has no path.
+    pub(super) fn add(&mut self, finding: Diagnostic, path: &FieldPath) {
+        self.found.push(if path.0.is_empty() { finding } else { finding.path(path.to_string()) });
+    }
+
+    /// Says that a node is of the wrong type.
+    pub(super) fn wrong_type(&mut self, node: &Node, path: &FieldPath, expected: &str) {
+        let message = format!("{} must be {expected}, not {}", called(path), described(node));
+        self.say(Code::PayloadType, node, path, message, Some(format!("write {expected}")));
+    }
+
+    /// The object at a path, or a finding.
+    pub(super) fn object<'a>(&mut self, node: &'a Node, path: &FieldPath) -> Option<Object<'a>> {
+        let Some(map) = node.as_map() else {
+            self.wrong_type(node, path, Expect::Object.words());
+            return None;
+        };
+        Some(Object { node, map, path: path.clone() })
+    }
+
+    /// A member that may be absent. In the JSON form of a proto message null is absent; in JSON it is a value.
+    pub(super) fn optional<'a>(&mut self, object: &Object<'a>, key: &str, expect: Expect) -> Member<'a> {
+        match object.map.get(key) {
+            None => Member::Absent,
+            Some(node) if node.is_null() && self.form == Form::GrpcV2 => Member::Absent,
+            Some(node) => {
+                let path = object.path.field(key);
+                if expect.admits(node) {
+                    return Member::Is(node, path);
+                }
+                self.wrong_type(node, &path, expect.words());
+                Member::Wrong
+            }
+        }
+    }
+
+    /// A member that must be there.
+    pub(super) fn required<'a>(&mut self, object: &Object<'a>, key: &str, expect: Expect) -> Option<(&'a Node, FieldPath)> {
+        match self.optional(object, key, expect) {
+            Member::Absent => {
+                self.missing(object, key, None);
+                None
+            }
+            member => member.is(),
+        }
+    }
+
+    /// Says that a member is missing; the object's opening brace is the place.
+    pub(super) fn missing(&mut self, object: &Object<'_>, key: &str, help: Option<String>) {
+        let path = object.path.field(key);
+        let within = if object.path.0.is_empty() { "the payload".to_owned() } else { format!("`{}`", object.path) };
+        let slip = nearest(key, object.map.iter().map(|entry| entry.key.as_str()));
+        let help = help.unwrap_or_else(|| match slip {
+            Some(slip) => format!("add `{key}`; `{slip}` may be meant for it"),
+            None => format!("add `{key}`"),
+        });
+        let brace = object.node.origin.span().map(|span| Span { end: span.end.min(span.start + 1), ..span });
+        self.add(Diagnostic::new(Code::PayloadMissingField, format!("{within} has no `{key}`")).at(brace).help(help), &path);
+    }
+
+    /// Parameters: JSON allows strings, numbers and booleans (S3-037); gRPC one of three wrapped kinds (S3-046).
+    pub(super) fn parameters(&mut self, object: &Object<'_>) {
+        let Some((node, path)) = self.optional(object, "parameters", Expect::Object).is() else { return };
+        for entry in node.entries() {
+            let path = path.field(entry.key.clone());
+            let problem = if self.form == Form::GrpcV2 { super::grpc::parameter(&entry.node) } else { json_parameter(&entry.node) };
+            if let Some((message, help)) = problem {
+                self.say(Code::PayloadParameterType, &entry.node, &path, format!("parameter `{}` {message}", entry.key), Some(help));
+            }
+        }
+    }
+}
+
+fn json_parameter(node: &Node) -> Option<(String, String)> {
+    match node.value {
+        Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Bool(_) => None,
+        Value::Null | Value::List(_) | Value::Map(_) => Some((format!("is {}", described(node)), "write a string, a number or a boolean".into())),
+    }
+}
+
+/// The path in a message; the root has no name of its own.
+pub(super) fn called(path: &FieldPath) -> String {
+    if path.0.is_empty() { "the payload".into() } else { format!("`{path}`") }
+}
+
+/// A value in the words of JSON, with its text when it is short.
+pub(super) fn described(node: &Node) -> String {
+    let kind = match node.value {
+        Value::Null => return "null".into(),
+        Value::List(_) => return "an array".into(),
+        Value::Map(_) => return "an object".into(),
+        Value::Bool(_) => "the boolean",
+        Value::Int(_) | Value::Big(_) | Value::Float(_) => "the number",
+        Value::Str(_) => "the string",
+    };
+    match node.scalar_text() {
+        Some(text) if text.chars().count() <= 40 => format!("{kind} `{text}`"),
+        _ => kind.replacen("the", "a", 1),
+    }
+}
