@@ -30,13 +30,13 @@ pub(crate) enum Command {
     /// Show which layer wrote a field of a rendered object, and what it overrode.
     Why(commands::why::Args),
     /// Print the manifests.
-//    Render(commands::render::Args),
+    Render(commands::render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
 //    Validate(commands::validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(commands::catalog::Args),
     /// Rewrite deprecated forms.
-//    Convert(commands::convert::Args),
+    Convert(commands::convert::Args),
     /// Show the fields of a kind.
     Schema(commands::schema::Args),
     /// Explain a finding, reason or error code.

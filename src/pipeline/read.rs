@@ -59,7 +59,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         .into_par_iter()
         .map(|document| {
             let mut found = Vec::new();
-            let typed = typed(document, given, &mut found);
+            let typed = typed(document, given, &sources, &mut found);
             (typed, found)
         })
         .collect();
@@ -86,14 +86,14 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     World { sources, catalog, diagnostics }
 }
 
-fn typed(document: Document, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
+fn typed(document: Document, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
     let schema = schema::kind(&document.api_version, &document.kind);
     if let Some(schema) = schema {
         let strictness = match given.semantics {
             Semantics::Documented => schema::Strictness::Documented,
             Semantics::Controller => schema::Strictness::Server,
         };
-        schema.check(&document.node, strictness, diagnostics);
+        schema.check(&document.node, strictness, sources, diagnostics);
     }
     let object = object(document, schema, given, diagnostics)?;
     let semantics = given.semantics;

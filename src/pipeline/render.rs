@@ -46,16 +46,14 @@ impl<'a> Renderer<'a> {
         Self { catalog, semantics, cluster_domain: cluster_domain.to_owned(), selectors }
     }
 
-    /// Renders services and hands each to `each`, in the order given.
+    /// Makes something of every service, in parallel within a window, and hands it to `each` in the order given.
     ///
     /// # Errors
-    /// What `each` answers; nothing is rendered after that.
-    pub fn render_all<E>(&self, services: &[&'a Views], mut each: impl FnMut(Rendered<'a>) -> Result<(), E>) -> Result<(), E> {
+    /// What `each` answers; nothing is made after that.
+    pub fn in_windows<T: Send, E>(&self, services: &[&'a Views], make: impl Fn(&'a Views) -> T + Sync, mut each: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
         for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
-            let rendered: Vec<Rendered<'a>> = window.par_iter().map(|views| self.render(views, &mut ())).collect();
-            for rendered in rendered {
-                each(rendered)?;
-            }
+            let made: Vec<T> = window.par_iter().map(|views| make(views)).collect();
+            made.into_iter().try_for_each(&mut each)?;
         }
         Ok(())
     }

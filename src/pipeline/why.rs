@@ -117,15 +117,14 @@ pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, history: &History
     let everything = path.0.is_empty() || path.0.as_slice() == [Segment::Field("*".into())];
     let roots = if everything { vec![(FieldPath::root(), object)] } else { located(object, path) };
     for (at, node) in roots {
-        collect(node, &at, &mut |path, node| {
-            leaves.push(Leaf {
-                path: path.clone(),
-                said: said(catalog, node, path),
-                overrides: lost(history, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect(),
-            });
-        });
+        collect(node, &at, &mut |path, node| leaves.push(leaf(catalog, node, path, history)));
     }
     leaves
+}
+
+/// One leaf with who wrote it and what lost.
+pub fn leaf(catalog: &Catalog, node: &Node, path: &FieldPath, history: &History) -> Leaf {
+    Leaf { path: path.clone(), said: said(catalog, node, path), overrides: lost(history, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect() }
 }
 
 /// The nodes at a path with their own paths, which name positions.

@@ -62,7 +62,7 @@ fn word(ty: &Type) -> String {
         Type::Number(_) => "number".into(),
         Type::Bool => "boolean".into(),
         Type::Quantity => "quantity".into(),
-        Type::IntOrString => "integer or string".into(),
+        Type::IntOrString(_) => "integer or string".into(),
         Type::Time => "time".into(),
         Type::Bytes => "base64".into(),
         Type::Loose => "string or number".into(),

@@ -4,6 +4,7 @@ use super::SCHEMA_VERSION;
 use super::findings::printable;
 use super::table::{Style, table};
 use crate::api::ObjectRef;
+use crate::emit::{Voice, comment};
 use crate::pipeline::{Leaf, Said};
 use crate::source::SourceMap;
 use crate::yaml::FieldPath;
@@ -64,4 +65,11 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
         std::iter::once(own).chain(lost).collect::<Vec<_>>()
     });
     table(&["FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+}
+
+/// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.
+pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
+    let voice = |said: &Said| Voice { layer: said.layer.as_str(), place: said.span.map(|span| sources.locate(span)), rule: said.rule.map(|rule| rule.id) };
+    let over: Vec<Voice<'_>> = leaf.overrides.iter().map(voice).collect();
+    comment(&voice(&leaf.said), &over)
 }

@@ -3,12 +3,12 @@
 pub(crate) mod catalog;
 pub(crate) mod code;
 pub(crate) mod completions;
-//pub mod convert;
+pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod overview;
 pub(crate) mod plan;
-//pub mod render;
+pub(crate) mod render;
 pub(crate) mod schema;
 //pub mod validate;
 pub(crate) mod why;
@@ -23,10 +23,10 @@ pub(crate) fn run(cli: Cli, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(Command::Plan(args)) => plan::run(args, io),
         Some(Command::Explain(args)) => explain::run(args, io),
         Some(Command::Why(args)) => why::run(args, io),
-//        Some(Command::Render(args)) => render::run(args, io),
+        Some(Command::Render(args)) => render::run(args, io),
 //        Some(Command::Validate(args)) => validate::run(args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
-//        Some(Command::Convert(args)) => convert::run(args, io),
+        Some(Command::Convert(args)) => convert::run(args, io),
         Some(Command::Schema(args)) => schema::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),

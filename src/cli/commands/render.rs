@@ -1,0 +1,215 @@
+//! `ome render`: the manifests.
+
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::compose::history::History;
+use crate::diag::{Diagnostic, Severity};
+use crate::emit::{self, Check, Directory, Prune, State, stream};
+use crate::pipeline::{Rendered, Renderer, leaf};
+use crate::report::why::remark;
+use crate::yaml::{FieldPath, Node};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Print the manifests that the operator would create.
+///
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 stale (`--check`) or the API server would refuse
+/// an object.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    #[arg(value_name = "SERVICE")]
+    services: Vec<String>,
+    /// `yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/.
+    #[arg(short, long, default_value = "yaml", value_name = "FORMAT")]
+    output: Output,
+    /// Compare with a directory that `-o dir=` wrote, and write nothing.
+    #[arg(long, value_name = "PATH", conflicts_with = "output")]
+    check: Option<PathBuf>,
+    /// A comment at every leaf: who wrote it, and over whom.
+    #[arg(long)]
+    annotate: bool,
+    /// Annotate objects with Argo CD's sync waves.
+    #[arg(long)]
+    argocd_waves: bool,
+    /// The protocol asked for, over every service.
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    /// The cluster's DNS domain.
+    #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
+    cluster_domain: String,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Where the manifests go.
+#[derive(Clone, Debug)]
+enum Output {
+    Stream(stream::Format),
+    Directory(PathBuf),
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "yaml" => Ok(Self::Stream(stream::Format::Yaml)),
+            None if text == "json" => Ok(Self::Stream(stream::Format::Json)),
+            Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
+            _ => Err("accepted are yaml, json and dir=PATH".into()),
+        }
+    }
+}
+
+/// A service's objects as text.
+struct Written {
+    namespace: String,
+    service: String,
+    failed: bool,
+    objects: Vec<(Node, String)>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Renders and writes.
+pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let selected = session.select(&args.services)?;
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
+    let format = match (&args.output, &args.check) {
+        (Output::Stream(format), None) => *format,
+        _ => stream::Format::Yaml,
+    };
+    let make = |views| {
+        let mut history = History::new();
+        let rendered = if args.annotate { renderer.render(views, &mut history) } else { renderer.render(views, &mut ()) };
+        written(rendered, &args, format, &session, &history)
+    };
+    let prune = || {
+        if args.services.is_empty() && args.input.namespace.is_none() && args.input.selector.is_none() {
+            Prune::Everything
+        } else {
+            let service = |views: &&crate::catalog::Views| {
+                let service = views.of(session.semantics);
+                (service.namespace.to_string(), service.name().to_string())
+            };
+            Prune::Services(selected.iter().map(service).collect())
+        }
+    };
+    let mut sink = match (args.output.clone(), &args.check) {
+        (_, Some(path)) => Sink::Check(Box::new(Check::open(path, prune()).map_err(failure)?)),
+        (Output::Directory(path), None) => Sink::Directory(Box::new(Directory::open(&path, prune()).map_err(failure)?)),
+        (Output::Stream(format), None) => Sink::Stream(stream::Stream::new(format), String::new()),
+    };
+    let mut found = Vec::new();
+    let mut failed = false;
+    renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
+        failed |= written.failed;
+        sink.take(&written, io)?;
+        found.extend(written.diagnostics);
+        Ok(())
+    })?;
+    let stale = sink.finish(io)?;
+    let found = session.settle(found);
+    session.say(&found, io);
+    let outcome = session.outcome(&found, failed);
+    let refused = found.iter().any(|diagnostic| diagnostic.code == crate::diag::Code::ServerRefuses);
+    Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
+}
+
+fn failure(error: emit::Error) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// Turns a service's objects into text, on the thread that rendered them.
+fn written(rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
+    // What cannot be deployed is not printed; a finding of error level says why.
+    let failed = rendered.error.is_some() || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != crate::diag::Code::ServerRefuses);
+    let objects = if failed {
+        Vec::new()
+    } else {
+        rendered
+            .objects
+            .into_iter()
+            .map(|mut object| {
+                if args.argocd_waves {
+                    object.annotate_wave();
+                }
+                let text = if args.annotate && format == stream::Format::Yaml {
+                    let mut text = String::new();
+                    crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
+                        Some(remark(&leaf(&session.world.catalog, node, path, history), &session.world.sources))
+                    });
+                    text
+                } else {
+                    stream::text(&object.node, format)
+                };
+                (object.node, text)
+            })
+            .collect()
+    };
+    Written { namespace: rendered.service.namespace.to_string(), service: rendered.service.name().to_string(), failed, objects, diagnostics: rendered.diagnostics }
+}
+
+/// Where text goes.
+enum Sink {
+    Stream(stream::Stream, String),
+    Directory(Box<Directory>),
+    Check(Box<Check>),
+}
+
+impl Sink {
+    fn take(&mut self, written: &Written, io: &mut Io<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Stream(stream, buffer) => {
+                for (_, text) in &written.objects {
+                    stream.push_text(buffer, text);
+                }
+                io.print(buffer)?;
+                buffer.clear();
+            }
+            Self::Directory(directory) => {
+                if written.failed {
+                    directory.keep(&written.namespace, &written.service);
+                }
+                for (object, text) in &written.objects {
+                    directory.write_as(object, text, &written.namespace, &written.service).map_err(failure)?;
+                }
+            }
+            Self::Check(check) => {
+                if written.failed {
+                    check.keep(&written.namespace, &written.service);
+                }
+                for (object, text) in &written.objects {
+                    check.compare_as(object, text, &written.namespace, &written.service).map_err(failure)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes it; true when a directory is stale.
+    fn finish(self, io: &mut Io<'_>) -> Result<bool, Failure> {
+        match self {
+            Self::Stream(stream, mut buffer) => {
+                stream.end(&mut buffer);
+                io.print(&buffer)?;
+                Ok(false)
+            }
+            Self::Directory(directory) => directory.finish().map_err(failure).map(|()| false),
+            Self::Check(check) => {
+                let differences = check.finish();
+                for difference in &differences {
+                    let state = match difference.state {
+                        State::Missing => "missing",
+                        State::Differs => "differs",
+                        State::Unexpected => "unexpected",
+                    };
+                    io.print(&format!("{state} {}\n", difference.path))?;
+                }
+                Ok(!differences.is_empty())
+            }
+        }
+    }
+}
