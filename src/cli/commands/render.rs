@@ -104,8 +104,12 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut found = Vec::new();
     let mut failed = false;
+    let mut left_out = Vec::new();
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
-        failed |= written.failed;
+        if written.failed {
+            failed = true;
+            left_out.push(format!("{}/{}", written.namespace, written.service));
+        }
         sink.take(&written, io)?;
         found.extend(written.diagnostics);
         Ok(())
@@ -113,6 +117,9 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let stale = sink.finish(io)?;
     let found = session.settle(found);
     session.say(&found, io);
+    if !left_out.is_empty() {
+        io.say(&format!("not rendered: {}\n", left_out.join(", ")));
+    }
     let outcome = session.outcome(&found, failed);
     let refused = found.iter().any(|diagnostic| diagnostic.code == crate::diag::Code::ServerRefuses);
     Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
