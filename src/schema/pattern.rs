@@ -4,7 +4,7 @@
 //! `^` and `$`. A pattern with anything else matches every text, so that nothing is refused that a server takes.
 
 /// Counted repetitions beyond this are not expanded.
-const MAX_REPEAT: usize = 64;
+const MAX_REPEAT: usize = 8;
 
 /// Whether a text matches somewhere, as Go's `regexp.MatchString` says.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
