@@ -1,1 +1,6 @@
 //! Tests over the whole tool, one module per area.
+
+#![expect(clippy::disallowed_methods, reason = "tests read and write their own files")]
+
+mod conformance;
+mod process;

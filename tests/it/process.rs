@@ -1,0 +1,143 @@
+//! The tool as a process: how it ends, what it is called, and a reader that goes away.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A call of the tool.
+pub(crate) struct Call<'a> {
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+    /// What it reads from standard input.
+    pub(crate) stdin: &'a str,
+    /// Where it runs.
+    pub(crate) directory: &'a Path,
+    /// Variables over those of the tests, from which the tool's own are taken out.
+    pub(crate) env: &'a BTreeMap<String, String>,
+    /// How long it may take.
+    pub(crate) time: Duration,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// The exit code; none after a signal.
+    pub(crate) exit: Option<i32>,
+    /// stdout.
+    pub(crate) stdout: String,
+    /// stderr.
+    pub(crate) stderr: String,
+}
+
+/// The binary under test: the one that was built with the tests, or the one that `OME_TEST_BIN` names.
+pub(crate) fn binary() -> OsString {
+    std::env::var_os("OME_TEST_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_ome").into())
+}
+
+/// The tool in a directory, without its own variables and without colour.
+pub(crate) fn command(directory: &Path) -> Command {
+    let mut command = Command::new(binary());
+    command.current_dir(directory).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OME_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Makes a call; none when it takes too long.
+pub(crate) fn run(call: &Call<'_>) -> Option<Done> {
+    let mut child = command(call.directory)
+        .args(&call.args)
+        .envs(call.env)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let input = call.stdin.to_owned();
+    let (sender, receiver) = mpsc::channel();
+    let both = sender.clone();
+    // A call that does not read its input closes the pipe; that is no failure.
+    std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+    std::thread::spawn(move || sender.send((false, drain(stdout))));
+    std::thread::spawn(move || both.send((true, drain(stderr))));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        match receiver.recv_timeout(call.time) {
+            Ok((true, bytes)) => err = bytes,
+            Ok((false, bytes)) => out = bytes,
+            Err(_) => {
+                drop(child.kill());
+                drop(child.wait());
+                return None;
+            }
+        }
+    }
+    let status = child.wait().expect("a child that was started can be waited for");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Some(Done { exit: status.code(), stdout: text(out), stderr: text(err) })
+}
+
+/// Everything a stream still says.
+fn drain(stream: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        stream.read_to_end(&mut bytes).expect("a pipe can be read");
+    }
+    bytes
+}
+
+/// Calls the tool in the root of the repository.
+fn ome(args: &[&str]) -> Done {
+    let call = Call {
+        args: args.iter().map(ToString::to_string).collect(),
+        stdin: "",
+        directory: Path::new(env!("CARGO_MANIFEST_DIR")),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    };
+    run(&call).expect("the call ends within a minute")
+}
+
+#[test]
+fn it_says_its_name_and_version() {
+    let done = ome(&["--version"]);
+    assert_eq!((done.exit, done.stdout.as_str(), done.stderr.as_str()), (Some(0), concat!("ome ", env!("CARGO_PKG_VERSION"), "\n"), ""));
+}
+
+#[test]
+fn exit_codes_say_how_it_ended() {
+    for (args, exit, talk) in [
+        (["plan", "-f", "testdata/quickstart"].as_slice(), 0, ""),
+        (&["plan", "-f", "testdata/no-such-place"], 1, "no-such-place"),
+        (&["plan", "--no-such-flag"], 1, "--no-such-flag"),
+        (&["explain", "nobody", "-f", "testdata/quickstart"], 1, "nobody"),
+        (&["completions", "fish"], 0, ""),
+        (&["--help"], 0, ""),
+    ] {
+        let done = ome(args);
+        assert_eq!(done.exit, Some(exit), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(talk), "{args:?}: {}", done.stderr);
+        assert!(exit == 1 || !done.stdout.is_empty(), "{args:?}: data goes to stdout");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = command(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .args(["explain", "-f", "testdata/quickstart", "-o", "json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    // Nobody will read a byte of it.
+    drop(child.stdout.take());
+    let done = child.wait_with_output().expect("a child that was started can be waited for");
+    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+}
