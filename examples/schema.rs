@@ -5,7 +5,7 @@
 //! kinds). Out: the tables, whose grammar `src/schema/table.rs` documents. With `--check` nothing is written; the exit
 //! code is 1 when a table is stale.
 //!
-//! Not in the tables: descriptions, CEL rules, `oneOf` (at most one of several fields), and the status of custom
+//! Not in the tables: descriptions, CEL rules but for the two that [`Cel`] knows, `oneOf` (at most one of several fields), and the status of custom
 //! resources, which nobody writes.
 
 #![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a generator reads and writes files and reports on the terminal")]
@@ -462,7 +462,15 @@ impl Pool<'_> {
                 if !text.is_empty() && !more.is_empty() {
                     text.push(' ');
                 }
-                format!("[{text}{more}]{}", self.ty(&schema["items"], place)?)
+                let mut items = schema["items"].clone();
+                for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten().filter_map(|rule| rule["rule"].as_str()) {
+                    match cel(rule) {
+                        Some(Cel::Unique(key)) if text.is_empty() => text = format!("map={key} "),
+                        Some(Cel::OneOf(field, words)) => items["properties"][field]["enum"] = words.into(),
+                        _ => {}
+                    }
+                }
+                format!("[{}]{}", format!("{text}{more}").trim_end(), self.ty(&items, place)?)
             }
             Some("string") => match schema["format"].as_str() {
                 Some("date-time") => "time".into(),
@@ -528,6 +536,29 @@ fn inlined(properties: &Map<String, Value>) -> &'static [&'static str] {
     } else {
         &[]
     }
+}
+
+/// A rule in CEL about the elements of a list that the tables can say.
+enum Cel<'a> {
+    /// No two elements have one value of the field.
+    Unique(&'a str),
+    /// The field has one of the words.
+    OneOf(&'a str, Vec<&'a str>),
+}
+
+fn cel(rule: &str) -> Option<Cel<'_>> {
+    let about = rule.strip_prefix("self.all(x, ")?.strip_suffix(')')?;
+    if let Some(pair) = about.strip_prefix("self.exists_one(y, y.") {
+        let (key, other) = pair.strip_suffix(')')?.split_once(" == x.")?;
+        return (key == other).then_some(Cel::Unique(key));
+    }
+    let (field, words) = about.rsplit_once("x.")?.1.split_once(" in [")?;
+    let before = &about[..about.len() - field.len() - " in [".len() - words.len() - "x.".len()];
+    if !before.is_empty() && before != format!("!has(x.{field}) || ") {
+        return None;
+    }
+    let words = words.strip_suffix(']')?.split(", ").map(|word| word.trim_matches('\''));
+    Some(Cel::OneOf(field, words.collect()))
 }
 
 fn with(base: &str, rules: &str) -> String {

@@ -30,13 +30,17 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     }
 }
 
-/// A child that has the field, one that is present first.
+/// Where a field that stands one level too high most often belongs.
+const USUAL: &[&str] = &["engine", "engineConfig", "predictor"];
+
+/// A child that has the field: one that is present, else the usual one.
 fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
     let has =
         |field: &&Field| matches!(field.ty, Type::Object(_)) && field.ty.object().is_some_and(|object| object.fields.iter().any(|field| field.name == name));
     let mut children = object.fields.iter().filter(has);
     let present = children.clone().find(|field| parent.get(field.name).is_some());
-    present.or_else(|| children.next()).map(|field| field.name)
+    let usual = children.clone().find(|field| USUAL.contains(&field.name));
+    present.or(usual).or_else(|| children.next()).map(|field| field.name)
 }
 
 /// What to do about a field that is not there.
