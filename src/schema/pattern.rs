@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn every_pattern_of_the_tables_is_understood() {
         let mut count = 0;
-        for definition in TABLES.iter().flat_map(|table| table.definitions()) {
+        for definition in TABLES.iter().flat_map(crate::schema::table::Table::definitions) {
             for line in definition.body().lines() {
                 let Some((_, rest)) = line.split_once("pattern=") else { continue };
                 let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
