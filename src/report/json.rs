@@ -8,17 +8,56 @@ use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-/// `plan` and `explain`.
-pub fn plan(semantics: Semantics, depth: Depth, planned: &[Planned<'_>], found: &[Diagnostic], sources: &SourceMap) -> Value {
-    json!({
-        "schemaVersion": SCHEMA_VERSION,
-        "semantics": semantics.as_str(),
-        "services": planned.iter().map(|planned| service(planned, depth, sources)).collect::<Vec<_>>(),
-        "totals": totals(planned),
-        "findings": found.iter().map(|diagnostic| findings::json(diagnostic, sources)).collect::<Vec<_>>(),
-    })
+/// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never held as a whole.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// Whether candidates are shown.
+    pub depth: Depth,
+    /// The services.
+    pub planned: &'a [Planned<'a>],
+    /// What would make a runtime win, per service; empty unless that was asked.
+    pub flips: &'a [Flip],
+    /// All findings.
+    pub found: &'a [Diagnostic],
+    /// The texts they point into.
+    pub sources: &'a SourceMap,
+}
+
+impl Serialize for Plan<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
+        map.serialize_entry("semantics", self.semantics.as_str())?;
+        map.serialize_entry(
+            "services",
+            &Streamed(|| {
+                self.planned.iter().enumerate().map(|(index, planned)| {
+                    let mut out = service(planned, self.depth, self.sources);
+                    if let Some(found) = self.flips.get(index) {
+                        out["flip"] = flip(found, self.sources);
+                    }
+                    out
+                })
+            }),
+        )?;
+        map.serialize_entry("totals", &totals(self.planned))?;
+        map.serialize_entry("findings", &Streamed(|| self.found.iter().map(|diagnostic| findings::json(diagnostic, self.sources))))?;
+        map.end()
+    }
+}
+
+/// A list whose elements are made when they are written.
+struct Streamed<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
 /// What all services ask for together, at their fewest replicas.

@@ -45,11 +45,8 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = session.settle(found);
     match args.output {
         ReportFormat::Json => {
-            let mut document = json::plan(session.semantics, Depth::Explain, &planned, &found, &session.world.sources);
-            for (index, flip) in flips.iter().flatten().enumerate() {
-                document["services"][index]["flip"] = json::flip(flip, &session.world.sources);
-            }
-            io.print_json(&document)?;
+            let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
+            io.print_json(&json::Plan { semantics: session.semantics, depth: Depth::Explain, planned: &planned, flips, found: &found, sources })?;
         }
         ReportFormat::Table | ReportFormat::Markdown => {
             session.say(&found, io);

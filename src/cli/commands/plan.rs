@@ -32,7 +32,10 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut planned = planner.plan_all(&selected, Depth::Plan);
     let found = session.settle(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     match args.output {
-        ReportFormat::Json => io.print_json(&json::plan(session.semantics, Depth::Plan, &planned, &found, &session.world.sources))?,
+        ReportFormat::Json => {
+            let sources = &session.world.sources;
+            io.print_json(&json::Plan { semantics: session.semantics, depth: Depth::Plan, planned: &planned, flips: &[], found: &found, sources })?;
+        }
         ReportFormat::Table => {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
