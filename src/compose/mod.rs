@@ -27,6 +27,8 @@ mod variables;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use assemble::compose;
 pub use component::{MergedComponent, merged};

@@ -1,6 +1,13 @@
-//! Helpers of this room's tests: trees from flow YAML and back.
+//! Helpers of this room's tests: trees from flow YAML and back, services to compose.
 
 use super::history::History;
+use crate::api::{
+    Api, Component, ComponentKind, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service,
+};
+use crate::decision::{Resolution, RuntimeDecision, ServiceError};
+use crate::diag::Checked;
+use crate::policy::Policy;
+use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
@@ -30,4 +37,107 @@ pub(crate) fn flow(node: &Node) -> String {
 pub(crate) fn losers(history: &History) -> Vec<String> {
     let changes = history.all().iter().filter(|entry| !entry.restated());
     changes.map(|entry| format!("{}: {}, now {}", entry.path, flow(&entry.loser), entry.winner.as_ref().map_or_else(|| "nothing".into(), flow))).collect()
+}
+
+fn object(kind: &str, scope: Scope, name: &str, node: Node) -> Object {
+    let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
+    let span = Span { source: SourceId(0), start: 0, end: 0 };
+    Object { api: Api::Ome, api_version: "ome.io/v1beta1".into(), id, node, span, builtin: false, reported: true }
+}
+
+fn name_of(node: &Node) -> String {
+    node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default().to_owned()
+}
+
+/// A service with what it is composed from.
+pub(crate) struct Fixture {
+    service: Service,
+    runtime: Option<Runtime>,
+    model: Option<Model>,
+    weights: Vec<FineTunedWeight>,
+    /// The operator's settings.
+    pub(crate) config: OperatorConfig,
+}
+
+impl Fixture {
+    /// A service from its `metadata` and `spec`.
+    pub(crate) fn new(service: &str) -> Self {
+        let node = node(service);
+        let field = |node: &Node| Field::new(node.as_str().unwrap_or_default().into(), node.origin);
+        let model = node.at(&["spec", "model"]).map(|model| ModelRef {
+            name: model.get("name").map(field).unwrap_or_else(|| Field::new("".into(), model.origin)),
+            kind: None,
+            fine_tuned: model.get("fineTunedWeights").map(Node::items).unwrap_or_default().iter().map(field).collect(),
+            lookup: ModelLookup::NamespaceFirst,
+        });
+        let components = ComponentKind::ALL.into_iter().filter_map(|kind| Some(Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
+        let name = name_of(&node);
+        let service = Service {
+            object: object("InferenceService", Scope::Namespace("default".into()), &name, node),
+            namespace: "default".into(),
+            model,
+            runtime: None,
+            components,
+            protocol: None,
+            accelerator_classes: Vec::new(),
+            predictor: false,
+        };
+        Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
+    }
+
+    /// With a cluster runtime named `rt` that has this `spec`.
+    pub(crate) fn runtime(mut self, spec: &str) -> Self {
+        let node = node(&format!("{{metadata: {{name: rt}}, spec: {spec}}}"));
+        self.runtime = Some(Runtime {
+            object: object("ClusterServingRuntime", Scope::Cluster, "rt", node),
+            formats: Vec::new(),
+            size_range: None,
+            disabled: None,
+            protocols: Vec::new(),
+            accelerator_classes: Vec::new(),
+        });
+        self
+    }
+
+    /// With a cluster model from its `metadata` and `spec`.
+    pub(crate) fn model(mut self, model: &str) -> Self {
+        let node = node(model);
+        let name = name_of(&node);
+        self.model = Some(Model {
+            object: object("ClusterBaseModel", Scope::Cluster, &name, node),
+            format: None,
+            framework: None,
+            architecture: None,
+            quantization: None,
+            size: None,
+            diffusion: None,
+            disabled: false,
+        });
+        self
+    }
+
+    /// With a fine-tuned weight that has this `spec`.
+    pub(crate) fn weight(mut self, name: &str, spec: &str) -> Self {
+        let node = node(&format!("{{metadata: {{name: {name}}}, spec: {spec}}}"));
+        self.weights.push(FineTunedWeight { object: object("FineTunedWeight", Scope::Cluster, name, node) });
+        self
+    }
+
+    /// The components after merging.
+    pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent>>, ServiceError> {
+        super::merged(policy, &self.service, self.runtime.as_ref(), &self.config, &mut ())
+    }
+
+    /// The composed service.
+    pub(crate) fn compose(&self, policy: &Policy) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+        self.compose_with(policy, &mut ())
+    }
+
+    /// The composed service, with what was overridden.
+    pub(crate) fn compose_with(&self, policy: &Policy, rec: &mut impl super::history::Record) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+        let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
+        let resolution = Resolution { model: self.model.as_ref(), runtime, error: None };
+        let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);
+        super::compose(policy, &self.service, &resolution, &self.config, &weights, rec)
+    }
 }

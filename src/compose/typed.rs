@@ -55,6 +55,14 @@ pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upp
     merged(decoded(&lower, ty)?, &upper, ty, rec)
 }
 
+/// A container as the controller holds it: values that became empty are gone.
+///
+/// # Errors
+/// When a value does not fit its type.
+pub(super) fn decoded_container(container: &Node) -> Result<Node, String> {
+    decoded(container, container_type())
+}
+
 /// A runner over the listed container of its name, or over an empty one; arguments are concatenated (ome-components 1.8).
 ///
 /// # Errors

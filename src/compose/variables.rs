@@ -3,10 +3,12 @@
 use super::component::refusal;
 use super::lint::Place;
 use super::template::{self, ErrorKind, Metadata, Mode};
+use super::typed;
 use crate::api::Service;
 use crate::decision::ServiceError;
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{Policy, TemplateRule};
+use crate::source::Span;
 use crate::yaml::{FieldPath, Map, Node, Origin, Value};
 
 /// Whose pod a container is in; upstream words its errors by it (ome-components 1.8).
@@ -61,13 +63,18 @@ pub(super) fn expand(
             findings.extend(errors.into_iter().map(|error| finding(place, error)));
             container.clone()
         })),
-        TemplateRule::HtmlTemplate => template::expand_container(container, &metadata, Mode::Controller).map_err(|errors| {
-            let first = errors.into_iter().next();
-            let span = first.as_ref().and_then(|error| error.origin).and_then(Origin::span);
-            let message = format!("{}{}", role.template_failed(), first.map(|error| error.message).unwrap_or_default());
-            let refused = refusal(place.service, Code::TemplateInvalid, message, "use field chains such as `{{.Name}}`");
-            ServiceError { span: span.or(refused.span), ..refused }
-        }),
+        TemplateRule::HtmlTemplate => {
+            let failed = |message: &str, span: Option<Span>| {
+                let message = format!("{}{message}", role.template_failed());
+                let refused = refusal(place.service, Code::TemplateInvalid, message, "use field chains such as `{{.Name}}`");
+                ServiceError { span: span.or(refused.span), ..refused }
+            };
+            let expanded = template::expand_container(container, &metadata, Mode::Controller).map_err(|errors| match errors.first() {
+                Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
+                None => failed("", None),
+            })?;
+            typed::decoded_container(&expanded).map_err(|message| failed(&message, None))
+        }
     }
 }
 
