@@ -26,6 +26,7 @@
 pub mod api;
 pub mod builtin;
 pub mod catalog;
+pub mod check;
 pub mod cli;
 pub mod compose;
 pub mod decision;

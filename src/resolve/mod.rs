@@ -80,6 +80,18 @@ impl<'a> Selector<'a> {
     pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
         explain_among(self.policy, self.catalog, self.catalog.runtimes(self.policy.api), service)
     }
+
+    /// Whether a runtime could serve a model if a service named both: enabled, and format and size fit. Protocols,
+    /// accelerators and automatic selection are not asked.
+    pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
+        runtime::could_serve(self.policy, model, runtime)
+    }
+
+    /// The runtime that misses a model by the fewest rules, with what speaks against it; `None` without any runtime that
+    /// the model's scope allows.
+    pub fn nearest_miss(&self, model: &'a Model) -> Option<Candidate<'a>> {
+        runtime::nearest_miss(self.policy, self.catalog.runtimes(self.policy.api), model)
+    }
 }
 
 /// Decides for one service among the given runtimes, which need not be those of the catalog, and keeps every candidate.

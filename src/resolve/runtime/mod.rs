@@ -104,6 +104,52 @@ pub(super) fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, ru
     (evaluation, candidate)
 }
 
+/// Counts what failed and keeps none of it.
+#[derive(Default)]
+struct Counter(usize);
+
+impl Trace for Counter {
+    const ON: bool = true;
+    fn entry(&mut self, _: impl FnOnce() -> EntryChecks) {}
+    fn reject(&mut self, _: impl FnOnce() -> Rejection) {
+        self.0 += 1;
+    }
+    fn note(&mut self, _: impl FnOnce() -> Note) {}
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (Vec::new(), Vec::new(), Vec::new())
+    }
+}
+
+/// The request of nobody in particular: a service of the namespace where both can be seen.
+fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
+    static CLUSTER: EcoString = EcoString::new();
+    let namespace = model.object.id.scope.namespace().or_else(|| runtime.object.id.scope.namespace()).unwrap_or(&CLUSTER);
+    Request { namespace, model, asked: None, protocol: None, accelerators: &[] }
+}
+
+/// Whether a service that names both could be served.
+pub(super) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> bool {
+    let request = anyone(model, runtime);
+    let elsewhere = matches!(&runtime.object.id.scope, Scope::Namespace(namespace) if namespace != request.namespace);
+    !elsewhere && rules::evaluate(policy, &request, runtime, &mut ()).serves_when_named()
+}
+
+/// The runtime with the fewest failed rules, with all of them.
+pub(super) fn nearest_miss<'a>(policy: &Policy, runtimes: &'a RuntimeSet, model: &'a Model) -> Option<Candidate<'a>> {
+    let visible = runtimes.iter().filter(|runtime| match (&model.object.id.scope, &runtime.object.id.scope) {
+        (Scope::Namespace(model), Scope::Namespace(runtime)) => model == runtime,
+        _ => true,
+    });
+    let nearest = visible.min_by_key(|runtime| {
+        let mut failed = Counter::default();
+        rules::evaluate(policy, &anyone(model, runtime), runtime, &mut failed);
+        failed.0
+    })?;
+    let (_, mut candidate) = candidate::<Recorder>(policy, &anyone(model, nearest), nearest);
+    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_)));
+    Some(candidate)
+}
+
 /// Selects among all runtimes.
 pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError> {
     let mut lost = [0usize; Gate::COUNT];

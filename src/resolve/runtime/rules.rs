@@ -77,6 +77,11 @@ impl Evaluation {
         self.failed == 0
     }
 
+    /// Whether nothing speaks against it but rules that a service which names the runtime does not meet.
+    pub(super) fn serves_when_named(&self) -> bool {
+        [Gate::Enabled, Gate::Format, Gate::Size].into_iter().all(|gate| self.failed & (1 << gate as u8) == 0)
+    }
+
     pub(super) fn first_failure(&self) -> Option<Gate> {
         Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
     }

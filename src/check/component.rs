@@ -1,0 +1,180 @@
+//! Rules about components of runtimes, and what of a service can be said without its runtime. What becomes of both
+//! together is judged where they are merged.
+
+use super::{View, about, graded};
+use crate::api::{ComponentKind, Object};
+use crate::compose::lint;
+use crate::diag::{Code, Diagnostic};
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+
+/// Volumes that admission webhooks add to a pod, with the annotation that asks for them (ome-components 6).
+const INJECTED: [(&str, &[&str]); 3] = [
+    ("rdma.ome.io/auto-inject", &["dshm", "devinf"]),
+    ("ome.io/inject-model-init", &["model-empty-dir"]),
+    ("ome.io/inject-fine-tuned-adapter", &["model-empty-dir"]),
+];
+
+static INJECTION: Rule = Rule { id: "injected-volume", text: "a webhook adds the volume", cite: "ome-components 6" };
+
+/// A component as one object writes it.
+struct Written<'a> {
+    object: &'a Object,
+    path: String,
+    node: &'a Node,
+    /// Nothing is laid over or under it.
+    whole: bool,
+}
+
+/// Every component of every OME runtime and service.
+fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
+    for runtime in view.catalog.all_runtimes() {
+        for kind in ComponentKind::ALL {
+            if let Some(node) = runtime.config(kind) {
+                visit(&Written { object: &runtime.object, path: format!("spec.{}", kind.config_key()), node, whole: true });
+            }
+        }
+    }
+    for views in view.catalog.services() {
+        let service = views.of(view.semantics);
+        for component in &service.components {
+            // The deprecated form is written under another key.
+            let key = if service.predictor { "predictor" } else { component.kind.as_str() };
+            visit(&Written { object: &service.object, path: format!("spec.{key}"), node: &component.node, whole: false });
+        }
+    }
+}
+
+/// Findings of a shared rule, named after the object.
+fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
+    found.extend(new.into_iter().map(|finding| {
+        let severity = graded(finding.severity, object);
+        finding.severity(severity).object(object.id.to_string())
+    }));
+}
+
+/// A worker can be built and has a size (S0-048, S0-049).
+pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    each(view, |written| {
+        let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some()) else { return };
+        let at = written.node.as_map().and_then(|map| map.entry("worker")).and_then(|entry| entry.key_origin.span()).or(worker.origin.span());
+        if let Some(size) = worker.get("size").filter(|size| size.as_int().is_some_and(|size| size < 0)) {
+            found.push(
+                about(Code::InvalidValue, written.object, format!("worker.size must be at least 0, not {}", size.as_int().unwrap_or_default()))
+                    .at(size.origin.span())
+                    .path(format!("{}.worker.size", written.path))
+                    .help("write the number of workers beside the leader"),
+            );
+        }
+        if !written.whole {
+            return;
+        }
+        if worker.get("runner").is_none() && worker.get("containers").is_none_or(Node::is_empty) {
+            found.push(
+                about(Code::WorkerWithoutContainer, written.object, "the worker has neither a runner nor containers")
+                    .at(at)
+                    .path(format!("{}.worker", written.path))
+                    .help("add `runner` to the worker"),
+            );
+        }
+        let mut new = Vec::new();
+        lint::worker_size(written.node, &|_: Origin, field: &str| format!("{}.{field}", written.path), &mut new);
+        adopt(written.object, new, found);
+    });
+}
+
+/// maxReplicas is not below minReplicas, and neither is negative (S0-040).
+pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    each(view, |written| {
+        let mut new = Vec::new();
+        for key in ["minReplicas", "maxReplicas"] {
+            if let Some((node, count)) = written.node.get(key).and_then(|node| Some((node, node.as_int().filter(|count| *count < 0)?))) {
+                new.push(
+                    Diagnostic::new(Code::InvalidValue, format!("{key} must be at least 0, not {count}"))
+                        .at(node.origin.span())
+                        .path(format!("{}.{key}", written.path))
+                        .help("write 0 or more"),
+                );
+            }
+        }
+        lint::replica_range(written.node, &|_: Origin, field: &str| format!("{}.{field}", written.path), &mut new);
+        adopt(written.object, new, found);
+    });
+}
+
+/// Mounts, volumes and resources of the pods of a runtime (S0-036, S0-043).
+pub(super) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    each(view, |written| {
+        if !written.whole {
+            return;
+        }
+        let mut new = Vec::new();
+        let mut pod = |pod: &Node, path: String| lint::pod(&with_injected(pod, written.node), pod.get("runner"), &path, &mut new);
+        pod(written.node, written.path.clone());
+        for part in ["leader", "worker"] {
+            if let Some(node) = written.node.get(part) {
+                pod(node, format!("{}.{part}", written.path));
+            }
+        }
+        adopt(written.object, new, found);
+    });
+}
+
+/// The pod with the volumes that a webhook will add to it, as its component's annotations ask for.
+fn with_injected(pod: &Node, component: &Node) -> Node {
+    let asked = |key: &str| component.at(&["annotations", key]).and_then(Node::as_str).is_some_and(|value| !value.is_empty() && value != "false");
+    let names: Vec<&str> = INJECTED.iter().filter(|(key, _)| asked(key)).flat_map(|(_, names)| names.iter().copied()).collect();
+    let has = |name: &str| pod.get("volumes").map(Node::items).unwrap_or_default().iter().any(|volume| volume.get("name").and_then(Node::as_str) == Some(name));
+    let missing: Vec<Node> = names
+        .into_iter()
+        .filter(|name| !has(name))
+        .map(|name| {
+            let origin = Origin::Derived(&INJECTION);
+            Node::new(Value::Map([Entry { key: "name".into(), key_origin: origin, node: Node::str(name, origin) }].into_iter().collect::<Map>()), origin)
+        })
+        .collect();
+    let mut pod = pod.clone();
+    if !missing.is_empty()
+        && let Some(map) = pod.as_map_mut()
+    {
+        let volumes = map.get("volumes").map(Node::items).unwrap_or_default().iter().cloned().chain(missing);
+        let volumes = Node::list(volumes, Origin::Derived(&INJECTION));
+        map.insert("volumes", volumes);
+    }
+    pod
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{codes, run, runtime, service};
+    use crate::policy::Semantics::Documented;
+
+    #[test]
+    fn components_of_runtimes_are_judged() {
+        // S0-036, S0-040, S0-043, S0-048, S0-049: rows of an engine and the codes it gives.
+        for (engine, expected) in [
+            ("{runner: {name: a, image: i}}", &[][..]),
+            ("{minReplicas: 3, maxReplicas: 1}", &["replica-range"]),
+            ("{minReplicas: -1}", &["invalid-value"]),
+            ("{leader: {runner: {}}, worker: {size: 2}}", &["worker-without-container"]),
+            ("{leader: {runner: {}}, worker: {runner: {}}}", &["worker-size-absent"]),
+            ("{worker: {size: -1, containers: [{name: a}]}}", &["invalid-value"]),
+            ("{runner: {volumeMounts: [{name: cache, mountPath: /c}]}}", &["mount-without-volume"]),
+            ("{leader: {runner: {volumeMounts: [{name: cache, mountPath: /c}]}}, volumes: [{name: cache, emptyDir: {}}]}", &["mount-without-volume"]),
+            ("{runner: {volumeMounts: [{name: dshm, mountPath: /c}]}, annotations: {rdma.ome.io/auto-inject: 'true'}}", &[]),
+            ("{volumes: [{name: a, emptyDir: {}, hostPath: {path: /a}}]}", &["volume-two-sources"]),
+            ("{worker: {size: 1, runner: {resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}}}", &["requests-exceed-limits"]),
+        ] {
+            let text = runtime("a", &format!("  engineConfig: {engine}\n"));
+            assert_eq!(codes(&run(&text, Documented)), expected, "{engine}");
+            let text = runtime("a", &format!("  decoderConfig: {engine}\n"));
+            assert_eq!(codes(&run(&text, Documented)), expected, "decoder {engine}");
+        }
+    }
+
+    #[test]
+    fn of_a_service_only_what_it_says_itself_is_judged() {
+        let found =
+            run(&service("s", "  engine: {minReplicas: 3, maxReplicas: 1, runner: {volumeMounts: [{name: of-the-runtime, mountPath: /c}]}}\n"), Documented);
+        assert_eq!(codes(&found), ["replica-range"]);
+    }
+}

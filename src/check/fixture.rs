@@ -1,0 +1,83 @@
+//! Catalogs for tests, straight from a text.
+
+use super::{View, run as check};
+use crate::api::{Api, Object, ObjectRef, Scope};
+use crate::catalog::{Builder, Catalog, Options};
+use crate::diag::{Code, Diagnostic};
+use crate::dialect::ome;
+use crate::policy::{Policy, Semantics};
+use crate::source::SourceId;
+use crate::yaml::{Limits, Node, parse, split};
+
+/// A ClusterServingRuntime whose spec is made of these lines.
+pub(super) fn runtime(name: &str, spec: &str) -> String {
+    object("ClusterServingRuntime", name, spec)
+}
+
+/// A ClusterBaseModel whose spec is made of these lines.
+pub(super) fn model(name: &str, spec: &str) -> String {
+    object("ClusterBaseModel", name, spec)
+}
+
+/// An InferenceService whose spec is made of these lines.
+pub(super) fn service(name: &str, spec: &str) -> String {
+    object("InferenceService", name, spec)
+}
+
+fn object(kind: &str, name: &str, spec: &str) -> String {
+    let spec = if spec.is_empty() { " {}\n".to_owned() } else { format!("\n{spec}") };
+    format!("apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:{spec}")
+}
+
+/// A catalog of the objects of a text; `change` may alter each before it is typed.
+pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
+    let mut builder = Builder::new(Options { semantics });
+    let mut quiet = Vec::new();
+    for range in split(SourceId(0), text).value {
+        let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else { continue };
+        let field = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+        let (api_version, kind) = (field("apiVersion"), field("kind"));
+        let metadata = |key: &str| node.at(&["metadata", key]).and_then(Node::as_str);
+        let cluster = kind.starts_with("Cluster") || kind == "AcceleratorClass";
+        let scope = if cluster { Scope::Cluster } else { Scope::Namespace(metadata("namespace").unwrap_or("default").into()) };
+        let id = ObjectRef { kind: kind.as_str().into(), scope, name: metadata("name").unwrap_or_default().into() };
+        let api = if api_version.starts_with("ome.io") {
+            Api::Ome
+        } else if api_version.starts_with("serving.kserve.io") {
+            Api::KServe
+        } else {
+            Api::Cluster
+        };
+        let mut object =
+            Object { api, api_version: api_version.into(), id, span: node.origin.span().expect("read from a text"), builtin: false, reported: true, node };
+        change(&mut object);
+        match (api, kind.as_str()) {
+            (Api::Ome, "ClusterBaseModel" | "BaseModel") => builder.model(ome::model(object, semantics, &mut quiet)),
+            (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => builder.runtime(ome::runtime(object, semantics, &mut quiet)),
+            (Api::Ome, "FineTunedWeight") => builder.weight(ome::fine_tuned_weight(object)),
+            (Api::Ome, "AcceleratorClass") => builder.accelerator_class(object),
+            (Api::Ome, "InferenceService") => {
+                let mut view = |semantics| ome::service(object.clone(), Policy::of(Api::Ome, semantics).unwrap(), &mut quiet);
+                let views = (view(Semantics::Documented), view(Semantics::Controller));
+                builder.service(views.0, views.1);
+            }
+            _ => builder.other(object),
+        }
+    }
+    builder.finish().0
+}
+
+/// What the rules find in a text.
+pub(super) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
+    run_with(text, semantics, &[])
+}
+
+/// As [`run`], with rules that are off by default.
+pub(super) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
+    check(&View { catalog: &catalog(text, semantics, |_| ()), semantics }, asked)
+}
+
+/// The codes of findings.
+pub(super) fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
+    found.iter().map(|finding| finding.code.as_str()).collect()
+}

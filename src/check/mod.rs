@@ -1,0 +1,123 @@
+//! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per theme.
+//!
+//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of [`CHECKS`]: the codes it can give, the
+//! document it comes from, a function. This room reads no file, changes nothing, and looks at a service only as far as it
+//! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
+
+mod component;
+mod entry;
+mod model;
+mod pairs;
+
+mod references;
+mod runtime;
+mod service;
+mod template;
+
+#[cfg(test)]
+mod fixture;
+
+use crate::api::Api;
+use crate::api::Object;
+use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::policy::{Policy, Semantics};
+use rayon::prelude::*;
+
+/// What is checked, and by whose word.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Everything that was loaded.
+    pub catalog: &'a Catalog,
+    /// Whose word counts.
+    pub semantics: Semantics,
+}
+
+impl View<'_> {
+    /// The policy for an API; OME's where the API has none of its own yet.
+    fn policy(&self, api: Api) -> &'static Policy {
+        let ome = || Policy::of(Api::Ome, self.semantics).expect("OME has a policy under every semantics");
+        Policy::of(api, self.semantics).unwrap_or_else(ome)
+    }
+}
+
+/// One rule or a few that look at the same things.
+pub struct Check {
+    /// Codes it can give.
+    pub codes: &'static [Code],
+    /// Runs only when one of its codes is asked for by name.
+    pub on_demand: bool,
+    /// Document and ledger ids, or upstream file.
+    pub cite: &'static str,
+    run: fn(&View<'_>, &mut Vec<Diagnostic>),
+}
+
+/// Every rule. `ome code CODE` tells what each means; the order decides nothing.
+pub static CHECKS: &[Check] = &[
+    Check { codes: &[Code::ModelIncomplete], on_demand: false, cite: "CONTRACT-tools; ux 0.9", run: model::incomplete },
+    Check { codes: &[Code::UnknownQuantization], on_demand: false, cite: "S0-027", run: model::quantization },
+    Check { codes: &[Code::SimilarName], on_demand: false, cite: "S0-025", run: model::similar_names },
+    Check { codes: &[Code::InvalidPriority, Code::PriorityWithoutAutoSelect], on_demand: false, cite: "S0-029, S0-077", run: runtime::priorities },
+    Check { codes: &[Code::DifferentPriorities], on_demand: false, cite: "S0-081", run: runtime::different_priorities },
+    Check { codes: &[Code::UnknownProtocol], on_demand: false, cite: "S0-031", run: runtime::protocols },
+    Check { codes: &[Code::OneSidedRange, Code::InvalidValue], on_demand: false, cite: "S0-033; ome-selection 2.5", run: runtime::ranges },
+    Check { codes: &[Code::SamePriority, Code::AmbiguousAutoSelection], on_demand: false, cite: "S0-079, S0-080", run: pairs::ties },
+    Check { codes: &[Code::AutoselectOverlap], on_demand: true, cite: "S0-084", run: pairs::overlaps },
+    Check {
+        codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent, Code::InvalidValue],
+        on_demand: false,
+        cite: "S0-048, S0-049",
+        run: component::workers,
+    },
+    Check { codes: &[Code::ReplicaRange, Code::InvalidValue], on_demand: false, cite: "S0-038 to S0-040; ome-selection 5.1", run: component::replicas },
+    Check {
+        codes: &[Code::RequestsExceedLimits, Code::MountWithoutVolume, Code::VolumeTwoSources],
+        on_demand: false,
+        cite: "S0-036, S0-043",
+        run: component::pods,
+    },
+    Check {
+        codes: &[Code::UnknownVariable, Code::TemplateInvalid, Code::VariableOutsideContainer],
+        on_demand: false,
+        cite: "S0-057, S0-058",
+        run: template::variables,
+    },
+    Check { codes: &[Code::DecoderWithoutEngine], on_demand: false, cite: "S0-053", run: service::decoder },
+    Check { codes: &[Code::ServerRefuses, Code::InvalidName, Code::InvalidValue], on_demand: false, cite: "ome-selection 5.2, 5.3", run: service::webhook },
+    Check {
+        codes: &[Code::AcceleratorNotFound, Code::ModelNotFound, Code::RuntimeNotFound],
+        on_demand: false,
+        cite: "CONTRACT-tools; ome-selection 3.4",
+        run: references::dangling,
+    },
+    Check { codes: &[Code::NoRuntimeForModel], on_demand: false, cite: "CONTRACT-tools", run: references::unserved_models },
+    Check { codes: &[Code::RuntimeForNoModel], on_demand: true, cite: "CONTRACT-tools", run: references::unused_runtimes },
+];
+
+/// Runs every rule, those on demand only when `asked` names one of their codes.
+///
+/// Findings are in the order of [`CHECKS`]; whoever prints them sorts. Objects read as context only take part, but a
+/// finding whose place is in such a file is the caller's to drop.
+pub fn run(view: &View<'_>, asked: &[Code]) -> Vec<Diagnostic> {
+    let wanted: Vec<&Check> = CHECKS.iter().filter(|check| !check.on_demand || check.codes.iter().any(|code| asked.contains(code))).collect();
+    let found: Vec<Vec<Diagnostic>> = wanted
+        .into_par_iter()
+        .map(|check| {
+            let mut found = Vec::new();
+            (check.run)(view, &mut found);
+            debug_assert!(found.iter().all(|finding| check.codes.contains(&finding.code)), "a check gives the codes of its row");
+            found
+        })
+        .collect();
+    found.into_iter().flatten().collect()
+}
+
+/// Errors of built-in objects are warnings (S0-079).
+fn graded(severity: Severity, object: &Object) -> Severity {
+    if object.builtin { severity.min(Severity::Warning) } else { severity }
+}
+
+/// A finding about one object, graded by where the object comes from.
+fn about(code: Code, object: &Object, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(code, message).severity(graded(code.doc().severity, object)).object(object.id.to_string())
+}

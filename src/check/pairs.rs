@@ -1,0 +1,384 @@
+//! Runtimes that can match one model, so that something else than the model has to decide between them.
+//!
+//! # How cost grows
+//! Only entries of one scope with one priority can tie. Among them, entries are put in buckets by architecture and walked
+//! in the order of their least size with those still open beside them, so disjoint ranges are never compared. What is
+//! left is the number of pairs that overlap; [`MOST_PAIRS`] bounds what is said about them.
+
+use super::entry::{is_on, overlap, share_protocol};
+use super::{View, graded};
+use crate::api::{Api, Field, FormatEntry, Object, Runtime, Scope, Size};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::policy::{Policy, RangeRule};
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most pairs of one scope and priority that are reported one by one; ties beyond them are counted.
+pub(super) const MOST_PAIRS: usize = 10_000;
+
+/// One entry that automatic selection looks at.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    runtime: &'a Runtime,
+    entry: &'a FormatEntry,
+    /// Least and greatest size in parameters, open bounds infinite.
+    range: (f64, f64),
+}
+
+/// What has to be equal before two entries can tie.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'a> {
+    api: Api,
+    scope: &'a Scope,
+    priority: Option<i64>,
+}
+
+/// Same priority, or none at all, between two runtimes of one scope (S0-079, S0-080).
+pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let mut groups: BTreeMap<Key<'_>, Vec<Candidate<'_>>> = BTreeMap::new();
+    for candidate in candidates(view) {
+        let object = &candidate.runtime.object;
+        let key = Key { api: object.api, scope: &object.id.scope, priority: candidate.entry.priority.as_ref().map(|priority| priority.value) };
+        groups.entry(key).or_default().push(candidate);
+    }
+    for (key, group) in groups {
+        let policy = view.policy(key.api);
+        let mut seen = BTreeSet::new();
+        let mut untold = 0_usize;
+        let mut last = None;
+        each_overlap(policy, &group, |a, b| {
+            // In the order of names, so that a pair has one name for itself.
+            let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
+            // Nothing is reported on files that are only context, so such pairs must not use up the bound.
+            if !a.runtime.object.reported && !b.runtime.object.reported || !seen.insert((a.runtime.object.id.clone(), b.runtime.object.id.clone())) {
+                return;
+            }
+            if seen.len() > MOST_PAIRS {
+                untold += 1;
+                last = Some((a, b));
+            } else {
+                found.push(tie(&key, a, b));
+            }
+        });
+        if let Some((a, b)) = last {
+            let mut finding = tie(&key, a, b);
+            finding.message = format!("{}; {untold} more pairs of this priority are not listed", finding.message);
+            found.push(finding);
+        }
+    }
+}
+
+fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>) -> Diagnostic {
+    // The place is in a file that is reported on, and in the user's rather than in a built-in one.
+    let (here, there) = if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
+    let (first, second) = (&a.runtime.object.id.name, &b.runtime.object.id.name);
+    let sizes = sizes(a, b);
+    let (code, message, help) = match key.priority {
+        Some(priority) => (
+            Code::SamePriority,
+            format!("`{first}` and `{second}` can match one model{sizes} and both have priority {priority}"),
+            "give one of them a higher priority, or make their size ranges disjoint",
+        ),
+        None => (
+            Code::AmbiguousAutoSelection,
+            format!("`{first}` and `{second}` can match one model{sizes} and neither has a priority"),
+            "give one of them a priority: the documents do not guarantee which one is chosen",
+        ),
+    };
+    let builtin = here.runtime.object.builtin && there.runtime.object.builtin;
+    let severity = if builtin { graded(code.doc().severity, &here.runtime.object) } else { code.doc().severity };
+    let place = |candidate: Candidate<'_>| {
+        let priority = candidate.entry.priority.as_ref().and_then(Field::span);
+        priority.or_else(|| candidate.entry.origin.span()).unwrap_or_else(|| candidate.runtime.object.name_span())
+    };
+    let mut finding = Diagnostic::new(code, message)
+        .severity(severity)
+        .label(place(here), here.runtime.object.id.to_string())
+        .label(place(there), there.runtime.object.id.to_string())
+        .path("supportedModelFormats[].priority")
+        .object(a.runtime.object.id.to_string())
+        .object(b.runtime.object.id.to_string())
+        .help(help);
+    finding.overlap = Some(common(a, b));
+    finding
+}
+
+fn rank(object: &Object) -> u8 {
+    u8::from(!object.reported) * 2 + u8::from(object.builtin)
+}
+
+fn sizes(a: Candidate<'_>, b: Candidate<'_>) -> String {
+    match common(a, b) {
+        (None, None) => String::new(),
+        (Some(min), Some(max)) if min == max => format!(" of {min}"),
+        (Some(min), Some(max)) => format!(" of {min} to {max}"),
+        (Some(min), None) => format!(" of {min} and more"),
+        (None, Some(max)) => format!(" of up to {max}"),
+    }
+}
+
+/// The common part of two ranges, as written.
+fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>) {
+    let text = |bound: Option<&Field<Size>>| bound.map(|bound| bound.value.text.to_string());
+    let min = if a.range.0 >= b.range.0 { a } else { b };
+    let max = if a.range.1 <= b.range.1 { a } else { b };
+    let bound = |candidate: Candidate<'_>, least: bool| {
+        let range = candidate.runtime.size_range.as_ref()?;
+        let open = if least { candidate.range.0 == f64::NEG_INFINITY } else { candidate.range.1 == f64::INFINITY };
+        if open { None } else { text(if least { range.min.as_ref() } else { range.max.as_ref() }) }
+    };
+    (bound(min, true), bound(max, false))
+}
+
+/// Every entry of an enabled runtime that allows automatic selection.
+fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
+    let view = *view;
+    view.catalog.all_runtimes().filter(|runtime| !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value)).flat_map(move |runtime| {
+        let range = range(view.policy(runtime.object.api), runtime);
+        runtime.formats.iter().filter(|entry| is_on(entry)).map(move |entry| Candidate { runtime, entry, range })
+    })
+}
+
+/// Bounds in parameters; one that is absent or no size is open.
+fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
+    let bound = |size: &Field<Size>| match policy.range {
+        RangeRule::OpenBounds => size.value.documented.map(crate::quantity::ParamCount::as_f64),
+        RangeRule::CrashOnMissingBound => Some(size.value.controller),
+    };
+    let range = runtime.size_range.as_ref();
+    let min = range.and_then(|range| range.min.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
+    let max = range.and_then(|range| range.max.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
+    (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
+}
+
+/// Calls `visit` for entries of different runtimes that can match one model.
+fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl FnMut(Candidate<'a>, Candidate<'a>)) {
+    let mut by_architecture: BTreeMap<&str, Vec<Candidate<'a>>> = BTreeMap::new();
+    let mut any = Vec::new();
+    for candidate in group {
+        match &candidate.entry.architecture {
+            Some(architecture) => by_architecture.entry(architecture.value.as_str()).or_default().push(*candidate),
+            None => any.push(*candidate),
+        }
+    }
+    let test =
+        |a: Candidate<'a>, b: Candidate<'a>| !std::ptr::eq(a.runtime, b.runtime) && share_protocol(a.runtime, b.runtime) && overlap(policy, a.entry, b.entry);
+    let fixed = any.len();
+    for (index, bucket) in by_architecture.values().enumerate() {
+        // Entries for any architecture meet each bucket, and each other once.
+        let mut all: Vec<(bool, Candidate<'a>)> = bucket.iter().map(|candidate| (false, *candidate)).collect();
+        all.extend(any.iter().map(|candidate| (true, *candidate)));
+        sweep(all, |(a_any, a), (b_any, b)| {
+            if (index == 0 || !(a_any && b_any)) && test(a, b) {
+                visit(a, b);
+            }
+        });
+    }
+    if by_architecture.is_empty() && fixed > 1 {
+        sweep(any.into_iter().map(|candidate| (true, candidate)).collect(), |(_, a), (_, b)| {
+            if test(a, b) {
+                visit(a, b);
+            }
+        });
+    }
+}
+
+/// Calls `meet` for every two candidates whose ranges have a common point.
+fn sweep<'a>(mut all: Vec<(bool, Candidate<'a>)>, mut meet: impl FnMut((bool, Candidate<'a>), (bool, Candidate<'a>))) {
+    all.retain(|(_, candidate)| candidate.range.0 <= candidate.range.1);
+    all.sort_by(|(_, a), (_, b)| a.range.0.total_cmp(&b.range.0));
+    let mut open: Vec<(bool, Candidate<'a>)> = Vec::new();
+    for current in all {
+        open.retain(|(_, candidate)| candidate.range.1 >= current.1.range.0);
+        for other in &open {
+            meet(*other, current);
+        }
+        open.push(current);
+    }
+}
+
+/// Groups of runtimes that automatic selection can all choose for one model, whatever their priorities (S0-084).
+pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let mut scopes: BTreeMap<(Api, &Scope), Vec<Candidate<'_>>> = BTreeMap::new();
+    for candidate in candidates(view) {
+        scopes.entry((candidate.runtime.object.api, &candidate.runtime.object.id.scope)).or_default().push(candidate);
+    }
+    for ((api, _), all) in scopes {
+        let policy = view.policy(api);
+        let mut groups: BTreeMap<Vec<usize>, (f64, f64)> = BTreeMap::new();
+        // What meets at one point of size is a group; every group begins where some member's range begins.
+        let mut by_architecture: BTreeMap<Option<&EcoString>, Vec<usize>> = BTreeMap::new();
+        for (index, candidate) in all.iter().enumerate() {
+            by_architecture.entry(candidate.entry.architecture.as_ref().map(|architecture| &architecture.value)).or_default().push(index);
+        }
+        let none = Vec::new();
+        for (index, first) in all.iter().enumerate() {
+            let architecture = first.entry.architecture.as_ref().map(|architecture| &architecture.value);
+            let same = by_architecture.get(&architecture).unwrap_or(&none);
+            let open = if architecture.is_some() { by_architecture.get(&None).unwrap_or(&none) } else { &none };
+            let start = first.range.0;
+            let members: Vec<usize> = same
+                .iter()
+                .chain(open)
+                .copied()
+                .filter(|other| {
+                    let other_candidate = &all[*other];
+                    other_candidate.range.0 <= start
+                        && start <= other_candidate.range.1
+                        && (*other == index || (share_protocol(first.runtime, other_candidate.runtime) && overlap(policy, first.entry, other_candidate.entry)))
+                })
+                .collect();
+            let range =
+                members.iter().fold((f64::NEG_INFINITY, f64::INFINITY), |range, member| (range.0.max(all[*member].range.0), range.1.min(all[*member].range.1)));
+            let mut names: Vec<usize> = members;
+            names.sort_by(|a, b| all[*a].runtime.object.id.cmp(&all[*b].runtime.object.id));
+            names.dedup_by(|a, b| std::ptr::eq(all[*a].runtime, all[*b].runtime));
+            if names.len() > 1 {
+                groups.insert(names, range);
+            }
+        }
+        let sets: Vec<BTreeSet<usize>> = groups.keys().map(|names| names.iter().copied().collect()).collect();
+        let mut holding: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (position, set) in sets.iter().enumerate() {
+            set.iter().for_each(|member| holding.entry(*member).or_default().push(position));
+        }
+        for (position, (names, range)) in groups.iter().enumerate() {
+            // A group within a larger one says nothing new.
+            let others = holding.get(&names[0]).map(Vec::as_slice).unwrap_or_default();
+            if others.iter().any(|other| sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])) {
+                continue;
+            }
+            found.push(group(&all, names, *range));
+        }
+    }
+}
+
+fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnostic {
+    let members: Vec<&Runtime> = names.iter().map(|index| all[*index].runtime).collect();
+    let place = members.iter().min_by_key(|runtime| rank(&runtime.object)).expect("a group has members");
+    let words: Vec<String> = names
+        .iter()
+        .map(|index| {
+            let Candidate { runtime, entry, .. } = all[*index];
+            let priority = entry.priority.as_ref().map_or("no priority".to_owned(), |priority| format!("priority {}", priority.value));
+            let bounds = runtime.size_range.as_ref().map_or(String::new(), |range| {
+                let text = |bound: &Option<Field<Size>>| bound.as_ref().map_or(String::new(), |bound| bound.value.text.to_string());
+                format!(", {}..{}", text(&range.min), text(&range.max))
+            });
+            format!("`{}` ({priority}{bounds})", runtime.object.id.name)
+        })
+        .collect();
+    let mut finding = Diagnostic::new(Code::AutoselectOverlap, format!("automatic selection can choose any of {} for one model", words.join(", ")))
+        .severity(Severity::Info)
+        .at(place.object.name_span())
+        .help("nothing, if the priorities say what is meant");
+    for runtime in &members {
+        finding = finding.object(runtime.object.id.to_string());
+    }
+    let text = |least: bool, value: f64| {
+        names.iter().find_map(|index| {
+            let candidate = &all[*index];
+            let (bound, own) = match (&candidate.runtime.size_range, least) {
+                (Some(range), true) => (range.min.as_ref(), candidate.range.0),
+                (Some(range), false) => (range.max.as_ref(), candidate.range.1),
+                (None, _) => return None,
+            };
+            bound.filter(|_| own.total_cmp(&value).is_eq()).map(|bound| bound.value.text.to_string())
+        })
+    };
+    finding.overlap = Some((text(true, range.0), text(false, range.1)));
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{codes, run, runtime};
+    use crate::diag::{Code, Severity};
+    use crate::policy::Semantics::{Controller, Documented};
+
+    fn pair(first: &str, second: &str) -> Vec<(Code, Vec<String>, Option<(Option<String>, Option<String>)>)> {
+        let text = format!("{}---\n{}", runtime("a", first), runtime("b", second));
+        run(&text, Documented)
+            .into_iter()
+            .filter(|finding| matches!(finding.code, Code::SamePriority | Code::AmbiguousAutoSelection))
+            .map(|finding| (finding.code, finding.objects, finding.overlap))
+            .collect()
+    }
+
+    fn spec(format: &str, range: &str) -> String {
+        format!("  supportedModelFormats:\n  - {{modelFormat: {{name: safetensors}}, autoSelect: true{format}}}\n{range}")
+    }
+
+    #[test]
+    fn equal_priorities_tie_where_one_model_fits_both() {
+        // S0-079: rows of first, second, whether they tie.
+        let range = |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
+        for (first, second, ties) in [
+            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("6B", "12B")), true),
+            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("9B", "12B")), true),
+            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("10B", "12B")), false),
+            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 4", &range("5B", "9B")), false),
+            (spec(", priority: 3", ""), spec(", priority: 3, modelArchitecture: A", ""), true),
+            (spec(", priority: 3, modelArchitecture: B", ""), spec(", priority: 3, modelArchitecture: A", ""), false),
+            (spec(", priority: 3, quantization: fp8", ""), spec(", priority: 3, quantization: int4", ""), false),
+            (spec(", priority: 3, modelFramework: {name: t, version: '4'}", ""), spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""), true),
+            (spec(", priority: 3, modelFramework: {name: t, version: '4.2'}", ""), spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""), false),
+            (spec(", priority: 3", "  protocolVersions: [openAI]\n"), spec(", priority: 3", "  protocolVersions: [cohere]\n"), false),
+            (spec(", priority: 3", "  protocolVersions: [openAI]\n"), spec(", priority: 3", ""), true),
+            (spec(", priority: 3", "  disabled: true\n"), spec(", priority: 3", ""), false),
+            (spec("", ""), spec(", priority: 1", ""), false),
+        ] {
+            assert_eq!(!pair(&first, &second).is_empty(), ties, "{first}{second}");
+        }
+    }
+
+    #[test]
+    fn a_pair_is_reported_once_with_its_common_sizes() {
+        let both = spec(", priority: 1", "  modelSizeRange: {min: 5B}\n");
+        let twice = format!("{both}  - {{modelFormat: {{name: safetensors}}, autoSelect: true, priority: 1}}\n").replace("  modelSizeRange: {min: 5B}\n", "");
+        let found = pair(&both, &twice);
+        let objects = vec!["ClusterServingRuntime/a".to_owned(), "ClusterServingRuntime/b".to_owned()];
+        assert_eq!(found, vec![(Code::SamePriority, objects, Some((Some("5B".into()), None)))]);
+        assert_eq!(pair(&spec("", ""), &spec("", "")).first().map(|found| found.0), Some(Code::AmbiguousAutoSelection));
+    }
+
+    #[test]
+    fn unset_is_its_own_value_for_the_controller() {
+        let text = format!("{}---\n{}", runtime("a", &spec(", priority: 3", "")), runtime("b", &spec(", priority: 3, quantization: fp8", "")));
+        assert!(codes(&run(&text, Documented)).contains(&"same-priority"));
+        assert!(!codes(&run(&text, Controller)).contains(&"same-priority"));
+    }
+
+    #[test]
+    fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_a_flood_of_ties_is_bounded() {
+        let disjoint: String = (0..3000)
+            .map(|index| {
+                runtime(&format!("r{index}"), &spec(", priority: 1, modelArchitecture: A", &format!("  modelSizeRange: {{min: {0}M, max: {0}M}}\n", index + 1)))
+                    + "---\n"
+            })
+            .collect();
+        assert!(run(&disjoint, Documented).iter().all(|finding| finding.code != Code::SamePriority));
+        let equal: String = (0..200).map(|index| runtime(&format!("r{index}"), &spec(", priority: 1", "")) + "---\n").collect();
+        let found = run(&equal, Documented);
+        let ties: Vec<_> = found.iter().filter(|finding| finding.code == Code::SamePriority).collect();
+        assert_eq!(ties.len(), super::MOST_PAIRS + 1);
+        assert!(ties.iter().any(|finding| finding.message.contains("9900 more pairs")), "{:?}", ties.last());
+        assert!(ties.iter().all(|finding| finding.severity == Severity::Error));
+    }
+
+    #[test]
+    fn overlaps_are_listed_as_groups() {
+        let range = |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
+        let text = [("wide", "5B", "9B"), ("narrow", "6B", "8B"), ("lone", "20B", "30B"), ("high", "8.5B", "12B")]
+            .map(|(name, min, max)| runtime(name, &spec(", priority: 1, modelArchitecture: A", &range(min, max))))
+            .join("---\n");
+        let found: Vec<_> = super::super::fixture::run_with(&text, Documented, &[Code::AutoselectOverlap])
+            .into_iter()
+            .filter(|finding| finding.code == Code::AutoselectOverlap)
+            .map(|finding| (finding.objects.join(" ").replace("ClusterServingRuntime/", ""), finding.overlap))
+            .collect();
+        let overlap = |min: &str, max: &str| Some((Some(min.to_owned()), Some(max.to_owned())));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.contains(&("narrow wide".into(), overlap("6B", "8B"))) && found.contains(&("high wide".into(), overlap("8.5B", "9B"))), "{found:?}");
+    }
+}

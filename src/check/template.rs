@@ -1,0 +1,143 @@
+//! Placeholders in containers, and where they stay as they are (S0-057, S0-058).
+
+use super::{View, about};
+use crate::api::{ComponentKind, Object};
+use crate::compose::template::{Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of};
+use crate::diag::{Code, Diagnostic};
+use crate::policy::{Policy, TemplateRule};
+use crate::yaml::{FieldPath, Node, Value};
+
+/// Parts of a component whose runner is expanded.
+const PARTS: [&str; 2] = ["leader", "worker"];
+
+/// Variables that map to nothing, and variables where nothing is expanded.
+pub(super) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome) {
+        let policy = view.policy(runtime.object.api);
+        let keys = ComponentKind::ALL.map(ComponentKind::config_key);
+        Scan { policy, object: &runtime.object, found }.spec(&keys);
+    }
+    for views in view.catalog.services() {
+        let service = views.of(view.semantics);
+        if service.object.api == crate::api::Api::Ome {
+            Scan { policy: view.policy(service.object.api), object: &service.object, found }.spec(&ComponentKind::ALL.map(ComponentKind::as_str));
+        }
+    }
+}
+
+struct Scan<'s, 'f> {
+    policy: &'static Policy,
+    object: &'s Object,
+    found: &'f mut Vec<Diagnostic>,
+}
+
+impl Scan<'_, '_> {
+    fn spec(&mut self, components: &[&str]) {
+        let Some(spec) = self.object.node.get("spec") else { return };
+        let root = FieldPath::root().field("spec");
+        for entry in spec.entries() {
+            let path = root.field(entry.key.clone());
+            if components.contains(&entry.key.as_str()) {
+                self.component(&entry.node, &path);
+            } else {
+                self.outside(&entry.node, &path);
+            }
+        }
+    }
+
+    fn component(&mut self, node: &Node, path: &FieldPath) {
+        for entry in node.entries() {
+            let path = path.field(entry.key.clone());
+            match entry.key.as_str() {
+                "runner" => self.container(&entry.node, &path),
+                key if PARTS.contains(&key) => self.component(&entry.node, &path),
+                // The first container is the engine where there is no runner (S0-034).
+                "containers" if node.get("runner").is_none() => {
+                    for (index, container) in entry.node.items().iter().enumerate() {
+                        if index == 0 { self.container(container, &path.index(index)) } else { self.outside(container, &path.index(index)) }
+                    }
+                }
+                _ => self.outside(&entry.node, &path),
+            }
+        }
+    }
+
+    fn container(&mut self, container: &Node, path: &FieldPath) {
+        let errors = match self.policy.template {
+            TemplateRule::FieldChains => check_container(container),
+            TemplateRule::HtmlTemplate => {
+                // No service is known here; labels and annotations that are missing are no errors in Go.
+                let metadata = Metadata { name: "name", namespace: "namespace", ..Metadata::default() };
+                expand_container(container, &metadata, Mode::Controller).err().unwrap_or_default()
+            }
+        };
+        for error in errors {
+            self.refuse(&error, path);
+        }
+    }
+
+    fn refuse(&mut self, error: &Error, path: &FieldPath) {
+        let (code, help) = match error.kind {
+            ErrorKind::UnknownVariable => (Code::UnknownVariable, "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`"),
+            // A label may be on the service; what only the cluster knows is no mistake in a file.
+            ErrorKind::MissingKey | ErrorKind::UnknownAtPlanTime => return,
+            ErrorKind::Execution if error.message.contains("can't evaluate field") => {
+                (Code::UnknownVariable, "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`")
+            }
+            ErrorKind::Syntax | ErrorKind::Execution | ErrorKind::Result | ErrorKind::Unsupported => {
+                (Code::TemplateInvalid, "use field chains such as `{{.Name}}`")
+            }
+        };
+        let inner = error.path.to_string();
+        let path = if inner.is_empty() { path.to_string() } else { format!("{path}.{inner}") };
+        let span = error.origin.and_then(crate::yaml::Origin::span).or_else(|| Some(self.object.name_span()));
+        self.found.push(about(code, self.object, error.message.clone()).at(span).path(path).help(help));
+    }
+
+    fn outside(&mut self, node: &Node, path: &FieldPath) {
+        match &node.value {
+            Value::Str(text) => {
+                if let Some(variable) = variables_of(text).first() {
+                    self.found.push(
+                        about(Code::VariableOutsideContainer, self.object, format!("`{variable}` stays as it is: only the engine container is expanded"))
+                            .at(node.origin.span())
+                            .path(path.to_string())
+                            .help("write the value out"),
+                    );
+                }
+            }
+            Value::List(items) => items.iter().enumerate().for_each(|(index, item)| self.outside(item, &path.index(index))),
+            Value::Map(map) => map.iter().for_each(|entry| self.outside(&entry.node, &path.field(entry.key.clone()))),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{codes, run, runtime};
+    use crate::policy::Semantics::{Controller, Documented};
+
+    #[test]
+    fn variables_are_judged_where_they_stand() {
+        // S0-057, S0-058.
+        for (engine, expected) in [
+            ("{runner: {args: ['{{.Name}} {{ .Labels.team }}']}}", &[][..]),
+            ("{runner: {args: ['{{.Foo}}', '{{.name}}']}}", &["unknown-variable", "unknown-variable"]),
+            ("{leader: {runner: {env: [{name: A, value: '{{.Foo}}'}]}}}", &["unknown-variable"]),
+            ("{runner: {args: ['{{ if .Name }}x{{ end }}']}}", &["template-invalid"]),
+            ("{runner: {}, nodeSelector: {pool: '{{.Name}}'}}", &["variable-outside-container"]),
+            ("{runner: {}, containers: [{args: ['{{.Name}}']}]}", &["variable-outside-container"]),
+            ("{containers: [{args: ['{{.Name}}']}, {args: ['{{.Name}}']}]}", &["variable-outside-container"]),
+        ] {
+            assert_eq!(codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Documented)), expected, "{engine}");
+        }
+        for (engine, expected) in [
+            ("{runner: {args: ['{{.Labels.none}}', '{{ if .Name }}x{{ end }}']}}", &[][..]),
+            ("{runner: {args: ['{{.Foo}}']}}", &["unknown-variable"]),
+            ("{runner: {args: ['{{']}}", &["template-invalid"]),
+        ] {
+            assert_eq!(codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Controller)), expected, "{engine}");
+        }
+    }
+}
