@@ -147,20 +147,22 @@ impl Check<'_> {
     fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
         let object = self.strictness.fields(definition);
         let Value::Map(map) = &node.value else { return };
+        // The server writes its defaults in before it looks.
+        let needed = |field: &Field| field.required && field.default.is_none();
         let mut present = 0;
         for entry in map {
             match object.fields.iter().find(|field| field.name == entry.key) {
                 Some(_) if entry.node.is_null() => {}
                 Some(field) => {
-                    present += usize::from(field.required);
+                    present += usize::from(needed(field));
                     self.value(&entry.node, &field.ty, &place.key(entry));
                 }
                 None if object.open => {}
                 None => self.unknown(entry, node, object, place),
             }
         }
-        if present < object.fields.iter().filter(|field| field.required).count() {
-            for field in object.fields.iter().filter(|field| field.required && node.get(field.name).is_none()) {
+        if present < object.fields.iter().filter(|field| needed(field)).count() {
+            for field in object.fields.iter().filter(|field| needed(field) && node.get(field.name).is_none()) {
                 self.absent(node, field, place);
             }
         }
