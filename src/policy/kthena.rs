@@ -174,6 +174,10 @@ pub struct KthenaPolicy {
     pub gang_resources: GangResources,
     /// PodGroups carry the label and the annotation of the document beside those of the code (S4-015).
     pub gang_seed_labels: bool,
+    /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
+    pub controller_revisions: bool,
+    /// Plugins that add variables add them once more on every later worker of a role replica (kthena.md 2.5).
+    pub plugin_env_repeats: bool,
     /// See [`OrdinalRule`].
     pub ordinals: OrdinalRule,
     /// See [`ProtectionRule`].
@@ -204,6 +208,8 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::LeftOut,
     gang_resources: GangResources::RequestsOrLimits,
     gang_seed_labels: true,
+    controller_revisions: false,
+    plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Ordinal,
     pace: UpdatePace::OneByOne,
@@ -226,6 +232,8 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    controller_revisions: false,
+    plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Position,
     pace: UpdatePace::OneByOne,
@@ -248,6 +256,8 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    controller_revisions: true,
+    plugin_env_repeats: true,
     ordinals: OrdinalRule::Append,
     protection: ProtectionRule::Position,
     pace: UpdatePace::Budget,
@@ -270,6 +280,8 @@ pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     gang_unlisted: UnlistedRole::AllReplicas,
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
+    controller_revisions: true,
+    plugin_env_repeats: true,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Position,
     pace: UpdatePace::Budget,
