@@ -3,6 +3,10 @@
 //! In: an API and a semantics. Out: one constant that rules read. A rule that differs is one function with a named
 //! variant here, never a second pipeline; a new release is a new constant. Only `pipeline` and `cli` choose a policy.
 
+mod kthena;
+
+pub use kthena::*;
+
 use crate::api::Api;
 use serde::Serialize;
 use std::fmt;

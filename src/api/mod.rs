@@ -5,6 +5,7 @@
 
 mod config;
 mod model;
+mod model_serving;
 mod object;
 mod runtime;
 mod service;
@@ -12,6 +13,7 @@ mod version;
 
 pub use config::{IngressConfig, OperatorConfig};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
+pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{FormatEntry, Runtime, SizeRange};
 pub use service::{Component, ComponentKind, ModelLookup, ModelRef, RuntimeRef, Service};

@@ -4,5 +4,6 @@
 //! (sizes, versions, fields that contradict each other). A dialect decides nothing and nothing downstream asks which
 //! dialect an object came from.
 
+pub mod kthena;
 pub mod ome;
 mod parts;

@@ -8,6 +8,7 @@ mod build;
 mod domain;
 mod frame;
 mod kind;
+pub mod kthena;
 mod metadata;
 mod model_config;
 mod names;

@@ -1,0 +1,201 @@
+//! ModelServings: groups of roles of pods, and how they are gathered, replaced and brought back.
+
+use super::object::{Field, Object};
+use crate::quantity::{IntOrPercent, Rounding};
+use crate::yaml::{Map, Node, Origin};
+use ecow::EcoString;
+
+/// What an update replaces at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RolloutType {
+    /// Whole ServingGroups.
+    ServingGroup,
+    /// Role replicas within their group.
+    Role,
+}
+
+impl RolloutType {
+    /// The word of the manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ServingGroup => "ServingGroupRollingUpdate",
+            Self::Role => "RoleRollingUpdate",
+        }
+    }
+}
+
+/// What comes back when a pod fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RecoveryPolicy {
+    /// The whole group.
+    ServingGroupRecreate,
+    /// The role replica; the pod alone in the documents (S4-037).
+    RoleRecreate,
+    /// Nothing by this event.
+    None,
+}
+
+impl RecoveryPolicy {
+    /// The word of the manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ServingGroupRecreate => "ServingGroupRecreate",
+            Self::RoleRecreate => "RoleRecreate",
+            Self::None => "None",
+        }
+    }
+}
+
+/// How many may be missing, and how many an update leaves alone.
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    /// Number or percentage, of which the part is cut off.
+    pub max_unavailable: Option<Field<IntOrPercent>>,
+    /// Number or percentage, rounded up.
+    pub partition: Option<Field<IntOrPercent>>,
+}
+
+impl Budget {
+    /// How many of `total` an update leaves alone; 0 without a partition.
+    pub fn protected(&self, total: i64) -> i64 {
+        self.partition.as_ref().map_or(0, |partition| partition.value.scaled(total, Rounding::Up).max(0))
+    }
+
+    /// How many of `total` may be missing; `None` when nothing is written.
+    pub fn unavailable(&self, total: i64) -> Option<i64> {
+        self.max_unavailable.as_ref().map(|most| most.value.scaled(total, Rounding::Down))
+    }
+}
+
+/// The template of a pod.
+#[derive(Clone, Debug)]
+pub struct PodTemplate {
+    /// `metadata.labels`.
+    pub labels: Map,
+    /// `metadata.annotations`.
+    pub annotations: Map,
+    /// `spec`.
+    pub spec: Node,
+}
+
+/// A role: replicas of one entry pod and its workers.
+#[derive(Clone, Debug)]
+pub struct Role {
+    /// Name, unique in its ModelServing.
+    pub name: Field<EcoString>,
+    /// Replicas in every group, not negative.
+    pub replicas: Field<i64>,
+    /// Workers beside the entry pod of every replica, not negative.
+    pub workers: Field<i64>,
+    /// Template of the entry pod.
+    pub entry: PodTemplate,
+    /// Template of the workers.
+    pub worker: Option<PodTemplate>,
+    /// Limits of an update of this role.
+    pub budget: Budget,
+    /// The whole role with its defaults.
+    pub node: Node,
+}
+
+impl Role {
+    /// Pods of one replica: the entry and its workers.
+    pub fn size(&self) -> i64 {
+        self.workers.value.saturating_add(1)
+    }
+
+    /// Pods in one group.
+    pub fn pods(&self) -> i64 {
+        self.replicas.value.saturating_mul(self.size())
+    }
+}
+
+/// What a gang must have at least.
+#[derive(Clone, Debug)]
+pub struct GangPolicy {
+    /// Replicas by role, in the order of the file; empty when the map is absent.
+    pub min_role_replicas: Vec<(Field<EcoString>, i64)>,
+    /// Who wrote it.
+    pub origin: Origin,
+}
+
+impl GangPolicy {
+    /// The minimum of a role, when the map names it.
+    pub fn minimum(&self, role: &str) -> Option<i64> {
+        self.min_role_replicas.iter().find(|(name, _)| name.value == role).map(|(_, minimum)| *minimum)
+    }
+}
+
+/// One plugin of the chain that pods pass when they are created.
+#[derive(Clone, Debug)]
+pub struct Plugin {
+    /// Name under which it is registered.
+    pub name: Field<EcoString>,
+    /// `BuiltIn` is the only one there is.
+    pub kind: EcoString,
+    /// Free configuration.
+    pub config: Option<Node>,
+    /// Roles it is for; empty: all.
+    pub roles: Vec<EcoString>,
+    /// `All`, `Entry` or `Worker`; anything else matches no pod.
+    pub target: EcoString,
+}
+
+/// A ModelServing, defaults of its CRD written in.
+#[derive(Clone, Debug)]
+pub struct ModelServing {
+    /// The object with its defaults.
+    pub object: Object,
+    /// Namespace.
+    pub namespace: EcoString,
+    /// ServingGroups, not negative.
+    pub replicas: Field<i64>,
+    /// Scheduler of every pod.
+    pub scheduler: Field<EcoString>,
+    /// What an update replaces.
+    pub rollout: Field<RolloutType>,
+    /// Limits of an update of groups.
+    pub budget: Budget,
+    /// What comes back when a pod fails.
+    pub recovery: Field<RecoveryPolicy>,
+    /// Seconds in which a failed pod may come back by itself.
+    pub restart_grace_seconds: i64,
+    /// Gang minimum.
+    pub gang: Option<GangPolicy>,
+    /// `template.networkTopology`, when it is set.
+    pub topology: Option<Topology>,
+    /// Plugins in order.
+    pub plugins: Vec<Plugin>,
+    /// Roles in order.
+    pub roles: Vec<Role>,
+}
+
+/// How close together pods are placed; copied to the PodGroup.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// For a whole group.
+    pub group: Option<Node>,
+    /// For one role replica.
+    pub role: Option<Node>,
+}
+
+impl ModelServing {
+    /// Name.
+    pub fn name(&self) -> &EcoString {
+        &self.object.id.name
+    }
+
+    /// Pods of one group.
+    pub fn pods_per_group(&self) -> i64 {
+        self.roles.iter().fold(0, |sum: i64, role| sum.saturating_add(role.pods()))
+    }
+
+    /// Pods of all groups.
+    pub fn pods(&self) -> i64 {
+        self.replicas.value.saturating_mul(self.pods_per_group())
+    }
+
+    /// A role by its name.
+    pub fn role(&self, name: &str) -> Option<&Role> {
+        self.roles.iter().find(|role| role.name.value == name)
+    }
+}

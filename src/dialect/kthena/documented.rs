@@ -1,0 +1,210 @@
+//! The bounds of seed 004, and what every release of Kthena takes for granted.
+
+use super::ROLE_NAME_LENGTH;
+use crate::api::RolloutType;
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::policy::KthenaPolicy;
+use crate::quantity::{IntOrPercent, names};
+use crate::yaml::{Node, Value};
+
+/// Adds what the document does not allow. Types, enums and absent fields are the schema's.
+pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(spec) = document.get("spec") else { return };
+    let mut check = Check { diagnostics };
+    check.count(spec.get("replicas"), "spec.replicas");
+    check.choice(spec.get("recoveryPolicy"), "spec.recoveryPolicy", "None", policy.recovery_none, "ServingGroupRecreate, RoleRecreate");
+    let strategy = spec.get("rolloutStrategy");
+    check.choice(
+        strategy.and_then(|strategy| strategy.get("type")),
+        "spec.rolloutStrategy.type",
+        RolloutType::Role.as_str(),
+        policy.role_rolling_update,
+        RolloutType::ServingGroup.as_str(),
+    );
+    let rolling = strategy.and_then(|strategy| strategy.get("rollingUpdateConfiguration"));
+    for field in ["partition", "maxUnavailable"] {
+        check.share(rolling.and_then(|rolling| rolling.get(field)), &format!("spec.rolloutStrategy.rollingUpdateConfiguration.{field}"));
+    }
+    check.beyond(spec, rolling);
+    let Some(template) = spec.get("template") else { return };
+    check.count(template.get("restartGracePeriodSeconds"), "spec.template.restartGracePeriodSeconds");
+    let roles = template.get("roles").map_or(&[][..], Node::items);
+    check.roles(document, spec, roles, policy);
+    if let Some(minima) = template.at(&["gangPolicy", "minRoleReplicas"]) {
+        check.gang(minima, roles);
+    }
+}
+
+pub(super) struct Check<'d> {
+    pub(super) diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl Check<'_> {
+    pub(super) fn report(&mut self, code: Code, node: &Node, path: &str, message: String, help: impl Into<Option<String>>) {
+        self.diagnostics.push(Diagnostic::new(code, message).at(node.origin.span()).path(path).maybe_help(help.into()));
+    }
+
+    /// A number of things must not be negative (S4-012, S4-013).
+    fn count(&mut self, node: Option<&Node>, path: &str) {
+        if let Some((node, number)) = node.and_then(|node| Some((node, node.as_int()?)))
+            && number < 0
+        {
+            self.report(Code::InvalidValue, node, path, format!("`{path}` must be at least 0, not {number}"), "write 0 or more".to_owned());
+        }
+    }
+
+    /// A word that only some releases know (S4-027, S4-038).
+    fn choice(&mut self, node: Option<&Node>, path: &str, word: &str, known: bool, others: &str) {
+        if let Some(node) = node.filter(|node| !known && node.as_str() == Some(word)) {
+            self.report(
+                Code::InvalidValue,
+                node,
+                path,
+                format!("`{path}`: `{word}` is not of this profile"),
+                format!("write one of {others}, or ask for a release that knows it with `--kthena-profile`"),
+            );
+        }
+    }
+
+    /// A number or percentage (S4-027).
+    fn share(&mut self, node: Option<&Node>, path: &str) {
+        let Some(node) = node else { return };
+        let wrong = match &node.value {
+            Value::Str(text) => match IntOrPercent::parse_percent(text) {
+                Ok(IntOrPercent::Percent(percent)) if (0..=100).contains(&percent) => None,
+                Ok(_) => Some(format!("`{path}` must be between 0% and 100%, not `{text}`")),
+                Err(_) => Some(format!("`{path}`: `{text}` is neither a number nor a percentage")),
+            },
+            _ => node.as_int().filter(|number| *number < 0).map(|number| format!("`{path}` must be at least 0, not {number}")),
+        };
+        if let Some(message) = wrong {
+            self.report(Code::InvalidValue, node, path, message, "write a number of groups such as `2`, or a percentage such as `25%`".to_owned());
+        }
+    }
+
+    /// A partition above the replicas protects groups that do not exist: legal, and rarely meant (S4-026).
+    fn beyond(&mut self, spec: &Node, rolling: Option<&Node>) {
+        let replicas = spec.get("replicas").map_or(Some(1), Node::as_int);
+        let partition = rolling.and_then(|rolling| rolling.get("partition"));
+        if let (Some(replicas), Some(node)) = (replicas, partition)
+            && let Some(partition) = node.as_int()
+            && partition > replicas
+            && replicas >= 0
+        {
+            self.report(
+                Code::RolloutAllProtected,
+                node,
+                "spec.rolloutStrategy.rollingUpdateConfiguration.partition",
+                format!("the partition {partition} is above the {replicas} replicas: no update reaches any group"),
+                "write a partition from 0 to the replicas".to_owned(),
+            );
+        }
+    }
+
+    fn roles(&mut self, document: &Node, spec: &Node, roles: &[Node], policy: &KthenaPolicy) {
+        let name = document.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
+        let groups = spec.get("replicas").and_then(Node::as_int).unwrap_or(1);
+        for (index, role) in roles.iter().enumerate() {
+            let path = format!("spec.template.roles[{index}]");
+            if let Some(node) = role.get("name")
+                && let Some(text) = node.as_str()
+            {
+                self.role_name(node, text, &format!("{path}.name"));
+                if roles[..index].iter().any(|other| other.get("name").and_then(Node::as_str) == Some(text)) {
+                    self.report(
+                        Code::DuplicateName,
+                        node,
+                        &format!("{path}.name"),
+                        format!("`{path}.name`: two roles are named `{text}`"),
+                        "rename one of them".to_owned(),
+                    );
+                } else {
+                    self.pod_name(node, &longest_pod_name(name, groups, text, role));
+                }
+            }
+            for field in ["replicas", "workerReplicas"] {
+                self.count(role.get(field), &format!("{path}.{field}"));
+            }
+            for field in ["maxUnavailable", "partition"] {
+                self.share(role.get(field), &format!("{path}.{field}"));
+            }
+            if let Some(partition) = role.get("partition").filter(|_| !policy.role_partition) {
+                let path = format!("{path}.partition");
+                self.report(
+                    Code::InvalidValue,
+                    partition,
+                    &path,
+                    format!("`{path}`: roles have no partition in this profile"),
+                    "delete it, or ask for `--kthena-profile head`".to_owned(),
+                );
+            }
+            if role.get("workerReplicas").and_then(Node::as_int).is_some_and(|workers| workers > 0) && role.get("workerTemplate").is_none() {
+                let at = role.get("workerReplicas").unwrap_or(role);
+                let path = format!("{path}.workerTemplate");
+                self.report(Code::RequiredField, at, &path, format!("`{path}` is required when there are workers"), "add `workerTemplate`".to_owned());
+            }
+        }
+    }
+
+    /// A role's name is part of names and labels (S4-004).
+    fn role_name(&mut self, node: &Node, name: &str, path: &str) {
+        let problem = if name.len() > ROLE_NAME_LENGTH {
+            // The schema's own finding about the length says less.
+            self.diagnostics.retain(|found| found.path.as_deref() != Some(path));
+            Some(format!("has {} characters, at most {ROLE_NAME_LENGTH} are allowed", name.chars().count()))
+        } else if names::dns1035_label(name).is_empty() {
+            None
+        } else {
+            self.diagnostics.retain(|found| found.path.as_deref() != Some(path));
+            Some("is no lower-case DNS label that begins with a letter".to_owned())
+        };
+        if let Some(problem) = problem {
+            let help = "write at most 12 lower-case letters, digits and `-`, such as `prefill`".to_owned();
+            self.report(Code::InvalidName, node, path, format!("`{path}`: the role name `{name}` {problem}"), help);
+        }
+    }
+
+    /// A pod's name is its host name and the name of its Service.
+    fn pod_name(&mut self, node: &Node, pod: &str) {
+        const MOST: usize = 63;
+        if pod.len() > MOST {
+            let message = format!("the pod name `{pod}` has {} characters, at most {MOST} are allowed", pod.len());
+            self.report(Code::InvalidName, node, "metadata.name", message, "shorten the name of the ModelServing or of the role".to_owned());
+        }
+    }
+
+    /// Bounds of minRoleReplicas (S4-024).
+    fn gang(&mut self, minima: &Node, roles: &[Node]) {
+        let known: Vec<&str> = roles.iter().filter_map(|role| role.get("name")?.as_str()).collect();
+        for entry in minima.entries() {
+            let path = format!("spec.template.gangPolicy.minRoleReplicas.{}", entry.key);
+            let Some(role) = roles.iter().find(|role| role.get("name").and_then(Node::as_str) == Some(&entry.key)) else {
+                let help = nearest(&entry.key, known.iter().copied())
+                    .map_or_else(|| format!("the roles are {}", known.join(", ")), |name| format!("did you mean `{name}`? the roles are {}", known.join(", ")));
+                self.diagnostics.push(
+                    Diagnostic::new(Code::GangUnknownRole, format!("`minRoleReplicas` names `{}`, which is no role", entry.key))
+                        .at(entry.key_origin.span())
+                        .path(path)
+                        .help(help),
+                );
+                continue;
+            };
+            let replicas = role.get("replicas").map_or(Some(1), Node::as_int);
+            let Some(minimum) = entry.node.as_int() else { continue };
+            if minimum < 0 {
+                self.report(Code::InvalidValue, &entry.node, &path, format!("`{path}` must be at least 0, not {minimum}"), "write 0 or more".to_owned());
+            } else if let Some(replicas) = replicas.filter(|replicas| minimum > *replicas) {
+                let message = format!("`{path}`: the minimum {minimum} is above the {replicas} replicas of the role");
+                self.report(Code::InvalidValue, &entry.node, &path, message, format!("write at most {replicas}"));
+            }
+        }
+    }
+}
+
+/// The longest name among the pods of a role.
+fn longest_pod_name(name: &str, groups: i64, role: &str, node: &Node) -> String {
+    let last = |count: i64| count.max(1) - 1;
+    let replicas = node.get("replicas").and_then(Node::as_int).unwrap_or(1);
+    let workers = node.get("workerReplicas").and_then(Node::as_int).unwrap_or(0);
+    format!("{name}-{}-{role}-{}-{}", last(groups), last(replicas), workers.max(0))
+}

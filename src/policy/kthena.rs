@@ -1,0 +1,295 @@
+//! How the document on ModelServing (seed 004) and the releases of Kthena differ, as named values.
+//!
+//! The documented constant is the blog of 2025-10 as the ledger reads it; the releases follow kthena.md 8. A rule that
+//! differs reads one field; nothing asks which constant it was given.
+
+use std::fmt;
+
+/// A constant by the name users give it in `--kthena-profile`. Declaration order is that of the releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KthenaProfile {
+    /// Seed 004 as written.
+    Seed,
+    /// v0.1.0 of 2025-10.
+    V0_1,
+    /// v1.0.0 of 2026-07.
+    V1_0,
+    /// volcano-sh/kthena @3cc0572.
+    Head,
+}
+
+impl KthenaProfile {
+    /// The profiles a flag may name.
+    pub const NAMED: [Self; 3] = [Self::V0_1, Self::V1_0, Self::Head];
+
+    /// The word used in flags and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Seed => "documented",
+            Self::V0_1 => "v0.1",
+            Self::V1_0 => "v1.0",
+            Self::Head => "head",
+        }
+    }
+
+    /// Its differences.
+    pub fn policy(self) -> &'static KthenaPolicy {
+        match self {
+            Self::Seed => &KTHENA_SEED,
+            Self::V0_1 => &KTHENA_V0_1,
+            Self::V1_0 => &KTHENA_V1_0,
+            Self::Head => &KTHENA_HEAD,
+        }
+    }
+}
+
+impl fmt::Display for KthenaProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// When a ServingGroup gets a PodGroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GangRule {
+    /// When the scheduler is volcano (S4-007, S4-011; kthena.md 3.1).
+    Volcano,
+    /// When gangPolicy or networkTopology is set, whatever the scheduler (kthena.md 3.5).
+    PolicySet,
+}
+
+/// How a PodGroup says which pods belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GangForm {
+    /// `minTaskMember`, one entry per role replica (S4-007, S4-021).
+    TaskMembers,
+    /// `subGroupPolicy`, one entry per role (kthena.md 3.2).
+    SubGroups,
+}
+
+/// How a role counts that `minRoleReplicas` does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnlistedRole {
+    /// Not at all, when the map names others (S4-022).
+    LeftOut,
+    /// With all its replicas (kthena.md 3.3).
+    AllReplicas,
+}
+
+/// Which resources of a container count for `minResources`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GangResources {
+    /// Requests, and limits where a request is absent (S4-017).
+    RequestsOrLimits,
+    /// Requests alone (kthena.md 3.3).
+    Requests,
+}
+
+/// Which ordinals new groups and role replicas get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrdinalRule {
+    /// The lowest free ones (kthena.md 5.1).
+    FillHoles,
+    /// Those after the highest one; holes below the partition are filled first (kthena.md 8).
+    Append,
+}
+
+/// What a partition protects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtectionRule {
+    /// Groups whose ordinal is smaller (S4-026).
+    Ordinal,
+    /// The first groups of the list (kthena.md 4.2).
+    Position,
+}
+
+/// How many groups an update replaces at a time, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatePace {
+    /// One, from the highest ordinal down; the next when the new one runs (S4-029).
+    OneByOne,
+    /// As many as maxUnavailable leaves, groups that do not run first (kthena.md 4.2).
+    Budget,
+}
+
+/// Which groups and role replicas go when there are too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleDownRule {
+    /// The highest ordinals (S4-032, S4-034).
+    HighestOrdinal,
+    /// Those that do not run, then the cheapest by deletion cost, then the highest ordinal (kthena.md 5.2).
+    Cheapest,
+}
+
+/// In which order the groups follow a changed number of role replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleScaling {
+    /// One group after another from the highest ordinal (S4-035).
+    GroupByGroup,
+    /// All groups in one pass (kthena.md 5.3).
+    OnePass,
+}
+
+/// What `RoleRecreate` recreates when a pod fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleRecreateRule {
+    /// The pod alone; the whole group when it stays progressing (S4-037).
+    PodThenGroup,
+    /// The role replica (kthena.md 6).
+    RoleReplica,
+}
+
+/// Who checks a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The documents, bounds read as the ledger reads them.
+    Documents,
+    /// The CRD and the admission webhook.
+    Server,
+}
+
+/// The named differences.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature that a release has or has not")]
+pub struct KthenaPolicy {
+    /// The constant's name.
+    pub profile: KthenaProfile,
+    /// See [`Admission`].
+    pub admission: Admission,
+    /// `RoleRollingUpdate` exists (S4-027; v0.4.0).
+    pub role_rolling_update: bool,
+    /// Roles have a partition of their own (kthena.md 8).
+    pub role_partition: bool,
+    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (kthena.md 8).
+    pub role_max_unavailable_default: bool,
+    /// `recoveryPolicy: None` exists (S4-038).
+    pub recovery_none: bool,
+    /// See [`GangRule`].
+    pub gang: GangRule,
+    /// See [`GangForm`].
+    pub gang_form: GangForm,
+    /// See [`UnlistedRole`].
+    pub gang_unlisted: UnlistedRole,
+    /// See [`GangResources`].
+    pub gang_resources: GangResources,
+    /// PodGroups carry the label and the annotation of the document beside those of the code (S4-015).
+    pub gang_seed_labels: bool,
+    /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
+    pub controller_revisions: bool,
+    /// Plugins that add variables add them once more on every later worker of a role replica (kthena.md 2.5).
+    pub plugin_env_repeats: bool,
+    /// See [`OrdinalRule`].
+    pub ordinals: OrdinalRule,
+    /// See [`ProtectionRule`].
+    pub protection: ProtectionRule,
+    /// See [`UpdatePace`].
+    pub pace: UpdatePace,
+    /// See [`ScaleDownRule`].
+    pub scale_down: ScaleDownRule,
+    /// See [`RoleScaling`].
+    pub role_scaling: RoleScaling,
+    /// See [`RoleRecreateRule`].
+    pub role_recreate: RoleRecreateRule,
+    /// The order of requests is that of the controller's reconciles; else groups are handled one at a time as the document
+    /// tells it.
+    pub reconciles: bool,
+}
+
+/// Seed 004 as written, contradictions as the ledger reads them.
+pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::Seed,
+    admission: Admission::Documents,
+    role_rolling_update: false,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: false,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::TaskMembers,
+    gang_unlisted: UnlistedRole::LeftOut,
+    gang_resources: GangResources::RequestsOrLimits,
+    gang_seed_labels: true,
+    controller_revisions: false,
+    plugin_env_repeats: false,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Ordinal,
+    pace: UpdatePace::OneByOne,
+    scale_down: ScaleDownRule::HighestOrdinal,
+    role_scaling: RoleScaling::GroupByGroup,
+    role_recreate: RoleRecreateRule::PodThenGroup,
+    reconciles: false,
+};
+
+/// Kthena v0.1.0.
+pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V0_1,
+    admission: Admission::Documents,
+    role_rolling_update: false,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: true,
+    gang: GangRule::PolicySet,
+    gang_form: GangForm::TaskMembers,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    controller_revisions: false,
+    plugin_env_repeats: false,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::OneByOne,
+    scale_down: ScaleDownRule::HighestOrdinal,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// Kthena v1.0.0.
+pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::V1_0,
+    admission: Admission::Documents,
+    role_rolling_update: true,
+    role_partition: false,
+    role_max_unavailable_default: false,
+    recovery_none: true,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::SubGroups,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    controller_revisions: true,
+    plugin_env_repeats: true,
+    ordinals: OrdinalRule::Append,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::Budget,
+    scale_down: ScaleDownRule::Cheapest,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
+pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
+    profile: KthenaProfile::Head,
+    admission: Admission::Documents,
+    role_rolling_update: true,
+    role_partition: true,
+    role_max_unavailable_default: true,
+    recovery_none: true,
+    gang: GangRule::Volcano,
+    gang_form: GangForm::SubGroups,
+    gang_unlisted: UnlistedRole::AllReplicas,
+    gang_resources: GangResources::Requests,
+    gang_seed_labels: false,
+    controller_revisions: true,
+    plugin_env_repeats: true,
+    ordinals: OrdinalRule::FillHoles,
+    protection: ProtectionRule::Position,
+    pace: UpdatePace::Budget,
+    scale_down: ScaleDownRule::Cheapest,
+    role_scaling: RoleScaling::OnePass,
+    role_recreate: RoleRecreateRule::RoleReplica,
+    reconciles: true,
+};
+
+/// [`KTHENA_HEAD`] with the CRD and the webhook before it: `--semantics controller`.
+pub static KTHENA_CONTROLLER: KthenaPolicy = KthenaPolicy { admission: Admission::Server, ..KTHENA_HEAD };

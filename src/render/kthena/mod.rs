@@ -1,0 +1,126 @@
+//! What the Kthena controller makes of a ModelServing when it sees it first.
+//!
+//! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless Services as the controller
+//! sends them, before the API server fills in its own defaults. Owner references are left out: nobody knows the uid offline.
+
+pub mod names;
+pub mod plugins;
+pub mod pod_group;
+mod pods;
+pub mod revision;
+pub mod rules;
+
+use super::build::node;
+use crate::api::ModelServing;
+use crate::diag::{Code, Diagnostic};
+use crate::policy::KthenaPolicy;
+use crate::schema::{self, Library};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+use pods::Prepared;
+
+/// API version of a ModelServing.
+pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
+
+/// Most pods that are expanded or simulated unless a flag raises it.
+pub const MOST_PODS: i64 = 200_000;
+
+/// The finding about a ModelServing that is too large to be looked at pod by pod.
+pub fn too_many_pods(serving: &ModelServing, most: i64) -> Option<Diagnostic> {
+    let pods = serving.pods();
+    (pods > most).then(|| {
+        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {pods} pods; more than {most} are not expanded", serving.name()))
+            .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
+            .path("spec.replicas")
+            .object(serving.object.id.to_string())
+            .help("check the replicas, or raise the limit with `--max-pods`")
+    })
+}
+
+/// What the controller creates for a ModelServing that is new, in the order of its requests but for Services, which come
+/// last. Defects of the controller that leave something out are findings.
+pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) -> Vec<Node> {
+    let mut objects = Vec::new();
+    let replicas = serving.replicas.value;
+    if replicas == 0 {
+        if policy.controller_revisions {
+            diagnostics.push(defect(serving, "with 0 replicas at creation every reconcile fails: no status is ever written").at(serving.replicas.span()));
+        }
+        return objects;
+    }
+    let broken = plugins::broken(serving);
+    if let Some((plugin, problem)) = &broken {
+        let said = format!("no pod of `{}` is ever created: {problem}", serving.name());
+        diagnostics.push(
+            Diagnostic::new(Code::InvalidValue, said)
+                .severity(crate::diag::Severity::Warning)
+                .at(plugin.name.span())
+                .object(serving.object.id.to_string())
+                .help(format!("the plugins are {}", plugins::REGISTERED.join(", "))),
+        );
+    }
+    let revision = revision::of_roles(serving.roles.iter().map(|role| &role.node));
+    let has_gang = pod_group::has_pod_group(serving, policy);
+    let gang = pod_group::gang(serving, policy);
+    let prepared: Vec<Prepared<'_>> = serving.roles.iter().map(|role| Prepared::new(serving, role)).collect();
+    let partition = serving.budget.protected(replicas);
+    let mut services = Vec::new();
+    for group in 0..replicas {
+        // The snapshot is written before the first group that the partition does not protect.
+        if policy.controller_revisions && group == partition {
+            objects.push(controller_revision(serving, &revision));
+        }
+        if has_gang {
+            objects.push(pod_group::pod_group(serving, &gang, group, policy));
+        }
+        if broken.is_some() {
+            break;
+        }
+        for (role, prepared) in serving.roles.iter().zip(&prepared) {
+            for ordinal in 0..role.replicas.value {
+                objects.extend(pods::pods(serving, prepared, &revision, group, ordinal, has_gang, policy));
+                if role.worker.is_some() {
+                    services.push(pods::service(serving, role, group, ordinal));
+                }
+            }
+        }
+    }
+    if policy.controller_revisions && partition >= replicas && broken.is_none() {
+        let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
+        diagnostics.push(defect(serving, said).at(serving.budget.partition.as_ref().and_then(|partition| partition.span())));
+    }
+    objects.extend(services);
+    for object in &mut objects {
+        super::tidy::tidy(object);
+    }
+    objects
+}
+
+fn defect(serving: &ModelServing, said: &str) -> Diagnostic {
+    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {said}", serving.name())).object(serving.object.id.to_string())
+}
+
+fn controller_revision(serving: &ModelServing, revision: &EcoString) -> Node {
+    let rule = &rules::CONTROLLER_REVISION;
+    let ty = schema::kind(API_VERSION, "ModelServing").and_then(|schema| schema.root().at(&["spec", "template", "roles"])).and_then(schema::Type::item);
+    let roles = serving.roles.iter().map(|role| {
+        let stored = ty.and_then(|item| schema::marshal(&role.node, &item.ty, Library::V0_34).ok());
+        stored.unwrap_or_else(|| role.node.clone())
+    });
+    let roles = Node::list(roles, Origin::Derived(rule));
+    node!(rule; {
+        apiVersion: "apps/v1",
+        kind: "ControllerRevision",
+        metadata: {
+            name: (eco_format!("{}-{revision}", serving.name())),
+            namespace: (&serving.namespace),
+            labels: {
+                "modelserving.volcano.sh/name": (serving.name()),
+                "modelserving.volcano.sh/revision": revision,
+            },
+        },
+        data: { data: (roles) },
+        revision: 1,
+    })
+    .unwrap_or_else(|| Node::map(Origin::Derived(rule)))
+}

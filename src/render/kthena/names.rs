@@ -1,0 +1,41 @@
+//! Names and labels of what belongs to a ModelServing (kthena.md 2.1, 2.2).
+
+use ecow::{EcoString, eco_format};
+
+/// Label: name of the ModelServing.
+pub const NAME: &str = "modelserving.volcano.sh/name";
+/// Label: name of the ServingGroup.
+pub const GROUP: &str = "modelserving.volcano.sh/group-name";
+/// Label: name of the role.
+pub const ROLE: &str = "modelserving.volcano.sh/role";
+/// Label: name of the role replica.
+pub const ROLE_ID: &str = "modelserving.volcano.sh/role-id";
+/// Label: revision of the role templates.
+pub const REVISION: &str = "modelserving.volcano.sh/revision";
+/// Label: hash of the one role's template.
+pub const ROLE_HASH: &str = "modelserving.volcano.sh/role-template-hash";
+/// Label of entry pods.
+pub const ENTRY: &str = "modelserving.volcano.sh/entry";
+/// Label that seed 004 shows and no release ever wrote (S4-015).
+pub const SEED_NAME: &str = "modelinfer.volcano.sh/name";
+/// Annotation by which a pod joins its PodGroup.
+pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";
+/// Annotation that names the task of a pod within its PodGroup.
+pub const TASK_ANNOTATION: &str = "volcano.sh/task-spec";
+/// Annotation of a ModelServing that names a Volcano queue.
+pub const QUEUE_ANNOTATION: &str = "scheduling.volcano.sh/queue-name";
+
+/// Name of a ServingGroup and of its PodGroup.
+pub fn group(model_serving: &str, ordinal: i64) -> EcoString {
+    eco_format!("{model_serving}-{ordinal}")
+}
+
+/// Name of a role replica within its group.
+pub fn role_id(role: &str, ordinal: i64) -> EcoString {
+    eco_format!("{role}-{ordinal}")
+}
+
+/// Name of a pod; pod 0 is the entry, and its name is that of the headless Service.
+pub fn pod(group: &str, role_id: &str, index: i64) -> EcoString {
+    eco_format!("{group}-{role_id}-{index}")
+}

@@ -1,0 +1,132 @@
+//! The Go declarations that a revision is printed by.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// A Go struct.
+pub(super) struct Struct {
+    /// Fields in the order of their declaration.
+    pub(super) fields: Vec<Field>,
+}
+
+/// A field of a Go struct.
+pub(super) struct Field {
+    /// Name in Go.
+    pub(super) name: String,
+    /// Key in JSON; none of an embedded struct.
+    pub(super) json: Option<&'static str>,
+    /// Type as go-spew prints it.
+    pub(super) spelled: &'static str,
+    /// How its value is printed.
+    pub(super) kind: Kind,
+}
+
+/// How a value is printed.
+pub(super) enum Kind {
+    /// `<nil>` or what it points to.
+    Pointer(Box<Self>),
+    /// A slice.
+    List(Box<Self>),
+    /// A map with text as key.
+    Map(Box<Self>),
+    /// A struct of the table.
+    Struct(&'static str),
+    /// A string of whatever name.
+    Text,
+    /// An integer.
+    Integer,
+    /// A boolean.
+    Bool,
+    /// `resource.Quantity`.
+    Quantity,
+    /// `intstr.IntOrString`.
+    IntOrString,
+    /// `metav1.Time`.
+    Time,
+}
+
+type Table = BTreeMap<&'static str, Struct>;
+
+static TABLE: OnceLock<Table> = OnceLock::new();
+static EMPTY: Struct = Struct { fields: Vec::new() };
+
+fn table() -> &'static Table {
+    TABLE.get_or_init(|| read(include_str!("go_types.txt")))
+}
+
+/// A struct of the table.
+pub(super) fn structure(name: &str) -> &'static Struct {
+    table().get(name).unwrap_or(&EMPTY)
+}
+
+/// The struct of a role.
+pub(super) fn role() -> &'static Struct {
+    structure("v1alpha1.Role")
+}
+
+fn read(text: &'static str) -> Table {
+    let lines = || text.lines().filter(|line| !line.starts_with('#'));
+    let names: Vec<&str> = lines().filter(|line| !line.starts_with(' ')).collect();
+    let mut table = Table::new();
+    let mut current = "";
+    for line in lines() {
+        match line.strip_prefix(' ').and_then(|field| field.split_once(' ')) {
+            Some((key, spelled)) => {
+                let field = field(key, spelled, &names);
+                table.entry(current).or_insert_with(|| Struct { fields: Vec::new() }).fields.push(field);
+            }
+            None => current = line,
+        }
+    }
+    table
+}
+
+fn field(key: &'static str, spelled: &'static str, names: &[&'static str]) -> Field {
+    let kind = kind(spelled, names);
+    if key == "-" {
+        let name = spelled.rsplit('.').next().unwrap_or(spelled);
+        return Field { name: name.to_owned(), json: None, spelled, kind };
+    }
+    let (json, name) = match key.split_once('=') {
+        Some((json, name)) => (json, name.to_owned()),
+        None => (key, key[..1].to_ascii_uppercase() + &key[1..]),
+    };
+    Field { name, json: Some(json), spelled, kind }
+}
+
+fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
+    let boxed = |inner: &'static str| Box::new(kind(inner, names));
+    if let Some(inner) = spelled.strip_prefix('*') {
+        return Kind::Pointer(boxed(inner));
+    }
+    if let Some(inner) = spelled.strip_prefix("[]") {
+        return Kind::List(boxed(inner));
+    }
+    if let Some(inner) = spelled.strip_prefix("map[string]") {
+        return Kind::Map(boxed(inner));
+    }
+    match spelled {
+        "v1.ResourceList" => Kind::Map(Box::new(Kind::Quantity)),
+        "resource.Quantity" => Kind::Quantity,
+        "intstr.IntOrString" => Kind::IntOrString,
+        "v1.Time" => Kind::Time,
+        "bool" => Kind::Bool,
+        "int32" | "int64" => Kind::Integer,
+        name => names.iter().find(|known| **known == name).map_or(Kind::Text, |known| Kind::Struct(known)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_struct_of_the_table_has_fields_and_is_reached() {
+        assert!(table().len() > 100, "{}", table().len());
+        assert!(table().values().all(|structure| !structure.fields.is_empty()));
+        assert_eq!(
+            role().fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(),
+            ["Name", "Replicas", "EntryTemplate", "WorkerReplicas", "WorkerTemplate", "RollingUpdateConfiguration"]
+        );
+    }
+}
