@@ -10,6 +10,8 @@ mod files;
 mod find;
 mod helm;
 pub mod kinds;
+#[cfg(test)]
+mod tests;
 
 pub use documents::{Document, Loaded, Request, load};
 pub use files::{decode, read_text};
