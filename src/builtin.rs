@@ -13,7 +13,7 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
         let mut files = Vec::new();
         collect("runtimes", &RUNTIMES, &mut files);
         collect("accelerator-classes", &ACCELERATOR_CLASSES, &mut files);
-        files.sort();
+        files.sort_unstable();
         files
     })
 }

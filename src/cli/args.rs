@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
     /// When to use colour.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Print the manifests.
     Render(commands::render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
-//    Validate(commands::validate::Args),
+    //    Validate(commands::validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(commands::catalog::Args),
     /// Rewrite deprecated forms.

@@ -34,9 +34,8 @@ impl Failure {
     /// The exit code. A reader that went away (`| head`) is no failure.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::NotFound { .. } => exit::COULD_NOT,
             Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::DONE,
-            Self::Write(_) => exit::COULD_NOT,
+            Self::Usage(_) | Self::NotFound { .. } | Self::Write(_) => exit::COULD_NOT,
         }
     }
 

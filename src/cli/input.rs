@@ -14,14 +14,15 @@ use crate::report::findings;
 use crate::source::SourceId;
 use crate::yaml::Limits;
 use ecow::EcoString;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Everything a command works on.
 pub(crate) struct Session {
     /// What was read.
-    pub world: World,
+    pub(crate) world: World,
     /// Whose word counts.
-    pub semantics: Semantics,
+    pub(crate) semantics: Semantics,
     settings: settings::Settings,
     namespace: Option<EcoString>,
     selector: Option<Selector>,
@@ -31,12 +32,12 @@ pub(crate) struct Session {
 
 impl Session {
     /// Reads settings and input.
-    pub fn open(args: &InputArgs, protocol: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn open(args: &InputArgs, protocol: Option<&str>) -> Result<Self, Failure> {
         Self::open_with(args, protocol, &[])
     }
 
     /// Reads settings and input, `context` without reporting on it.
-    pub fn open_with(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf]) -> Result<Self, Failure> {
+    pub(crate) fn open_with(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf]) -> Result<Self, Failure> {
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
@@ -86,7 +87,7 @@ impl Session {
     }
 
     /// The services a command is about, in order: those named, else all that namespace and selector leave.
-    pub fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
+    pub(crate) fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
         let services = self.world.catalog.services();
         let in_namespace = |views: &&Views| self.namespace.as_ref().is_none_or(|namespace| views.of(self.semantics).namespace == *namespace);
         let labelled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
@@ -119,13 +120,13 @@ impl Session {
     }
 
     /// The services of a namespace, or of all of them.
-    pub fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
+    pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
         let services = self.world.catalog.services().iter();
         services.filter(|views| namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)).collect()
     }
 
     /// Whether the label selector keeps an object.
-    pub fn is_selected(&self, object: &Object) -> bool {
+    pub(crate) fn is_selected(&self, object: &Object) -> bool {
         self.selector.as_ref().is_none_or(|selector| {
             let labels = object.labels();
             selector.matches(|key| labels.get(key).and_then(|value| value.as_str()))
@@ -133,7 +134,7 @@ impl Session {
     }
 
     /// All findings of the run: those of reading and those that came later, graded by the settings, sorted, once each.
-    pub fn settle(&self, later: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    pub(crate) fn settle(&self, later: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
         self.grade(self.world.diagnostics.iter().cloned().chain(later))
     }
 
@@ -160,7 +161,7 @@ impl Session {
     }
 
     /// Says errors and warnings on stderr; what is merely informative is left to `validate` and JSON.
-    pub fn say(&self, found: &[Diagnostic], io: &mut Io<'_>) {
+    pub(crate) fn say(&self, found: &[Diagnostic], io: &mut Io<'_>) {
         let shown: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.severity > Severity::Info).cloned().collect();
         if !shown.is_empty() {
             let color = io.err_color();
@@ -169,23 +170,18 @@ impl Session {
     }
 
     /// How the run ended: could not, when something is in error.
-    pub fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
+    pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
         let least = if self.strict { Severity::Warning } else { Severity::Error };
         if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) { Outcome::CouldNot } else { Outcome::Done }
     }
 
-    /// Whether warnings count.
-    pub fn strict(&self) -> bool {
-        self.strict
-    }
-
     /// What settings contribute to the header of plan and explain.
-    pub fn header(&self) -> String {
+    pub(crate) fn header(&self) -> String {
         let builtin = self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
         let user = self.world.catalog.all_runtimes().count() - builtin;
         let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
         if let Some(file) = &self.settings.file {
-            out.push_str(&format!(" · settings: {}", file.display()));
+            let _ = write!(out, " · settings: {}", file.display());
         }
         out
     }

@@ -91,7 +91,8 @@ impl Reader {
     }
 
     fn invalid(&mut self, key: &str, value: &Value<'_>, accepted: &str) {
-        self.found.push(Diagnostic::new(Code::InvalidSetting, format!("`{key}` must be {accepted}")).at(self.span(value.span())).help(format!("write {accepted}")));
+        self.found
+            .push(Diagnostic::new(Code::InvalidSetting, format!("`{key}` must be {accepted}")).at(self.span(value.span())).help(format!("write {accepted}")));
     }
 
     fn top(&mut self, table: &DeTable<'_>) {

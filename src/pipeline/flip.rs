@@ -170,7 +170,10 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
                 edits.push((at("priority"), 1.into()));
             }
             Reason::WrongNamespace { runtime, .. } => {
-                return Err(format!("it is in namespace {runtime} and the service in {}: only a copy there, or a ClusterServingRuntime, could serve", service.namespace));
+                return Err(format!(
+                    "it is in namespace {runtime} and the service in {}: only a copy there, or a ClusterServingRuntime, could serve",
+                    service.namespace
+                ));
             }
         }
     }

@@ -11,6 +11,6 @@ mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
+pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
 pub use why::{Layer, Leaf, Said, layer, leaf, why};
-pub use read::{Given, World, read};

@@ -102,7 +102,7 @@ fn typed(document: Document, given: &Given, sources: &SourceMap, diagnostics: &m
         (Api::Ome, "ServingRuntime" | "ClusterServingRuntime") => Typed::Runtime(Box::new(ome::runtime(object, semantics, diagnostics))),
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(object),
-        (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(object, given, diagnostics))),
+        (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(&object, given, diagnostics))),
         (Api::Cluster, "Node") => Typed::Node(object),
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let config = ome::config(&object, diagnostics);
@@ -113,7 +113,7 @@ fn typed(document: Document, given: &Given, sources: &SourceMap, diagnostics: &m
 }
 
 /// A service as both semantics read it; only the one in force reports what it finds.
-fn services(object: Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
+fn services(object: &Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
     let mut view = |semantics: Semantics| {
         let policy = Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
         let mut quiet = Vec::new();
@@ -171,7 +171,10 @@ fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
     let mut refuse = |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
         if let Some(problem) = problems.into_iter().next() {
             diagnostics.push(
-                Diagnostic::new(Code::InvalidName, format!("{what} `{value}` is not valid: {problem}")).at(origin.span()).path(path).object(object.id.to_string()),
+                Diagnostic::new(Code::InvalidName, format!("{what} `{value}` is not valid: {problem}"))
+                    .at(origin.span())
+                    .path(path)
+                    .object(object.id.to_string()),
             );
         }
     };
@@ -181,13 +184,13 @@ fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
     if let (Scope::Namespace(namespace), Some(node)) = (&object.id.scope, object.metadata("namespace")) {
         refuse(names::dns1123_label(namespace), "namespace", namespace, node.origin, "metadata.namespace".into());
     }
-    for entry in object.labels().iter() {
+    for entry in &object.labels() {
         refuse(names::qualified_name(&entry.key), "label key", &entry.key, entry.key_origin, "metadata.labels".into());
         if let Some(value) = entry.node.as_str() {
             refuse(names::label_value(value), "label value", value, entry.node.origin, format!("metadata.labels.{}", entry.key));
         }
     }
-    for entry in object.annotations().iter() {
+    for entry in &object.annotations() {
         refuse(names::annotation_key(&entry.key), "annotation key", &entry.key, entry.key_origin, "metadata.annotations".into());
     }
 }

@@ -50,7 +50,12 @@ impl<'a> Renderer<'a> {
     ///
     /// # Errors
     /// What `each` answers; nothing is made after that.
-    pub fn in_windows<T: Send, E>(&self, services: &[&'a Views], make: impl Fn(&'a Views) -> T + Sync, mut each: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
+    pub fn in_windows<T: Send, E>(
+        &self,
+        services: &[&'a Views],
+        make: impl Fn(&'a Views) -> T + Sync,
+        mut each: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
         for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
             let made: Vec<T> = window.par_iter().map(|views| make(views)).collect();
             made.into_iter().try_for_each(&mut each)?;

@@ -124,7 +124,11 @@ pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, history: &History
 
 /// One leaf with who wrote it and what lost.
 pub fn leaf(catalog: &Catalog, node: &Node, path: &FieldPath, history: &History) -> Leaf {
-    Leaf { path: path.clone(), said: said(catalog, node, path), overrides: lost(history, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect() }
+    Leaf {
+        path: path.clone(),
+        said: said(catalog, node, path),
+        overrides: lost(history, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect(),
+    }
 }
 
 /// The nodes at a path with their own paths, which name positions.
@@ -166,7 +170,9 @@ fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
     let own = layer(catalog, node.origin);
     // A setting that an annotation made; an annotation that is only handed on stays the service's.
     let layer = match (own, node.origin) {
-        (Layer::Service, Origin::File(span)) if within(catalog, span, &["annotations"]) && !path.0.iter().any(|segment| *segment == Segment::Field("annotations".into())) => {
+        (Layer::Service, Origin::File(span))
+            if within(catalog, span, &["annotations"]) && !path.0.iter().any(|segment| *segment == Segment::Field("annotations".into())) =>
+        {
             Layer::Annotation
         }
         _ => own,

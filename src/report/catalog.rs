@@ -4,6 +4,7 @@ use super::table::{Style, table as plain_table};
 use crate::api::{ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
 use crate::pipeline::World;
 use crate::yaml::Node;
+use ecow::EcoString;
 use serde_json::{Value, json};
 
 /// Kinds of items.
@@ -48,13 +49,9 @@ pub enum Item<'a> {
 }
 
 /// All items of a world that `keep` keeps.
-pub fn items<'a>(world: &'a World, keep: impl Fn(&Object) -> bool) -> Vec<Item<'a>> {
+pub fn items(world: &World, keep: impl Fn(&Object) -> bool) -> Vec<Item<'_>> {
     let catalog = &world.catalog;
-    let all = catalog
-        .all_runtimes()
-        .map(Item::Runtime)
-        .chain(catalog.models().map(Item::Model))
-        .chain(catalog.accelerator_classes().map(Item::Accelerator));
+    let all = catalog.all_runtimes().map(Item::Runtime).chain(catalog.models().map(Item::Model)).chain(catalog.accelerator_classes().map(Item::Accelerator));
     all.filter(|item| keep(item.object())).collect()
 }
 
@@ -126,7 +123,7 @@ impl<'a> Item<'a> {
         let object = self.object();
         let mut out = json!({
             "kind": object.id.kind.as_str(),
-            "namespace": object.id.scope.namespace().map(|namespace| namespace.as_str()),
+            "namespace": object.id.scope.namespace().map(EcoString::as_str),
             "name": object.id.name.as_str(),
             "api": object.api.as_str(),
             "source": if object.builtin { "builtin" } else { "user" },
@@ -162,9 +159,10 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     out["image"] = text(image(runtime));
     out["components"] = ComponentKind::ALL.into_iter().filter(|kind| runtime.config(*kind).is_some()).map(ComponentKind::as_str).collect();
     out["protocols"] = runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect();
-    out["sizeRange"] = runtime.size_range.as_ref().map_or(Value::Null, |range| {
-        json!({ "min": range.min.as_ref().map(|min| min.value.text.as_str()), "max": range.max.as_ref().map(|max| max.value.text.as_str()) })
-    });
+    out["sizeRange"] = runtime.size_range.as_ref().map_or(
+        Value::Null,
+        |range| json!({ "min": range.min.as_ref().map(|min| min.value.text.as_str()), "max": range.max.as_ref().map(|max| max.value.text.as_str()) }),
+    );
     let engine = runtime.config(ComponentKind::Engine);
     let replicas = |key: &str| engine.and_then(|engine| engine.get(key)).and_then(Node::as_int);
     out["replicas"] = json!({ "min": replicas("minReplicas"), "max": replicas("maxReplicas") });
@@ -239,7 +237,8 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
 fn summary(item: &Item<'_>) -> String {
     match item {
         Item::Runtime(runtime) => {
-            let mut architectures: Vec<&str> = runtime.formats.iter().filter_map(|entry| entry.architecture.as_ref()).map(|field| field.value.as_str()).collect();
+            let mut architectures: Vec<&str> =
+                runtime.formats.iter().filter_map(|entry| entry.architecture.as_ref()).map(|field| field.value.as_str()).collect();
             architectures.dedup();
             let range = runtime.size_range.as_ref().map_or(String::new(), |range| {
                 let bound = |bound: &Option<crate::api::Field<crate::api::Size>>| bound.as_ref().map(|bound| bound.value.text.clone());
@@ -253,7 +252,9 @@ fn summary(item: &Item<'_>) -> String {
         }
         Item::Accelerator(object) => {
             let field = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
-            format!("{} {} {}", field(object.spec("vendor")), field(object.spec("family")), field(object.node.at(&["spec", "capabilities", "memoryGB"]))).trim().to_owned()
+            format!("{} {} {}", field(object.spec("vendor")), field(object.spec("family")), field(object.node.at(&["spec", "capabilities", "memoryGB"])))
+                .trim()
+                .to_owned()
         }
     }
 }
@@ -272,9 +273,21 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
         out.push('\n');
         let rows = runtime.formats.iter().enumerate().map(|(index, entry)| {
             let Value::Object(fields) = format(index, entry) else { return Vec::new() };
-            let cell = |key: &str| fields.get(key).map_or(String::new(), |value| if value.is_null() { "-".to_owned() } else { value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned) });
+            let cell = |key: &str| {
+                fields.get(key).map_or(String::new(), |value| {
+                    if value.is_null() { "-".to_owned() } else { value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned) }
+                })
+            };
             let pair = |name: &str, version: &str| if cell(version) == "-" { cell(name) } else { format!("{} {}", cell(name), cell(version)) };
-            vec![cell("index"), pair("format", "formatVersion"), pair("framework", "frameworkVersion"), cell("architecture"), cell("quantization"), cell("autoSelect"), cell("priority")]
+            vec![
+                cell("index"),
+                pair("format", "formatVersion"),
+                pair("framework", "frameworkVersion"),
+                cell("architecture"),
+                cell("quantization"),
+                cell("autoSelect"),
+                cell("priority"),
+            ]
         });
         out.push_str(&plain_table(&["ENTRY", "FORMAT", "FRAMEWORK", "ARCHITECTURE", "QUANTIZATION", "AUTO SELECT", "PRIORITY"], rows, style));
     }

@@ -2,7 +2,7 @@
 
 use super::findings::printable;
 use super::table::{Style, table};
-use crate::decision::{Basis, Candidate, CheckResult, Verdict};
+use crate::decision::{Basis, Candidate, Verdict};
 use crate::pipeline::{Flip, Planned};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
@@ -161,20 +161,17 @@ fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, styl
 
 fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
     let object = &candidate.runtime.object;
-    let (rule, detail, place) = match candidate.reasons.first() {
-        Some(rejection) => {
-            let more = candidate.reasons.len() - 1;
-            let more = if more == 0 { String::new() } else { format!(" (+{more})") };
-            (rejection.reason.code().as_str().to_owned(), format!("{}{more}", rejection.reason), rejection.origin.and_then(|origin| origin.span()))
-        }
-        None => {
-            let rule = match candidate.verdict {
-                Verdict::Chosen => candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}")),
-                _ => candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned()),
-            };
-            let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
-            (rule, notes.join("; "), None)
-        }
+    let (rule, detail, place) = if let Some(rejection) = candidate.reasons.first() {
+        let more = candidate.reasons.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+        (rejection.reason.code().as_str().to_owned(), format!("{}{more}", rejection.reason), rejection.origin.and_then(crate::yaml::Origin::span))
+    } else {
+        let rule = match candidate.verdict {
+            Verdict::Chosen => candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}")),
+            _ => candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned()),
+        };
+        let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
+        (rule, notes.join("; "), None)
     };
     vec![
         object.id.name.to_string(),
@@ -200,11 +197,7 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> 
     };
     let rows = candidate.entries.iter().flat_map(|entry| {
         entry.checks.iter().map(move |check| {
-            let mark = match check.result {
-                CheckResult::Mismatch => "mismatch",
-                other => other.as_str(),
-            };
-            vec![format!("[{}]", entry.index), check.attribute.as_str().to_owned(), side(&check.model), side(&check.runtime), mark.to_owned()]
+            vec![format!("[{}]", entry.index), check.attribute.as_str().to_owned(), side(&check.model), side(&check.runtime), check.result.as_str().to_owned()]
         })
     });
     if !candidate.entries.is_empty() {

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceMap};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use serde_json::{Value, json};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 /// Sorts findings by file, place, code and message, and drops repeats.
@@ -138,12 +138,12 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
             out.push_str(&diagnostic.message);
         }
         if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
-            out.push_str(&format!("   in {}\n", printable(file)));
+            let _ = writeln!(out, "   in {}", printable(file));
         }
         for label in diagnostic.labels.iter().skip(1).filter(|label| Some(label.span.source) != diagnostic.span().map(|span| span.source)) {
-            out.push_str(&format!("   and {}: {}\n", sources.locate(label.span), label.text));
+            let _ = writeln!(out, "   and {}: {}", sources.locate(label.span), label.text);
         }
-        let _ = fmt::Write::write_char(&mut out, '\n');
+        out.push('\n');
     }
     out
 }
@@ -153,7 +153,12 @@ fn named(id: SourceId, sources: &SourceMap) -> NamedSource<Arc<str>> {
     let text: Arc<str> = if source.text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
         // The same length in bytes, so that spans keep their places: every control character is one byte, or two in
         // the C1 block.
-        source.text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { if c.len_utf8() == 1 { "?" } else { "??" }.to_owned() } else { c.to_string() }).collect::<String>().into()
+        source
+            .text
+            .chars()
+            .map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { if c.len_utf8() == 1 { "?" } else { "??" }.to_owned() } else { c.to_string() })
+            .collect::<String>()
+            .into()
     } else {
         source.text.clone()
     };

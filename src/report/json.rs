@@ -8,6 +8,7 @@ use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
+use ecow::EcoString;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -71,7 +72,7 @@ fn totals(planned: &[Planned<'_>]) -> Value {
 }
 
 fn reference(id: &ObjectRef) -> Value {
-    json!({ "kind": id.kind.as_str(), "namespace": id.scope.namespace().map(|namespace| namespace.as_str()), "name": id.name.as_str() })
+    json!({ "kind": id.kind.as_str(), "namespace": id.scope.namespace().map(EcoString::as_str), "name": id.name.as_str() })
 }
 
 /// One service; `flip` is added by `explain --runtime`.
@@ -178,8 +179,8 @@ fn entry(entry: &EntryChecks, sources: &SourceMap) -> Value {
 }
 
 fn check(check: &Check, sources: &SourceMap) -> Value {
-    let text = |side: &Option<(ecow::EcoString, Origin)>| side.as_ref().map(|(text, _)| text.to_string());
-    let at = |side: &Option<(ecow::EcoString, Origin)>| side.as_ref().and_then(|(_, origin)| place(*origin, sources));
+    let text = |side: &Option<(EcoString, Origin)>| side.as_ref().map(|(text, _)| text.to_string());
+    let at = |side: &Option<(EcoString, Origin)>| side.as_ref().and_then(|(_, origin)| place(*origin, sources));
     json!({
         "attribute": check.attribute.as_str(),
         "model": text(&check.model),

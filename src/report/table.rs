@@ -4,6 +4,7 @@ use super::findings::printable;
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use std::fmt::Write;
 
 /// How text may look.
 #[derive(Clone, Copy, Debug)]
@@ -96,30 +97,42 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
         out.push('\n');
         out.push_str(&remarks.concat());
     }
-    out.push_str(&format!("\n{}\n", summary(planned)));
+    let _ = write!(out, "\n{}\n", summary(planned));
     out
 }
 
 /// `ome plan` as Markdown, for a pull request comment.
 pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
-    let mut out = format!("**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |\n|---|---|---|---|---|---|---|---|\n");
+    let mut out = format!(
+        "**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |\n|---|---|---|---|---|---|---|---|\n"
+    );
     for planned in planned {
         let name = format!("{}/{}", planned.service.namespace, planned.service.name());
         let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
         let runtime = planned.resolution.chosen().map_or("-", |runtime| runtime.object.id.name.as_str());
-        let by = planned.error.as_ref().map_or_else(|| planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str), |error| error.code.as_str());
+        let by = planned
+            .error
+            .as_ref()
+            .map_or_else(|| planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str), |error| error.code.as_str());
         if planned.components.is_empty() {
-            out.push_str(&format!("| {name} | {model} | {runtime} | {by} | - | - | - | - |\n"));
+            let _ = writeln!(out, "| {name} | {model} | {runtime} | {by} | - | - | - | - |");
         }
         for component in &planned.components {
-            out.push_str(&format!("| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |\n", component.kind.as_str(), component.mode.as_str(), replicas(component), component.gpus));
+            let _ = writeln!(
+                out,
+                "| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |",
+                component.kind.as_str(),
+                component.mode.as_str(),
+                replicas(component),
+                component.gpus
+            );
         }
     }
     let remarks: Vec<String> = planned.iter().flat_map(remarks).map(|line| format!("- {}\n", line.trim())).collect();
     if !remarks.is_empty() {
-        out.push_str(&format!("\n{}", remarks.concat()));
+        let _ = write!(out, "\n{}", remarks.concat());
     }
-    out.push_str(&format!("\n{}\n", summary(planned)));
+    let _ = write!(out, "\n{}\n", summary(planned));
     out
 }
 

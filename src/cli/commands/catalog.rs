@@ -4,9 +4,9 @@ use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
+use crate::report::SCHEMA_VERSION;
 use crate::report::catalog::{self, Item, ItemKind};
 use crate::report::table::Style;
-use crate::report::SCHEMA_VERSION;
 use serde_json::json;
 
 /// List and show runtimes, models and accelerator classes, built-in and your own.

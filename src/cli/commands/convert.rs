@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 /// Converts and prints.
-pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, None)?;
     let found = session.settle([]);
     session.say(&found, io);

@@ -35,13 +35,14 @@ pub(crate) struct Args {
 }
 
 /// Explains and prints.
-pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     let found = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
-    let flips = args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
+    let flips =
+        args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
     let found = session.settle(found);
     match args.output {
         ReportFormat::Json => {

@@ -73,7 +73,7 @@ struct Written {
 }
 
 /// Renders and writes.
-pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
     let selected = session.select(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
@@ -84,7 +84,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let make = |views| {
         let mut history = History::new();
         let rendered = if args.annotate { renderer.render(views, &mut history) } else { renderer.render(views, &mut ()) };
-        written(rendered, &args, format, &session, &history)
+        written(rendered, args, format, &session, &history)
     };
     let prune = || {
         if args.services.is_empty() && args.input.namespace.is_none() && args.input.selector.is_none() {
@@ -125,6 +125,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
 fn failure(error: emit::Error) -> Failure {
     Failure::Usage(error.to_string())
 }
@@ -132,7 +133,8 @@ fn failure(error: emit::Error) -> Failure {
 /// Turns a service's objects into text, on the thread that rendered them.
 fn written(rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
     // What cannot be deployed is not printed; a finding of error level says why.
-    let failed = rendered.error.is_some() || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != crate::diag::Code::ServerRefuses);
+    let failed = rendered.error.is_some()
+        || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != crate::diag::Code::ServerRefuses);
     let objects = if failed {
         Vec::new()
     } else {
@@ -156,7 +158,13 @@ fn written(rendered: Rendered<'_>, args: &Args, format: stream::Format, session:
             })
             .collect()
     };
-    Written { namespace: rendered.service.namespace.to_string(), service: rendered.service.name().to_string(), failed, objects, diagnostics: rendered.diagnostics }
+    Written {
+        namespace: rendered.service.namespace.to_string(),
+        service: rendered.service.name().to_string(),
+        failed,
+        objects,
+        diagnostics: rendered.diagnostics,
+    }
 }
 
 /// Where text goes.

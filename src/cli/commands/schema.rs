@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 /// Prints fields, or the list of kinds.
-pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let kinds = schema::kinds();
     let Some(wanted) = &args.kind else {
         for schema in kinds {

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 /// Finds the object, then the field.
-pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let path = FieldPath::parse(&args.field).map_err(|problem| Failure::Usage(format!("the path `{}` {problem}", args.field)))?;
     let (kind, rest) = args.object.split_once('/').ok_or_else(|| Failure::Usage(format!("`{}` is not Kind/name", args.object)))?;
     let (namespace, name) = match rest.split_once('/') {
@@ -51,10 +51,16 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         findings.extend(rendered.diagnostics);
         for object in &rendered.objects {
             let id = identity(object);
-            if id.kind.eq_ignore_ascii_case(kind) && id.name == name && namespace.is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace)) {
+            if id.kind.eq_ignore_ascii_case(kind)
+                && id.name == name
+                && namespace.is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
+            {
                 let leaves = why(&session.world.catalog, &object.node, &path, &history);
                 if leaves.is_empty() {
-                    return Err(Failure::NotFound { message: format!("{id} has no field `{path}`"), help: Some(format!("`ome why {} '*'` lists every field", args.object)) });
+                    return Err(Failure::NotFound {
+                        message: format!("{id} has no field `{path}`"),
+                        help: Some(format!("`ome why {} '*'` lists every field", args.object)),
+                    });
                 }
                 match args.output {
                     ReportFormat::Json => io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?,
