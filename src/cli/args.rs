@@ -1,51 +1,7 @@
-//! The command line exactly as it was typed; what it means comes later.
+//! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
-use super::commands;
-use super::io::ColorChoice;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-
-/// Plan, explain and render AI model serving on Kubernetes, without a cluster.
-///
-/// Reads ServingRuntimes, models, accelerator classes, nodes and InferenceServices from disk, decides what the operators
-/// would decide, says why, and prints the manifests that follow.
-#[derive(Debug, Parser)]
-#[command(name = "ome", version, about, max_term_width = 110, propagate_version = false, disable_help_subcommand = true)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) command: Option<Command>,
-    /// When to use colour.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
-    pub color: ColorChoice,
-}
-
-/// The verbs.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
-    Plan(commands::plan::Args),
-    /// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
-    Explain(commands::explain::Args),
-    /// Show which layer wrote a field of a rendered object, and what it overrode.
-    Why(commands::why::Args),
-    /// Print the manifests.
-    Render(commands::render::Args),
-    /// Check the input: syntax, schema, references, the catalog as a whole.
-    //    Validate(commands::validate::Args),
-    /// List and show runtimes, models and accelerator classes.
-    Catalog(commands::catalog::Args),
-    /// Rewrite deprecated forms.
-    Convert(commands::convert::Args),
-    /// Show the fields of a kind.
-    Schema(commands::schema::Args),
-    /// Explain a finding, reason or error code.
-    Code(commands::code::Args),
-    /// Print a completion script.
-    Completions(commands::completions::Args),
-    /// Print the manual page.
-    Man(commands::man::Args),
-}
 
 /// What is read.
 #[derive(Clone, Debug, Default, Args)]

@@ -9,7 +9,6 @@ mod failure;
 mod input;
 mod io;
 
-pub use args::Cli;
 pub use exit::Outcome;
 pub use failure::Failure;
 pub use io::{ColorChoice, Io};
@@ -18,6 +17,21 @@ use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+
+/// Plan, explain and render AI model serving on Kubernetes, without a cluster.
+///
+/// Reads ServingRuntimes, models, accelerator classes, nodes and InferenceServices from disk, decides what the operators
+/// would decide, says why, and prints the manifests that follow.
+#[derive(Debug, Parser)]
+#[command(name = "ome", version, about, max_term_width = 110, propagate_version = false, disable_help_subcommand = true)]
+struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    command: Option<commands::Command>,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+}
 
 /// Runs the process's own command line.
 pub fn main() -> ExitCode {
@@ -63,7 +77,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         }
     };
     io.set_color(cli.color);
-    match commands::run(cli, io) {
+    match commands::run(cli.command, io) {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             if !failure.is_quiet() {

@@ -13,12 +13,38 @@ pub(crate) mod schema;
 //pub mod validate;
 pub(crate) mod why;
 
-use super::args::{Cli, Command};
 use super::{Failure, Io, Outcome};
 
-/// Runs the verb.
-pub(crate) fn run(cli: Cli, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    match cli.command {
+/// The verbs.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
+    Plan(plan::Args),
+    /// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
+    Explain(explain::Args),
+    /// Show which layer wrote a field of a rendered object, and what it overrode.
+    Why(why::Args),
+    /// Print the manifests.
+    Render(render::Args),
+    /// Check the input: syntax, schema, references, the catalog as a whole.
+    //    Validate(validate::Args),
+    /// List and show runtimes, models and accelerator classes.
+    Catalog(catalog::Args),
+    /// Rewrite deprecated forms.
+    Convert(convert::Args),
+    /// Show the fields of a kind.
+    Schema(schema::Args),
+    /// Explain a finding, reason or error code.
+    Code(code::Args),
+    /// Print a completion script.
+    Completions(completions::Args),
+    /// Print the manual page.
+    Man(man::Args),
+}
+
+/// Runs the verb; without one, says what there is.
+pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    match command {
         None => overview::run(io),
         Some(Command::Plan(args)) => plan::run(&args, io),
         Some(Command::Explain(args)) => explain::run(&args, io),
