@@ -12,8 +12,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The deepest document that any setting admits: trees are walked by functions that call themselves.
-    pub const DEEPEST: usize = 1000;
+    /// The deepest document that any setting admits: trees are walked by functions that call themselves, and the scanner
+    /// counts brackets and braces in 8 bits.
+    pub const DEEPEST: usize = 250;
 }
 
 impl Default for Limits {

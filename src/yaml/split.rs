@@ -115,7 +115,7 @@ impl Splitter<'_> {
             if rest.is_empty() {
                 return None;
             }
-            if !rest.starts_with('#') {
+            if !rest.starts_with('#') && !is_marker(rest.as_bytes(), b"...") {
                 return Some(at);
             }
             at += rest.find(['\n', '\r']).unwrap_or(rest.len());
@@ -131,6 +131,7 @@ impl Splitter<'_> {
 
     /// JSON objects one after the other; anything else is one part.
     fn objects(&mut self, mut start: usize, end: usize) {
+        let mut second = None;
         while let Some(length) = object(&self.text.as_bytes()[start..end]) {
             let rest = &self.text[start + length..end];
             let next = rest.len() - rest.trim_ascii_start().len();
@@ -139,7 +140,10 @@ impl Splitter<'_> {
             }
             self.parts.push(start..start + length);
             start += length + next;
-            let span = self.span(&(start..start + 1));
+            second.get_or_insert(start);
+        }
+        if let Some(at) = second {
+            let span = self.span(&(at..at + 1));
             self.diagnostics.push(
                 Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
                     .severity(Severity::Warning)

@@ -120,3 +120,385 @@ fn strings_are_quoted_where_a_reader_would_misread_them() {
         }
     }
 }
+
+/// The code of every finding with the text at its place.
+fn findings(text: &str) -> Vec<(&'static str, String)> {
+    findings_within(text, &Limits::default())
+}
+
+fn findings_within(text: &str, limits: &Limits) -> Vec<(&'static str, String)> {
+    let (_, found) = read_within(text, limits);
+    found
+        .iter()
+        .map(|finding| {
+            let span = finding.span().unwrap();
+            (finding.code.as_str(), text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn findings_stand_at_their_place() {
+    for (text, expected) in [
+        // tools/reader: syntax, in one document of several.
+        ("a: 1\n---\nb: c: d\n---\ne: @f\n", vec![("yaml-syntax", ":"), ("yaml-syntax", "@")]),
+        ("a: [b\nc: 1\n", vec![("yaml-syntax", ":")]),
+        ("a: 'b\n", vec![("yaml-syntax", "'")]),
+        ("a: b\nc\n", vec![("yaml-syntax", "c")]),
+        ("é: ü\nb: \"ö\" x\n", vec![("yaml-syntax", "x")]),
+        ("spec:\n\ta: 1\n", vec![("yaml-syntax", "\t")]),
+        ("a: 1\n\t\nb: 2\n", vec![("yaml-syntax", "\t")]),
+        ("a: {{ .Name }}\n", vec![("yaml-syntax", "{")]),
+        ("a: x\u{1}\n", vec![("yaml-syntax", "\u{1}")]),
+        ("a: [|\n]\n", vec![("yaml-syntax", "|")]),
+        // Aliases.
+        ("a: *nope\nb: [*neither]\n", vec![("undefined-alias", "*nope"), ("undefined-alias", "*neither")]),
+        ("a: &a [1, *a]\n", vec![("alias-cycle", "*a")]),
+        ("a: &a [1]\n---\nb: *a\n", vec![("undefined-alias", "*a")]),
+        // Keys.
+        ("a: 1\nb: 2\n\"a\": 3\n", vec![("duplicate-key", "\"a\"")]),
+        ("x: {a: 1, a: 2}\n", vec![("duplicate-key", "a")]),
+        ("a: &a {x: 1}\nb: {<<: *a, x: 2}\n", vec![]),
+        ("a: &a {x: 1}\nb: {x: 2, <<: *a}\n", vec![("ambiguous-scalar", "<<")]),
+        // Words.
+        ("disabled: on\n", vec![("ambiguous-scalar", "on")]),
+        ("a: [y, n, 017, 1_000, 0b11, 2024-01-01]\n", ["y", "n", "017", "1_000", "0b11", "2024-01-01"].map(|word| ("ambiguous-scalar", word)).to_vec()),
+        ("on: 1\n", vec![("ambiguous-scalar", "on")]),
+        ("tag: 12e4567\n", vec![("ambiguous-scalar", "12e4567")]),
+        ("a: [True, ~, 0x1F, 0o17, 1e3, 08, +1, .5, 5., \"on\", 'y', v1.10, 1:30, 80Gi, null, \"017\"]\n", vec![]),
+        ("1: a\ntrue: b\n1.5: c\n2024-01-01: d\n", vec![]),
+        // Text between documents.
+        ("a: 1\n...\nb: 2\n---\nc: 3\n", vec![("yaml-syntax", "b")]),
+        ("--- a: 1\n", vec![("yaml-syntax", "a: 1")]),
+        ("%YAML 1.2\n---\na: 1\n", vec![("yaml-syntax", "%YAML 1.2")]),
+    ] {
+        let expected: Vec<(&str, String)> = expected.into_iter().map(|(code, at)| (code, at.to_owned())).collect();
+        assert_eq!(findings(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn ambiguous_words_are_repaired_by_quotes_and_nothing_else() {
+    for (text, expected) in [
+        ("a: on # as usual\n", "a: \"on\" # as usual\n"),
+        ("a: &x yes\nb: *x\n", "a: &x \"yes\"\nb: *x\n"),
+        ("- {é: no, y: 1_0}\n", "- {é: \"no\", \"y\": \"1_0\"}\n"),
+        ("a: ! 0x1F\n", "a: \"0x1F\"\n"),
+    ] {
+        let (_, found) = read(text);
+        let mut repaired = text.to_owned();
+        let mut edits: Vec<_> = found.into_iter().flat_map(|finding| finding.fix).collect();
+        edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
+        for edit in edits {
+            repaired.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.insert);
+        }
+        assert_eq!(repaired, expected);
+        assert_eq!(findings(&repaired), [], "{repaired:?}");
+    }
+}
+
+#[test]
+fn every_node_and_key_knows_its_place() {
+    let text = "é: [a, {b: \"ü\"}]\r\nc:\r\n  - |\r\n    x\r\n    y\r\n  - 'z'\r\nd: &d\r\n  e: 1\r\nf: *d\r\ng:\r\n";
+    let (nodes, found) = read(text);
+    assert_eq!(found, []);
+    let at = |keys: &str| {
+        let path = FieldPath::parse(keys).unwrap();
+        let span = nodes[0].select(&path)[0].origin.span().unwrap();
+        &text[span.start as usize..span.end as usize]
+    };
+    for (keys, expected) in [
+        ("é", "[a, {b: \"ü\"}]"),
+        ("é[0]", "a"),
+        ("é[1]", "{b: \"ü\"}"),
+        ("é[1].b", "\"ü\""),
+        ("c[0]", "x\r\n    y"),
+        ("c[1]", "'z'"),
+        ("d", "&d\r\n  e: 1"),
+        ("f", "&d\r\n  e: 1"),
+    ] {
+        assert_eq!(at(keys), expected, "{keys}");
+    }
+    let keys: Vec<&str> = nodes[0].entries().map(|entry| entry.key_origin.span().unwrap()).map(|span| &text[span.start as usize..span.end as usize]).collect();
+    assert_eq!(keys, ["é", "c", "d", "f", "g"]);
+}
+
+#[test]
+fn limits_are_findings_that_name_their_flag() {
+    let small = Limits { depth: 4, nodes: 20, ..Limits::default() };
+    let deep = "[".repeat(200_000);
+    let cascade = "a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: [*b, *b, *b]\n";
+    for (text, code, flag) in [
+        ("a: [[[1]]]\n", None, ""),
+        ("a: [[[[1]]]]\n", Some("depth-limit"), "--max-depth"),
+        ("a:\n  b:\n    c:\n      d:\n        e: 1\n", Some("depth-limit"), "--max-depth"),
+        ("{\"a\": [[[[1]]]]}", Some("depth-limit"), "--max-depth"),
+        (&deep, Some("depth-limit"), "--max-depth"),
+        (&"- ".repeat(200_000), Some("depth-limit"), "--max-depth"),
+        (&"{\"a\":".repeat(200_000), Some("depth-limit"), "--max-depth"),
+        ("a: &a [[1]]\nb: [*a]\n", None, ""),
+        ("a: &a [[1]]\nb: [[*a]]\n", Some("depth-limit"), "--max-depth"),
+        (&"- 1\n".repeat(19), None, ""),
+        (&"- 1\n".repeat(20), Some("node-limit"), "--max-nodes"),
+        (&format!("[{}]", "1,".repeat(30)), Some("node-limit"), "--max-nodes"),
+        (cascade, Some("expansion-limit"), "--max-nodes"),
+        ("a: &a {x: 1, y0: 2, z: 3}\nb: {<<: [*a, *a, *a]}\nc: {<<: [*a, *a, *a]}\n", Some("expansion-limit"), "--max-nodes"),
+    ] {
+        let (nodes, found) = read_within(text, &small);
+        let shown = &text[..text.len().min(60)];
+        assert_eq!(found.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(), code.into_iter().collect::<Vec<_>>(), "{shown:?}");
+        assert!(found.iter().all(|finding| finding.message.contains(flag)), "{shown:?}: {found:?}");
+        assert_eq!(nodes.len(), usize::from(code.is_none()), "{shown:?}");
+    }
+    assert!(findings(cascade).is_empty());
+    // However high the flag: what comes after calls itself once a level.
+    let huge = Limits { depth: usize::MAX, ..Limits::default() };
+    assert_eq!(findings_within(&deep, &huge)[0].0, "depth-limit");
+}
+
+#[test]
+fn hostile_texts_come_to_an_end() {
+    let many = |unit: &str| unit.repeat((1 << 18) / unit.len());
+    for text in [
+        many("[{"),
+        many("a: "),
+        many("? "),
+        many("a: 1\n"),
+        many("- *a\n"),
+        many("- yes\n"),
+        many("&a "),
+        many("\""),
+        many("{}"),
+        many("\t"),
+        many("\u{feff}"),
+        many("\0"),
+        many("---\n"),
+        format!("a: [\n{}]", many("é,\n")),
+        format!("{}a: [\n{}]", " ".repeat(1000), many("b,\n")),
+        format!("a: \"{}", many("x\n")),
+        format!("a: &a {{x: 1}}\nb:\n{}", many("  <<: *a\n")),
+        format!("a: 1{}", many("_")),
+    ] {
+        let (_, found) = read(&text);
+        assert!(found.len() < 1010, "{}: {}", &text[..20.min(text.len())], found.len());
+    }
+}
+
+#[test]
+fn brackets_and_quotes_may_close_at_any_column_as_for_kubectl() {
+    for (text, expected) in [
+        ("s:\n  a: [\n    \"b\"\n  ]\n", json!({"s": {"a": ["b"]}})),
+        ("s:\n  a: {\n  b: 1,\nc: 'é\nf'\n}\n  d: 2\n", json!({"s": {"a": {"b": 1, "c": "é f"}, "d": 2}})),
+        ("a: \"b\nc: d\"\ne: it's\nf: [g\n]\n", json!({"a": "b c: d", "e": "it's", "f": ["g"]})),
+        ("a: [b]# c\n", json!({"a": ["b"]})),
+        ("a:\tb\n", json!({"a": "b"})),
+        ("a: {b:}\n", json!({"a": {"b:": null}})),
+    ] {
+        let (nodes, found) = read(text);
+        assert_eq!(nodes, [node(&expected)], "{text:?}: {found:?}");
+    }
+    // The places after a line that was too little indented are right.
+    assert_eq!(findings("é: [\na\n]\nb: y\n"), [("ambiguous-scalar", "y".to_owned())]);
+}
+
+#[test]
+fn json_is_read_as_json() {
+    let text = "{\"a\": \"\\ud83d\\ude42\\u00e9\", \"b\": [1, -2.5, 1e3, true, null, {}], \"c\": 18446744073709551615}\n";
+    assert_eq!(read(text).0, [node(&serde_json::from_str(text).unwrap())]);
+    assert_eq!(read("{\"a\": 1}\n{\"b\": 2}\n").0.len(), 2);
+    assert_eq!(findings("{\"a\": 1, \"a\": 2}"), [("duplicate-key", "\"a\"".to_owned())]);
+    assert_eq!(read("{a: 1, b: [c]}").0, [node(&json!({"a": 1, "b": ["c"]}))]);
+}
+
+fn written(value: &Json) -> String {
+    let mut out = String::new();
+    write(&mut out, &node(value));
+    out
+}
+
+#[test]
+fn trees_are_written_as_kubectl_prints_them() {
+    let value = json!({
+        "apiVersion": "v1",
+        "args": ["--port", "8080", "-c", "$(X)", "*.py", "it's", "a: b", ""],
+        "data": {"script": "#!/bin/sh\nset -e\n\nexec x\n", "open": "a\nb", "more": "a\n\n\n", "odd": " a\nb", "tail": "a \nb"},
+        "empty": {"map": {}, "list": [], "null": null},
+        "items": [{"name": "a", "ports": [80, 443]}, [1, [2]], {}],
+        "words": ["yes", "1.10", "2024-01-01", "null", "0x1F", "1:30", "日本", "a\tb", "tru", "v1.10"],
+    });
+    let expected = "\
+apiVersion: v1
+args:
+- --port
+- \"8080\"
+- -c
+- $(X)
+- '*.py'
+- it's
+- 'a: b'
+- \"\"
+data:
+  script: |
+    #!/bin/sh
+    set -e
+
+    exec x
+  open: |-
+    a
+    b
+  more: |+
+    a
+
+
+  odd: \" a\\nb\"
+  tail: \"a \\nb\"
+empty:
+  map: {}
+  list: []
+  \"null\": null
+items:
+- name: a
+  ports:
+  - 80
+  - 443
+- - 1
+  - - 2
+- {}
+words:
+- \"yes\"
+- \"1.10\"
+- \"2024-01-01\"
+- \"null\"
+- \"0x1F\"
+- \"1:30\"
+- 日本
+- \"a\\tb\"
+- tru
+- v1.10
+";
+    assert_eq!(written(&value), expected);
+    assert_eq!(read(expected), (vec![node(&value)], vec![]));
+}
+
+#[test]
+fn numbers_are_written_so_that_they_come_back() {
+    for (value, expected) in [
+        (Value::Float(0.1), "0.1\n"),
+        (Value::Float(1e21), "1e+21\n"),
+        (Value::Float(1.5e-7), "1.5e-7\n"),
+        (Value::Float(-0.0), "0\n"),
+        (Value::Float(5.0), "5\n"),
+        (Value::Float(f64::MAX), "1.7976931348623157e+308\n"),
+        (Value::Float(1e20), "100000000000000000000\n"),
+        (Value::Int(i64::MIN), "-9223372036854775808\n"),
+        (Value::Big(u64::MAX), "18446744073709551615\n"),
+    ] {
+        let mut out = String::new();
+        let node = Node::new(value, Origin::Derived(&TEST));
+        write(&mut out, &node);
+        assert_eq!(out, expected);
+        assert_eq!(read(&out).0, [node]);
+    }
+}
+
+#[test]
+fn remarks_become_comments_behind_leaves() {
+    let value = node(&json!({"a": {"b": 1, "c": "x\ny\n"}, "d": [{"e": []}, "f"]}));
+    let mut out = String::new();
+    write_with(&mut out, &value, &mut |path, node| (node.as_int().is_none()).then(|| format!("at {path}")));
+    let expected = "a:\n  b: 1\n  c: | # at a.c\n    x\n    y\nd:\n- e: [] # at d[0].e\n- f # at d[1]\n";
+    assert_eq!(out, expected);
+    assert_eq!(read(&out), (vec![value], vec![]));
+}
+
+#[test]
+fn long_keys_are_marked_as_keys() {
+    let key = "k".repeat(1100);
+    assert_eq!(read(&written(&json!({"a": {key.as_str(): "v", "w": [1]}}))).0, [node(&json!({"a": {key.as_str(): "v", "w": [1]}}))]);
+}
+
+#[test]
+fn trees_serialize_as_their_json() {
+    let value = json!({"b": [1, 2.5, null, true, "x"], "a": {"c": {}}, "n": u64::MAX});
+    assert_eq!(serde_json::to_string(&node(&value)).unwrap(), value.to_string());
+}
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "[ -~]{0,12}",
+            "[a-z:#\\- \n\t'\"{}\\[\\],&*!|>%@`é\u{2028}\u{feff}]{0,16}",
+            "[-+0-9._eExXoObBnyfal:TZ]{0,10}",
+            prop::sample::select(vec!["yes", "null", "~", "<<", "---", "...", "0o17", "=", "? a", "{{.Name}}"]).prop_map(str::to_owned),
+        ]
+    }
+
+    fn tree() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::from),
+            any::<i64>().prop_map(Json::from),
+            any::<u64>().prop_map(Json::from),
+            any::<f64>().prop_filter_map("finite", |number| serde_json::Number::from_f64(number).map(Json::Number)),
+            text().prop_map(Json::from),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+                prop::collection::vec((text(), inner), 0..6).prop_map(|entries| Json::Object(entries.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(value in tree()) {
+            let value = node(&value);
+            let mut out = String::new();
+            write(&mut out, &value);
+            let (nodes, found) = read(&out);
+            let expected: Vec<Node> = Some(value).filter(|node| !node.is_null()).into_iter().collect();
+            prop_assert_eq!(&nodes, &expected, "{:?}", out);
+            // kustomize merges `<<` even in quotes.
+            prop_assert!(found.iter().all(|finding| finding.message.contains("`<<`")), "{:?}: {:?}", out, found);
+        }
+
+        #[test]
+        fn another_reader_finds_the_same_text(value in tree()) {
+            let mut out = String::new();
+            write(&mut out, &node(&json!({"v": value})));
+            // It reads YAML 1.2 and refuses large integers, so only strings are compared.
+            if let Ok(read) = serde_yaml::from_str::<Json>(&out) {
+                prop_assert_eq!(read["v"].as_str(), value.as_str(), "{:?}", out);
+            }
+        }
+
+        #[test]
+        fn any_text_is_answered_with_places_inside_of_it(pieces in prop::collection::vec(prop_oneof![text(), prop::sample::select(vec![
+            ": ", "- ", "\n", "\n  ", "? ", "[", "]", "{", "}", ", ", "\"", "'", "|\n", ">-\n", "&x ", "*x ", "!!int ", "<<: ", " # ", "\t", "\r\n", "---\n", "...\n", "é",
+        ]).prop_map(str::to_owned)], 0..30)) {
+            let text = pieces.concat();
+            let (nodes, found) = read_within(&text, &Limits { depth: 10, nodes: 100, ..Limits::default() });
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            for finding in &found {
+                for label in &finding.labels {
+                    let (start, end) = (label.span.start as usize, label.span.end as usize);
+                    prop_assert!(start <= end && end <= text.len() + 1 && text.is_char_boundary(start), "{:?} of {:?}: {}", label, text, finding.message);
+                }
+            }
+            for node in &nodes {
+                let mut waiting = vec![node];
+                while let Some(node) = waiting.pop() {
+                    let span = node.origin.span().unwrap();
+                    prop_assert!(span.start <= span.end && text.is_char_boundary(span.start as usize), "{:?}", span);
+                    waiting.extend(node.items());
+                    waiting.extend(node.entries().map(|entry| &entry.node));
+                }
+            }
+        }
+    }
+}

@@ -291,14 +291,13 @@ fn is_sexagesimal(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':') && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'_' | b'.'))
 }
 
-/// Characters that a reader may drop, take for a line end or refuse.
+/// Characters that a reader may drop, take for a line end or refuse, spaces nobody sees, and marks that turn the direction of
+/// what stands around them.
 fn needs_escape(c: char) -> bool {
-    match c {
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{feff}' | '\u{fdd0}'..='\u{fdef}' => true,
-        // Line ends of YAML 1.1, spaces nobody sees, and marks that turn the direction of what stands around them.
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => true,
-        _ => u32::from(c) & 0xfffe == 0xfffe,
-    }
+    matches!(c,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{fdd0}'..='\u{fdef}')
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 fn push_quoted(out: &mut String, text: &str) {

@@ -43,6 +43,9 @@ impl Guard {
     }
 }
 
+/// Up to this column a line is given the spaces that it lacks.
+const DEEPEST_COLUMN: usize = 256;
+
 /// A text for the scanner.
 pub(super) struct Text<'a, const LENIENT: bool> {
     whole: &'a str,
@@ -108,8 +111,15 @@ impl<'a, const LENIENT: bool> Text<'a, LENIENT> {
     fn indent(&mut self) {
         let Some(opening) = self.quoted.or(self.flow.first().copied()) else { return };
         let bytes = self.whole.as_bytes();
-        let line = bytes[..opening].iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
-        let column = self.whole[line..opening].chars().count();
+        // Nobody indents by hundreds of columns; whoever does has to indent what follows as well.
+        let before = &bytes[opening.saturating_sub(DEEPEST_COLUMN)..opening];
+        let line = match before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')) {
+            Some(at) => &before[at + 1..],
+            None if before.len() == opening => before,
+            None => return,
+        };
+        // Bytes that continue a character are no column.
+        let column = line.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
         let there = bytes[self.position..].iter().take_while(|byte| **byte == b' ').count();
         if there < column && !matches!(self.byte(there), 0 | b'\n' | b'\r') {
             self.spaces = column - there;
@@ -165,9 +175,12 @@ impl<const LENIENT: bool> Input for Text<'_, LENIENT> {
     #[inline]
     fn lookahead(&mut self, count: usize) {
         self.lookahead = self.lookahead.max(count);
-        // The scanner asks for four characters after an opening quote, and for none directly after any other.
-        if LENIENT && count == 4 && self.quote > 0 && self.quote == self.position {
-            self.quoted = Some(self.position - 1);
+        // Directly after an opening quote, and after no other, the scanner asks for four characters.
+        if LENIENT && self.quote > 0 && self.quote == self.position {
+            if count == 4 {
+                self.quoted = Some(self.position - 1);
+            }
+            self.quote = 0;
         }
     }
 

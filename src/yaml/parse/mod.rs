@@ -148,8 +148,9 @@ impl<'a> Reader<'a> {
         let text = Text::<LENIENT>::new(&self.text, self.limits.depth.min(Limits::DEEPEST), self.limits.nodes, &self.guard);
         let mut parser = Parser::new(text);
         let mut undefined = false;
-        // Open flow collections; kept only where it matters.
+        // Open flow collections, and the end of the last token; kept only where there are tabs.
         let mut flow = 0_usize;
+        let mut last = offset(self.base);
         while let Some(event) = parser.next_event() {
             let (event, place) = match event {
                 Ok(event) => event,
@@ -176,10 +177,14 @@ impl<'a> Reader<'a> {
             };
             let start = self.byte(place.start);
             if self.tabs {
-                let begins = matches!(event, Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..) | Event::Alias(_));
-                if begins && flow == 0 {
-                    self.tab_before(tree, start)?;
+                if flow == 0 {
+                    let reached = if matches!(event, Event::StreamEnd) { self.end() } else { start };
+                    self.tab_before(tree, &event, last, reached)?;
                 }
+                last = match event {
+                    Event::Scalar(..) | Event::Alias(_) => self.byte(place.end),
+                    _ => start,
+                };
                 match (&event, self.slice(start, start + 1)) {
                     (Event::MappingStart(..) | Event::SequenceStart(..), "{" | "[") => flow += 1,
                     (Event::MappingEnd | Event::SequenceEnd, "}" | "]") if !place.is_empty() => flow = flow.saturating_sub(1),
@@ -207,19 +212,34 @@ impl<'a> Reader<'a> {
         if undefined { Err(Stopped) } else { Ok(()) }
     }
 
-    /// Refuses a tab that indents, as kubectl does: before the first thing on a line, also after `-`.
-    fn tab_before(&self, tree: &mut Tree<'_>, start: u32) -> Result<(), Stopped> {
+    /// Refuses a tab that indents, as kubectl does: on the lines between two tokens, and before the first thing on a line,
+    /// also after its `-`.
+    fn tab_before(&self, tree: &mut Tree<'_>, event: &Event<'_>, last: u32, start: u32) -> Result<(), Stopped> {
+        let mut refuse = |at: u32| {
+            let stopped = tree.syntax(tree.span(at, at + 1), "a tab cannot indent YAML");
+            tree.help("indent with spaces");
+            Err(stopped)
+        };
+        if last < start {
+            let mut at = last;
+            for (number, line) in self.slice(last, start).split(['\n', '\r']).enumerate() {
+                let spaces = line.len() - line.trim_start_matches(' ').len();
+                if (number > 0 || at == 0) && line[spaces..].starts_with('\t') {
+                    return refuse(at + offset(spaces));
+                }
+                at += offset(line.len() + 1);
+            }
+        }
+        if !matches!(event, Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..) | Event::Alias(_)) {
+            return Ok(());
+        }
         let before = self.slice(offset(self.base), start);
         let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let indentation = &before[line..];
-        let Some(tab) = indentation.find('\t') else { return Ok(()) };
-        if indentation.contains(|c| !matches!(c, ' ' | '\t' | '-' | '?')) {
-            return Ok(());
+        match indentation.find('\t') {
+            Some(tab) if !indentation.contains(|c| !matches!(c, ' ' | '\t' | '-' | '?')) => refuse(offset(self.base + line + tab)),
+            _ => Ok(()),
         }
-        let at = offset(self.base + line + tab);
-        let stopped = tree.syntax(tree.span(at, at + 1), "a tab cannot indent YAML");
-        tree.help("indent with spaces");
-        Err(stopped)
     }
 
     fn undefined_alias(&self, tree: &mut Tree<'_>, error: &ScanError) {
@@ -251,6 +271,11 @@ impl<'a> Reader<'a> {
             let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
             let content = before[line..].trim_start();
             at = offset(self.base + before.len() - content.len());
+        }
+        if error.info().contains("tab") {
+            let before = self.slice(offset(self.base), at);
+            let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+            at = before[line..].find('\t').map_or(at, |tab| offset(self.base + line + tab));
         }
         let end = self.slice(at, self.end()).chars().next().map_or(at, |c| at + offset(c.len_utf8()));
         let stopped = tree.syntax(tree.span(at, end), message);

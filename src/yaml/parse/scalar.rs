@@ -43,6 +43,13 @@ impl Reader<'_> {
             self.old_breaks(tree, &written)?;
         }
         let plain = written.style == ScalarStyle::Plain;
+        if plain && written.text.starts_with(['|', '>']) {
+            // In a flow collection the scanner takes it for text; kubectl does not.
+            let span = tree.span(written.start, written.start + 1);
+            let stopped = tree.syntax(span, "a block of text cannot stand in brackets or braces");
+            tree.help("put the text in quotes");
+            return Err(stopped);
+        }
         // The common case first: text that can be nothing else.
         let found = if plain && written.tag.is_none() {
             match written.text.as_bytes().first() {
@@ -243,14 +250,19 @@ impl Reader<'_> {
             Meaning::Float(number) => number.to_string(),
             Meaning::Text | Meaning::Null | Meaning::NotFinite(_) => format!("the text \"{text}\""),
         };
-        self.ambiguous(tree, written, span, format!("`{text}` is {here} to kubectl and {} to {}", other.reading, other.who));
-        if !matches!(meaning, Meaning::Text) {
-            tree.help(format!("quote the word if text is meant, else write `{here}`"));
-        }
+        let message = format!("`{text}` is {here} to kubectl and {} to {}", other.reading, other.who);
+        let help = if meaning == Meaning::Text { "quote the text".to_owned() } else { format!("quote the word if text is meant, else write `{here}`") };
+        let finding = self.ambiguity(tree, written, span, message).help(help);
+        tree.finding(finding);
     }
 
     /// Records that a scalar is not read alike by all; the repair quotes it.
     fn ambiguous(&self, tree: &mut Tree<'_>, written: &Written<'_>, span: Span, message: String) {
+        let finding = self.ambiguity(tree, written, span, message);
+        tree.finding(finding);
+    }
+
+    fn ambiguity(&self, tree: &Tree<'_>, written: &Written<'_>, span: Span, message: String) -> Diagnostic {
         let mut finding = Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote the word");
         let path = tree.path().to_string();
         if !path.is_empty() {
@@ -263,7 +275,7 @@ impl Reader<'_> {
             let start = if anchored { span.end - offset(written.text.len()) } else { span.start };
             finding = finding.fix(Span { start, ..span }, write::quoted(&written.text));
         }
-        tree.finding(finding);
+        finding
     }
 }
 

@@ -9,10 +9,14 @@ use super::super::path::{FieldPath, Segment};
 use crate::diag::{Code, Diagnostic, Label};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
 /// From this many keys on, a mapping keeps an index to find duplicates.
 const INDEXED_FROM: usize = 24;
+
+/// Of one document, so many findings are listed that do not end it. Who has more has made the same slip on every line.
+const MOST_FINDINGS: usize = 1000;
 
 /// Why reading stopped; the finding has been recorded.
 pub(super) struct Stopped;
@@ -76,9 +80,9 @@ impl<'a> Tree<'a> {
             source,
             limits,
             diagnostics: Vec::new(),
-            frames: Vec::with_capacity(16),
-            items: Vec::with_capacity(64),
-            entries: Vec::with_capacity(64),
+            frames: Vec::new(),
+            items: Vec::new(),
+            entries: Vec::new(),
             anchors: Vec::new(),
             nodes: 0,
             written: 0,
@@ -119,8 +123,22 @@ impl<'a> Tree<'a> {
         path
     }
 
+    /// Records a finding that does not end the document.
     pub(super) fn finding(&mut self, finding: Diagnostic) {
+        match self.diagnostics.len().cmp(&MOST_FINDINGS) {
+            Ordering::Less => self.diagnostics.push(finding),
+            Ordering::Equal => {
+                let message = format!("{}; findings beyond {MOST_FINDINGS} in one document are not listed", finding.message);
+                self.diagnostics.push(Diagnostic { message, ..finding });
+            }
+            Ordering::Greater => {}
+        }
+    }
+
+    /// Records the finding that ends the document.
+    fn stop(&mut self, finding: Diagnostic) -> Stopped {
         self.diagnostics.push(finding);
+        Stopped
     }
 
     /// Sets the next action of the finding recorded last.
@@ -139,8 +157,7 @@ impl<'a> Tree<'a> {
 
     /// Records that the text is not YAML, and stops.
     pub(super) fn syntax(&mut self, span: Span, message: impl Into<String>) -> Stopped {
-        self.finding(Diagnostic::new(Code::YamlSyntax, message).at(span));
-        Stopped
+        self.stop(Diagnostic::new(Code::YamlSyntax, message).at(span))
     }
 
     /// Opens a list or mapping.
@@ -166,24 +183,19 @@ impl<'a> Tree<'a> {
     /// Records that the document is deeper than the limit, and stops.
     pub(super) fn too_deep(&mut self, span: Span) -> Stopped {
         let deepest = self.limits.depth.min(Limits::DEEPEST);
-        let finding = Diagnostic::new(Code::DepthLimit, format!("the document is nested deeper than {deepest} levels (`--max-depth`)")).at(span);
-        self.finding(if self.limits.depth < Limits::DEEPEST {
-            finding.help(format!("raise `--max-depth` if it is meant, up to {}", Limits::DEEPEST))
+        let help = if self.limits.depth < Limits::DEEPEST {
+            format!("raise `--max-depth` if it is meant, up to {}", Limits::DEEPEST)
         } else {
-            finding.help("no deeper document can be read, flatten it")
-        });
-        Stopped
+            "no deeper document can be read, flatten it".to_owned()
+        };
+        let message = format!("the document is nested deeper than {deepest} levels (`--max-depth`)");
+        self.stop(Diagnostic::new(Code::DepthLimit, message).at(span).help(help))
     }
 
     /// Records that the document has more nodes than the limit, and stops.
     pub(super) fn too_many(&mut self, span: Span) -> Stopped {
-        let nodes = self.limits.nodes;
-        self.finding(
-            Diagnostic::new(Code::NodeLimit, format!("the document has more than {nodes} nodes (`--max-nodes`)"))
-                .at(span)
-                .help("raise `--max-nodes`, or split the document"),
-        );
-        Stopped
+        let message = format!("the document has more than {} nodes (`--max-nodes`)", self.limits.nodes);
+        self.stop(Diagnostic::new(Code::NodeLimit, message).at(span).help("raise `--max-nodes`, or split the document"))
     }
 
     fn count(&mut self, start: u32) -> Result<(), Stopped> {
@@ -197,13 +209,8 @@ impl<'a> Tree<'a> {
     }
 
     fn explodes(&mut self, span: Span) -> Stopped {
-        let nodes = self.limits.nodes;
-        self.finding(
-            Diagnostic::new(Code::ExpansionLimit, format!("aliases and merge keys expand to more than {nodes} nodes (`--max-nodes`)"))
-                .at(span)
-                .help("write the values out, or raise `--max-nodes`"),
-        );
-        Stopped
+        let message = format!("aliases and merge keys expand to more than {} nodes (`--max-nodes`)", self.limits.nodes);
+        self.stop(Diagnostic::new(Code::ExpansionLimit, message).at(span).help("write the values out, or raise `--max-nodes`"))
     }
 
     fn announce(&mut self, anchor: usize) {
@@ -264,8 +271,8 @@ impl<'a> Tree<'a> {
     /// Adds what an alias stands for.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stopped> {
         let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
-            self.finding(Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span).help("write the value out"));
-            return Err(Stopped);
+            let finding = Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span);
+            return Err(self.stop(finding.help("write the value out")));
         };
         let (node, nodes, height) = (node.clone(), *nodes, *height);
         self.written += 1;
@@ -316,28 +323,26 @@ impl<'a> Tree<'a> {
         if let Some(found) = found {
             let entry = &mut entries[found];
             let before = entry.key_origin.span();
-            let was_merged = if merging { frame.merged.contains(&found) } else { frame.merged.remove(&found) };
-            if !merging && !was_merged {
-                self.diagnostics.push(
-                    Diagnostic::new(Code::DuplicateKey, format!("`{text}` is twice in one mapping"))
-                        .at(span)
-                        .label(before, "first here")
-                        .help("delete one of the two"),
-                );
-            } else if merging && !was_merged {
-                if entry.node != node {
-                    let message = format!("`<<` after `{text}`: kubectl takes the merged value, kustomize the one written before it");
-                    self.diagnostics.push(
-                        Diagnostic::new(Code::AmbiguousScalar, message)
-                            .at(frame.merge_key.unwrap_or(span))
-                            .label(before, "written here")
-                            .help("write `<<` before the keys that override it"),
-                    );
-                }
-                frame.merged.insert(found);
-            }
+            let was_merged = if merging { !frame.merged.insert(found) } else { frame.merged.remove(&found) };
+            let finding = if was_merged {
+                None
+            } else if merging {
+                let message = format!("`<<` after `{text}`: kubectl takes the merged value, kustomize the one written before it");
+                (entry.node != node).then(|| {
+                    Diagnostic::new(Code::AmbiguousScalar, message)
+                        .at(frame.merge_key.unwrap_or(span))
+                        .label(before, "written here")
+                        .help("write `<<` before the keys that override it")
+                })
+            } else {
+                let message = format!("`{text}` is twice in one mapping");
+                Some(Diagnostic::new(Code::DuplicateKey, message).at(span).label(before, "first here").help("delete one of the two"))
+            };
             entry.key_origin = Origin::File(span);
             entry.node = node;
+            if let Some(finding) = finding {
+                self.finding(finding);
+            }
             return;
         }
         if merging {
@@ -358,12 +363,8 @@ impl<'a> Tree<'a> {
         if let Some(frame) = self.frames.last_mut()
             && let Some(first) = frame.merge_key.replace(key.span)
         {
-            self.diagnostics.push(
-                Diagnostic::new(Code::DuplicateKey, "`<<` is twice in one mapping")
-                    .at(key.span)
-                    .label(first, "first here")
-                    .help("write one `<<` with a list of aliases"),
-            );
+            let finding = Diagnostic::new(Code::DuplicateKey, "`<<` is twice in one mapping").at(key.span).label(first, "first here");
+            self.finding(finding.help("write one `<<` with a list of aliases"));
         }
         // The first of several mappings counts, so it is laid on last.
         let one = std::slice::from_ref(node);
