@@ -89,7 +89,7 @@ impl Finder {
         if reported {
             let named = path == root;
             let finding = not_read(&shown(path, root), reason);
-            self.found.diagnostics.push(if named { finding } else { finding.severity(Severity::Info) });
+            self.found.diagnostics.push(if named { finding } else { Diagnostic { severity: Severity::Info, help: None, ..finding } });
         }
     }
 

@@ -11,6 +11,8 @@ mod find;
 mod helm;
 pub mod kinds;
 pub mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use documents::{Document, Loaded, Request, load};
 pub use files::{decode, read_text};

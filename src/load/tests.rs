@@ -1,0 +1,341 @@
+//! Tests of the whole room on a file system of their own, and on the recorded cases of the reader.
+#![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
+
+use super::*;
+use crate::diag::{Code, Severity};
+use crate::yaml::{Limits, Node};
+use serde_json::Value as Json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A directory that is gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let path = std::env::temp_dir().join(format!("ome-load-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir_all(&path).unwrap();
+        let folder = Self(path);
+        for (name, text) in files {
+            folder.write(name, text.as_bytes());
+        }
+        folder
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Names of what was found, without the folder.
+    fn names(&self, found: &Found) -> Vec<String> {
+        found.inputs.iter().map(|input| input.name.replace(&format!("{}/", self.0.display()), "")).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const MODEL: &str = "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata:\n  name: m\n";
+
+fn read(paths: &[PathBuf]) -> Loaded {
+    load(&Request { paths, ..Request::default() }, &mut std::io::empty(), &Limits::default())
+}
+
+fn findings(loaded: &Loaded) -> Vec<(Severity, &'static str)> {
+    loaded.diagnostics.iter().map(|finding| (finding.severity, finding.code.as_str())).collect()
+}
+
+fn names(loaded: &Loaded) -> Vec<&str> {
+    loaded.documents.iter().map(|document| document.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("")).collect()
+}
+
+#[test]
+fn directories_are_walked_as_git_sees_them_and_sorted() {
+    let folder = Folder::new(&[
+        ("b.yaml", ""),
+        ("a/c.yml", ""),
+        ("a/d.json", ""),
+        ("a/e.txt", ""),
+        (".git/f.yaml", ""),
+        (".github/g.yaml", ""),
+        ("node_modules/h.yaml", ""),
+        ("a/target/i.yaml", ""),
+        (".gitignore", "/out\n*.tmp.yaml\n"),
+        ("out/j.yaml", ""),
+        ("k.tmp.yaml", ""),
+        (".omeignore", "l.yaml\n"),
+        ("l.yaml", ""),
+        ("UPPER.YAML", ""),
+    ]);
+    let found = find(std::slice::from_ref(&folder.0), &[]);
+    assert_eq!(folder.names(&found), ["UPPER.YAML", "a/c.yml", "a/d.json", "b.yaml"]);
+    assert!(found.inputs.iter().all(|input| !input.named && input.reported));
+    // What is named is read, whatever would exclude it.
+    let found = find(&[folder.path("out"), folder.path("l.yaml"), folder.path("a/e.txt")], &[]);
+    assert_eq!(folder.names(&found), ["a/e.txt", "l.yaml", "out/j.yaml"]);
+}
+
+#[test]
+fn a_file_is_read_once_however_often_it_is_named() {
+    let folder = Folder::new(&[("a.yaml", MODEL), ("b/c.yaml", MODEL)]);
+    let found = find(&[folder.0.clone(), folder.path("a.yaml"), folder.path("b/../a.yaml"), folder.path("b")], &[folder.path("b")]);
+    assert_eq!(folder.names(&found), ["a.yaml", "b/c.yaml"]);
+    assert_eq!(found.inputs.iter().map(|input| (input.named, input.reported)).collect::<Vec<_>>(), [(true, true), (false, true)]);
+    let found = find(&["-".into(), "-".into()], &[]);
+    assert_eq!(found.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["<stdin>"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_fifos_and_devices_are_findings_and_never_waited_for() {
+    let folder = Folder::new(&[("a.yaml", MODEL), ("d/e.yaml", &MODEL.replace("name: m", "name: other"))]);
+    std::os::unix::fs::symlink(folder.path("d"), folder.path("d/loop")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path("d/dangling.yaml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path("d/dangling.txt")).unwrap();
+    std::os::unix::fs::symlink(folder.path("a.yaml"), folder.path("d/same.yaml")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(folder.path("d/fifo.yaml")).status();
+    let has_fifo = fifo.is_ok_and(|status| status.success());
+    let loaded = read(std::slice::from_ref(&folder.0));
+    let why: Vec<&str> = loaded.diagnostics.iter().filter_map(|finding| finding.message.split_once(": ")).map(|(_, why)| why).collect();
+    let mut expected = vec!["it is a link that leads nowhere", "it is a FIFO", "its links lead in a circle"];
+    if !has_fifo {
+        expected.remove(1);
+    }
+    assert_eq!(why, expected);
+    assert_eq!(findings(&loaded), vec![(Severity::Info, "file-not-read"); expected.len()], "{:?}", loaded.diagnostics);
+    assert_eq!(names(&loaded), ["m", "other"]);
+
+    let named = [folder.path("d/dangling.yaml"), folder.path("d/fifo.yaml"), "/dev/zero".into(), folder.path("none"), folder.path("a.yaml")];
+    let loaded = read(&named);
+    assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read"); 4]);
+    assert_eq!(names(&loaded), ["m"]);
+}
+
+#[test]
+fn nothing_to_read_is_an_error() {
+    let folder = Folder::new(&[("a.txt", MODEL)]);
+    assert_eq!(findings(&read(std::slice::from_ref(&folder.0))), [(Severity::Error, "no-files")]);
+}
+
+#[test]
+fn foreign_documents_are_counted_and_refused_only_where_a_named_file_holds_nothing_else() {
+    let widget = "apiVersion: example.com/v1\nkind: Widget\n";
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\n";
+    let info = Severity::Info;
+    let error = Severity::Error;
+    for (text, named, found) in [
+        ("replicas: 1\n", vec![(error, "not-kubernetes")], vec![(info, "not-kubernetes")]),
+        ("- 1\n---\ntext\n", vec![(error, "not-kubernetes")], vec![(info, "not-kubernetes")]),
+        (widget, vec![(error, "other-kind")], vec![(info, "other-kind")]),
+        (deployment, vec![(info, "other-kind")], vec![(info, "other-kind")]),
+        ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", vec![(error, "not-kubernetes")], vec![(info, "not-kubernetes")]),
+        (
+            &format!("a: 1\n---\n{MODEL}---\n{widget}"),
+            vec![(info, "not-kubernetes"), (info, "other-kind")],
+            vec![(info, "not-kubernetes"), (info, "other-kind")],
+        ),
+        ("# nothing\n---\n~\n", vec![], vec![]),
+        ("a: [\n---\nb: 1\n", vec![(error, "yaml-syntax"), (info, "not-kubernetes")], vec![(error, "yaml-syntax"), (info, "not-kubernetes")]),
+        ("apiVersion: ome.io/v1beta1\nkind: BaseModels\n", vec![(error, "unknown-kind")], vec![(error, "unknown-kind")]),
+        ("apiVersion: ome.io/v1\nkind: BaseModel\n", vec![(error, "unknown-kind")], vec![(error, "unknown-kind")]),
+        ("kind: BaseModel\nmetadata: {name: a}\n", vec![(error, "required-field")], vec![(error, "required-field")]),
+        ("apiVersion: ome.io/v1beta1\nmetadata: {name: a}\n", vec![(error, "required-field")], vec![(error, "required-field")]),
+    ] {
+        let folder = Folder::new(&[("a.yaml", text)]);
+        assert_eq!(findings(&read(&[folder.path("a.yaml")])), named, "named {text:?}");
+        assert_eq!(findings(&read(std::slice::from_ref(&folder.0))), found, "found {text:?}");
+    }
+}
+
+#[test]
+fn lists_are_taken_apart() {
+    let folder = Folder::new(&[(
+        "a.yaml",
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n- apiVersion: v1\n  kind: List\n  items:\n  - apiVersion: v1\n    kind: Pod\n    metadata: {name: b}\n- 7\n---\n\
+         apiVersion: ome.io/v1beta1\nkind: BaseModelList\nitems:\n- metadata: {name: c}\n",
+    )]);
+    let loaded = read(&[folder.path("a.yaml")]);
+    let kinds: Vec<(&str, &str)> = loaded.documents.iter().map(|document| (document.api_version.as_str(), document.kind.as_str())).collect();
+    assert_eq!(kinds, [("v1", "Node"), ("v1", "Pod"), ("ome.io/v1beta1", "BaseModel")]);
+    assert_eq!(names(&loaded), ["a", "b", "c"]);
+    assert_eq!(loaded.sources.locate(loaded.documents[1].span).line, 10);
+    assert_eq!(findings(&loaded), [(Severity::Info, "not-kubernetes")]);
+}
+
+#[test]
+fn helm_templates_are_one_finding_a_directory() {
+    let folder = Folder::new(&[
+        ("chart/Chart.yaml", "apiVersion: v2\nname: c\n"),
+        ("chart/templates/a.yaml", "{{- if .Values.a }}\nb: 1\n{{- end }}\n"),
+        ("chart/templates/b.yaml", "apiVersion: v1\nkind: Node\nmetadata:\n  name: \"{{ .Release.Name }}\"\n"),
+        ("other/c.yaml", "a: {{ include \"x\" . }}\n"),
+        ("own/d.yaml", "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata:\n  name: {{.Name}}\n"),
+    ]);
+    let loaded = read(std::slice::from_ref(&folder.0));
+    let shown: Vec<(&str, String)> = loaded
+        .diagnostics
+        .iter()
+        .map(|finding| {
+            let file = finding.span().map_or_else(|| finding.file.clone().unwrap(), |span| loaded.sources.get(span.source).name.to_string());
+            (finding.code.as_str(), file.replace(&format!("{}/", folder.0.display()), ""))
+        })
+        .collect();
+    let expected = [("not-kubernetes", "chart/Chart.yaml"), ("helm-template", "chart/templates"), ("helm-template", "other"), ("yaml-syntax", "own/d.yaml")];
+    assert_eq!(shown, expected.map(|(code, file)| (code, file.to_owned())));
+    assert!(loaded.documents.is_empty());
+    // A template that is named is an error which says what to do.
+    let loaded = read(&[folder.path("other/c.yaml")]);
+    assert_eq!(findings(&loaded), [(Severity::Error, "yaml-syntax")]);
+    assert!(loaded.diagnostics[0].help.as_ref().unwrap().contains("helm template"));
+}
+
+#[test]
+fn manifests_within_config_maps_have_places_in_the_file() {
+    let inner = "# é\n---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: a\n  labels: {b: on}\n\n---\nkind: Other\n";
+    let indented: String = inner.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("      {line}\n") }).collect();
+    let quoted = Json::from("apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: q\n");
+    let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  x.yaml: |\n{indented}  y.yaml: {quoted}\n  z: \"a: [\"\n");
+    let folder = Folder::new(&[("a.yaml", &text)]);
+    let loaded = read(&[folder.path("a.yaml")]);
+    assert_eq!(names(&loaded), ["c", "a", "q"]);
+    assert_eq!(findings(&loaded), [(Severity::Warning, "ambiguous-scalar")]);
+    let finding = &loaded.diagnostics[0];
+    assert_eq!(loaded.sources.text(finding.fix[0].span), "on");
+    let name = loaded.documents[1].node.at(&["metadata", "name"]).unwrap().origin.span().unwrap();
+    let place = loaded.sources.locate(name);
+    assert_eq!((loaded.sources.text(name), place.line, place.column), ("a", 12, 15));
+    // A quoted text has no lines of its own: everything in it stands where it begins.
+    assert_eq!(loaded.sources.locate(loaded.documents[2].span).line, 17);
+}
+
+#[test]
+fn bytes_become_text_or_findings() {
+    let folder = Folder::new(&[]);
+    let wide: Vec<u8> = "\u{feff}".encode_utf16().chain(MODEL.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    folder.write("a.yaml", &wide);
+    folder.write("b.yaml", b"x: 1\ny: caf\xe9\n");
+    folder.write("c.yaml", format!("\u{feff}{}", MODEL.replace('\n', "\r\n")).as_bytes());
+    folder.write("d.yaml", &vec![b'#'; 3000]);
+    let loaded = load(
+        &Request { paths: std::slice::from_ref(&folder.0), ..Request::default() },
+        &mut std::io::empty(),
+        &Limits { file_size: 2048, ..Limits::default() },
+    );
+    assert_eq!(findings(&loaded), [(Severity::Error, "not-utf8"), (Severity::Error, "file-size-limit")]);
+    assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 2);
+    assert!(loaded.diagnostics[1].message.contains("2 KiB (`--max-file-size`)"));
+    assert_eq!(names(&loaded), ["m", "m"]);
+}
+
+#[test]
+fn context_and_builtin_texts_are_read_and_not_reported_on() {
+    let folder = Folder::new(&[("a.yaml", MODEL), ("context/b.yaml", &format!("{}---\na: [\n---\nb: 1\n", MODEL.replace("name: m", "name: on")))]);
+    let request =
+        Request { paths: &[folder.path("a.yaml")], context: &[folder.path("context")], builtin: &[("runtimes/x.yaml", "apiVersion: v1\nkind: Node\n")] };
+    let loaded = load(&request, &mut std::io::empty(), &Limits::default());
+    assert_eq!(findings(&loaded), []);
+    let flags: Vec<(bool, bool)> = loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
+    assert_eq!(flags, [(true, false), (false, false), (true, true)]);
+}
+
+#[test]
+fn standard_input_is_read_beside_files() {
+    let folder = Folder::new(&[("a.yaml", MODEL)]);
+    let request = Request { paths: &["-".into(), folder.path("a.yaml")], ..Request::default() };
+    let loaded = load(&request, &mut MODEL.replace("name: m", "name: s").as_bytes(), &Limits::default());
+    assert_eq!(names(&loaded), ["m", "s"]);
+    assert_eq!(&*loaded.sources.get(loaded.documents[1].source).name, "<stdin>");
+}
+
+#[test]
+fn threads_do_not_change_what_is_read() {
+    let files: Vec<(String, String)> =
+        (0..40).map(|number| (format!("{number:02}.yaml"), format!("{MODEL}---\na: [\n---\nb: on\n---\n{MODEL}").repeat(number + 1))).collect();
+    let folder = Folder::new(&files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let loaded = pool.install(|| read(std::slice::from_ref(&folder.0)));
+        format!("{:?}\n{:?}", loaded.documents, loaded.diagnostics)
+    };
+    assert_eq!(with(1), with(7));
+}
+
+/// The recorded cases of the reader, as far as this room answers them.
+#[test]
+fn cases_of_the_reader_hold() {
+    let suite = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/tools/reader"));
+    let Ok(cases) = fs::read_dir(suite) else { return };
+    let ours = [
+        Code::YamlSyntax,
+        Code::NotUtf8,
+        Code::DuplicateKey,
+        Code::UndefinedAlias,
+        Code::AliasCycle,
+        Code::ExpansionLimit,
+        Code::FileSizeLimit,
+        Code::DepthLimit,
+        Code::NodeLimit,
+        Code::AmbiguousScalar,
+        Code::NotKubernetes,
+        Code::OtherKind,
+        Code::UnknownKind,
+        Code::FileNotRead,
+    ]
+    .map(Code::as_str);
+    let mut checked = 0;
+    for case in cases {
+        let folder = case.unwrap().path();
+        let case: Json = serde_json::from_str(&fs::read_to_string(folder.join("case.json")).unwrap()).unwrap();
+        for run in case["runs"].as_array().unwrap() {
+            let args: Vec<String> =
+                run["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap().replace("{case}", folder.to_str().unwrap())).collect();
+            let mut paths = Vec::new();
+            let mut limits = Limits::default();
+            for pair in args.windows(2) {
+                match pair[0].as_str() {
+                    "-f" => paths.push(PathBuf::from(&pair[1])),
+                    "--max-file-size" => limits.file_size = 2048,
+                    "--max-nodes" => limits.nodes = pair[1].parse().unwrap(),
+                    "--max-depth" => limits.depth = pair[1].parse().unwrap(),
+                    _ => {}
+                }
+            }
+            let stdin = run["stdin"].as_str().unwrap_or("");
+            let loaded = load(&Request { paths: &paths, ..Request::default() }, &mut stdin.as_bytes(), &limits);
+            let found = |code: &str| loaded.diagnostics.iter().filter(|finding| finding.code.as_str() == code).collect::<Vec<_>>();
+            for expect in run["expect"].as_array().unwrap() {
+                let code = expect["finding"].as_str().or(expect["contains"]["code"].as_str()).unwrap_or("");
+                if !ours.contains(&code) {
+                    continue;
+                }
+                let found = found(code);
+                checked += 1;
+                if expect["absent"] == true {
+                    assert!(found.is_empty(), "{}: {found:?}", folder.display());
+                } else if let Some(count) = expect["count"].as_u64() {
+                    assert_eq!(found.len() as u64, count, "{}: {code}", folder.display());
+                } else {
+                    let wanted = &expect["contains"];
+                    let fits = found.iter().any(|finding| {
+                        let line = finding.span().map(|span| loaded.sources.locate(span).line);
+                        (wanted["line"].is_null() || wanted["line"].as_u64() == line.map(u64::from))
+                            && (wanted["severity"].is_null() || wanted["severity"] == finding.severity.as_str())
+                    });
+                    assert!(fits, "{}: {expect} in {found:?}", folder.display());
+                }
+            }
+        }
+    }
+    assert!(checked > 30, "{checked}");
+}
