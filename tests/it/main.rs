@@ -2,5 +2,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests read and write their own files")]
 
+mod architecture;
 mod conformance;
 mod process;

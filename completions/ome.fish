@@ -1,0 +1,246 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_ome_global_optspecs
+    string join \n color= h/help V/version
+end
+
+function __fish_ome_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_ome_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_ome_using_subcommand
+    set -l cmd (__fish_ome_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c ome -n "__fish_ome_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_needs_command" -s V -l version -d 'Print version'
+complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
+complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
+complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests'
+complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'Check the input: syntax, schema, references, the catalog as a whole. List and show runtimes, models and accelerator classes'
+complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Rewrite deprecated forms'
+complete -c ome -n "__fish_ome_needs_command" -f -a "schema" -d 'Show the fields of a kind'
+complete -c ome -n "__fish_ome_needs_command" -f -a "code" -d 'Explain a finding, reason or error code'
+complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script'
+complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l runtime -d 'Why not this runtime, and the smallest edit that would make it win' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l all -d 'Show every candidate, not only the nearest misses'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l comparisons -d 'Show every comparison of every entry'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'"
+complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand why" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand why" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand why" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand why" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'A comment at every leaf: who wrote it, and over whom'
+complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves'
+complete -c ome -n "__fish_ome_using_subcommand render" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kind -d 'Only this kind' -r -f -a "runtime\t'ServingRuntimes and ClusterServingRuntimes'
+model\t'BaseModels and ClusterBaseModels'
+accelerator\t'AcceleratorClasses'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l source -d 'Only what is built in, or only your own' -r -f -a "builtin\t'Embedded in the binary'
+user\t'Read'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l api -d 'Only objects of this API' -r -f -a "ome\t''
+kserve\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l engine -d 'Only built-in runtimes of this engine' -r -f -a "sglang\t''
+vllm\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l protocol -d 'Only runtimes that list this protocol' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l names -d 'Names and order: object names, or the file names of the documentation' -r -f -a "object\t'Object names'
+seed\t'File names of the documentation, such as `mistral-7b-instruct-rt`'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'
+json\t'A JSON object of kind `List`'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand schema" -l api-version -d 'Group and version, when several groups have the kind' -r
+complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand code" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'

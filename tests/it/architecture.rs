@@ -1,0 +1,242 @@
+//! Who may use whom: every path of `src/` into another room is compared with the table below.
+//!
+//! A room is a module at the top of the crate. Code that is compiled for tests only may use everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// What each room may use, ground floor first; a room that is not built yet may have its row already.
+/// `resolve` cannot parse or print, `decision` has no verbs, `render` cannot choose, and only `pipeline` and `cli` see all
+/// floors.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("source", &[]),
+    ("quantity", &[]),
+    ("builtin", &[]),
+    ("diag", &["source"]),
+    ("yaml", &["source", "diag"]),
+    ("api", &["source", "yaml", "quantity"]),
+    ("policy", &["api"]),
+    ("schema", &["source", "diag", "yaml", "quantity"]),
+    ("facts", &["api", "quantity"]),
+    // A field may mean something else under another policy.
+    ("dialect", &["source", "diag", "yaml", "quantity", "api", "policy", "schema"]),
+    // Settings name a semantics.
+    ("load", &["source", "diag", "yaml", "policy"]),
+    ("catalog", &["source", "diag", "api", "policy"]),
+    ("decision", &["source", "diag", "yaml", "quantity", "api"]),
+    // Of `yaml` only who wrote a value.
+    ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
+    ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
+    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "catalog", "decision", "resolve"]),
+    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision"]),
+    ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
+    ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "capacity", "render"]),
+    ("exchange", &["source", "diag", "yaml", "quantity", "api", "facts", "dialect", "catalog"]),
+    ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
+    ("emit", &["source", "diag", "yaml"]),
+    (
+        "pipeline",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "load", "catalog", "decision", "resolve", "capacity", "check",
+            "compose", "render", "rollout",
+        ],
+    ),
+    // Words what others decided: data of all floors below.
+    (
+        "report",
+        &[
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "capacity", "rollout", "exchange", "protocol", "emit",
+            "pipeline",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "load", "catalog", "decision", "resolve",
+            "capacity", "check", "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
+        ],
+    ),
+];
+
+/// Rooms that may touch the file system.
+const TOUCH_FILES: [&str; 2] = ["load", "emit"];
+/// The only file that may name the process's streams, but for the hook that reports a bug.
+const MAY_PRINT: &str = "cli/io.rs";
+
+/// One file of the crate, without what only tests see.
+struct File {
+    path: String,
+    room: String,
+    /// Modules between the root of the crate and this file, itself included.
+    depth: usize,
+    code: String,
+}
+
+/// Every `.rs` file below `src`, sorted, test-only ones left out.
+fn files() -> Vec<File> {
+    let root = Path::new(SOURCES);
+    let mut paths = Vec::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in std::fs::read_dir(directory).expect("src can be listed") {
+            let path = entry.expect("src can be listed").path();
+            match path.extension() {
+                _ if path.is_dir() => waiting.push(path),
+                Some(extension) if extension == "rs" => paths.push(path),
+                _ => {}
+            }
+        }
+    }
+    paths.sort();
+    let texts: Vec<(PathBuf, String)> = paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).expect("src can be read"))).collect();
+    let hidden: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    let shown = texts.into_iter().filter(|(path, _)| !path.ancestors().any(|part| hidden.contains(part) || hidden.contains(&part.with_extension(""))));
+    shown
+        .map(|(path, text)| {
+            let path = path.strip_prefix(root).expect("below src");
+            let modules: Vec<String> = path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
+            File { path: path.display().to_string(), room: modules[0].clone(), depth: modules.len(), code: code(&text) }
+        })
+        .filter(|file| file.room != "lib" && file.room != "main")
+        .collect()
+}
+
+/// Paths, without extension, of modules that a file declares for tests only.
+fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
+    let folder = if path.ends_with("mod.rs") { path.parent().expect("a file is in a folder").to_owned() } else { path.with_extension("") };
+    let mut lines = text.lines().map(str::trim).peekable();
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        let declared = lines.peek().and_then(|next| next.trim_start_matches("pub(crate) ").strip_prefix("mod ")?.strip_suffix(';'));
+        if let (true, Some(name)) = (line == "#[cfg(test)]", declared) {
+            found.push(folder.join(name));
+        }
+    }
+    found
+}
+
+/// A text without comments and without its tests, which come last; lines keep their numbers.
+fn code(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    let mut rest = text.lines().peekable();
+    while let Some(line) = rest.next() {
+        if line == "#[cfg(test)]" && rest.peek().is_some_and(|next| next.starts_with("mod ") && next.ends_with('{')) {
+            break;
+        }
+        lines.push(if line.trim_start().starts_with("//") { "" } else { line });
+    }
+    lines.join("\n")
+}
+
+/// The names that follow a prefix such as `crate::`, groups in braces taken apart, each with its line.
+fn names_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(prefix) {
+        // `my_crate::` is another word.
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let line = code[..at].matches('\n').count() + 1;
+        let rest = &code[at + prefix.len()..];
+        if rest.starts_with('{') {
+            found.extend(group(rest).into_iter().map(|name| (line, name)));
+        } else {
+            found.push((line, word(rest)));
+        }
+    }
+    found
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// First words of the members of a `{…}` group.
+fn group(text: &str) -> Vec<String> {
+    let (mut depth, mut start) = (0, true);
+    let mut found = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => break,
+            '}' => depth -= 1,
+            ',' if depth == 1 => start = true,
+            c if start && depth == 1 && !c.is_whitespace() => {
+                found.push(word(&text[at..]));
+                start = false;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What a file uses of the top of the crate, with the line.
+fn uses(file: &File) -> Vec<(usize, String)> {
+    let mut found = names_after(&file.code, "crate::");
+    found.extend(names_after(&file.code, &"super::".repeat(file.depth)).into_iter().filter(|(_, name)| name != "super"));
+    found
+}
+
+#[test]
+fn rooms_use_only_what_stands_below_them() {
+    let table: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    let mut problems = Vec::new();
+    let files = files();
+    assert!(files.len() > 50, "the scan finds the crate");
+    for file in &files {
+        let Some(allowed) = table.get(file.room.as_str()) else {
+            problems.push(format!("src/{}:1: {} has no row in the table", file.path, file.room));
+            continue;
+        };
+        for (line, used) in uses(file) {
+            if used != file.room && !allowed.contains(&used.as_str()) {
+                problems.push(format!("src/{}:{line}: {} uses {used}", file.path, file.room));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn nothing_points_back() {
+    for (index, (room, used)) in MAY_USE.iter().enumerate() {
+        for name in *used {
+            let below = MAY_USE[..index].iter().any(|(room, _)| room == name);
+            assert!(below, "{room} may use {name}, which does not stand above it in the table");
+        }
+    }
+}
+
+#[test]
+fn files_are_touched_in_two_rooms_and_one_file_prints() {
+    let mut problems = Vec::new();
+    for file in files() {
+        for (number, line) in file.code.lines().enumerate() {
+            let place = format!("src/{}:{}", file.path, number + 1);
+            if line.contains("std::fs") && !TOUCH_FILES.contains(&file.room.as_str()) {
+                problems.push(format!("{place}: {} touches files", file.room));
+            }
+            let prints = ["println!", "eprintln!", "print!(", "eprint!(", "io::stdout()", "io::stderr()"].iter().any(|word| line.contains(word));
+            if prints && file.path != MAY_PRINT && file.path != "cli/mod.rs" {
+                problems.push(format!("{place}: {} prints", file.room));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn the_scan_sees_every_way_of_naming_a_room() {
+    let text = "use crate::{\n    api::{A, B},\n    yaml,\n};\nfn f() -> crate::diag::Code { $crate::source::x() } // \n// crate::cli\nuse super::policy;\n#[cfg(test)]\nmod tests {\n    use crate::report;\n}\n";
+    let file = File { path: "resolve/mod.rs".into(), room: "resolve".into(), depth: 1, code: code(text) };
+    let found: Vec<(usize, String)> = uses(&file);
+    let want = [(1, "api"), (1, "yaml"), (5, "diag"), (5, "source"), (7, "policy")].map(|(line, name)| (line, name.to_owned()));
+    assert_eq!(found, want);
+    let deeper = File { depth: 2, code: "use super::near;\nuse super::super::cli::Io;".into(), ..file };
+    assert_eq!(uses(&deeper), [(2, "cli".to_owned())]);
+    let path = Path::new("src/render/mod.rs");
+    assert_eq!(test_modules(path, "#[cfg(test)]\npub(crate) mod testing;\nmod x;\n#[cfg(test)]\nmod tests {"), [Path::new("src/render/testing")]);
+}
