@@ -41,6 +41,7 @@ pub mod quantity;
 pub mod render;
 pub mod report;
 pub mod resolve;
+pub mod rollout;
 pub mod schema;
 pub mod source;
 pub mod yaml;

@@ -1,0 +1,156 @@
+//! One reconcile of the controller: scale groups, scale roles, update, Services, status (kthena.md 2.4). Nothing in it waits.
+
+use super::cluster::{Cluster, Status};
+use super::target::{Id, TargetRole};
+use super::trace::{Cause, Reason};
+use std::rc::Rc;
+
+impl Cluster {
+    /// Reconciles until nothing is due.
+    pub(super) fn reconcile_all(&mut self) {
+        while std::mem::take(&mut self.queued) {
+            self.reconcile();
+        }
+    }
+
+    fn reconcile(&mut self) {
+        if !self.sync_groups() {
+            return;
+        }
+        self.sync_roles();
+        // Quirk: a ModelServing that never had a group fails here, so that nothing after it happens (kthena.md 5.5).
+        if !self.known {
+            return;
+        }
+        if self.target.by_role {
+            self.update_roles();
+        } else {
+            self.update_groups();
+        }
+        self.sync_all_services();
+        self.sync_status();
+    }
+
+    /// The number of groups, and their PodGroups. False when it fails.
+    fn sync_groups(&mut self) -> bool {
+        let (have, want) = (i64::try_from(self.groups.len()).unwrap_or(i64::MAX), self.target.replicas);
+        if have < want {
+            self.sync_pod_groups();
+            return self.scale_up_groups();
+        }
+        if have > want {
+            self.scale_down_groups();
+        }
+        self.sync_pod_groups();
+        true
+    }
+
+    fn sync_pod_groups(&mut self) {
+        if !self.target.pod_groups {
+            return;
+        }
+        for position in 0..self.groups.len() {
+            if self.groups[position].status != Status::Deleting && !self.groups[position].pod_group {
+                self.create_pod_group(self.groups[position].ordinal, Cause::Upkeep, Reason::Upkeep);
+            }
+        }
+    }
+
+    /// The roles of every group, by the templates that hold for it.
+    fn sync_roles(&mut self) {
+        let current: Rc<[TargetRole]> = self.target.roles.clone().into();
+        for position in 0..self.groups.len() {
+            let group = &self.groups[position];
+            if group.settled || group.status == Status::Deleting {
+                continue;
+            }
+            let (ordinal, own) = (group.ordinal, group.revision);
+            let protected = i64::try_from(position).is_ok_and(|position| position < self.target.partition);
+            let (revision, roles) = if protected {
+                // Quirk: without a stored snapshot the new roles are applied under the old revision (kthena.md 4.5, 4.6).
+                (own, self.snapshot(own).unwrap_or_else(|| current.clone()))
+            } else {
+                (self.target.revision, current.clone())
+            };
+            self.groups[position].settled = true;
+            for role in &*roles {
+                self.sync_role(ordinal, role, revision);
+            }
+        }
+    }
+
+    /// Role templates as they were stored with a revision.
+    pub(super) fn snapshot(&self, revision: Id) -> Option<Rc<[TargetRole]>> {
+        self.snapshots.get(self.trace.names.text(revision)).map(|(_, roles)| roles.clone().into())
+    }
+
+    /// Services of all replicas whose role has a worker template now.
+    pub(super) fn sync_all_services(&mut self) {
+        let roles: Vec<Id> = self.target.roles.iter().filter(|role| role.service).map(|role| role.name).collect();
+        if roles.is_empty() {
+            return;
+        }
+        for position in 0..self.groups.len() {
+            let group = &self.groups[position];
+            if group.status == Status::Deleting || group.served {
+                continue;
+            }
+            let ordinal = group.ordinal;
+            for role in &roles {
+                let missing: Vec<i64> = self.groups[position]
+                    .role(*role)
+                    .iter()
+                    .filter(|replica| replica.status != Status::Deleting && !replica.service)
+                    .map(|replica| replica.ordinal)
+                    .collect();
+                for replica in missing {
+                    let at = super::cluster::Address { group: ordinal, role: *role, ordinal: replica, index: 0 };
+                    self.create_service(at, Cause::Upkeep, Reason::Upkeep);
+                }
+            }
+            self.groups[position].served = true;
+        }
+    }
+
+    /// Groups that are complete without any event run, and the revisions of the status follow those of the groups. No
+    /// reconcile follows from either.
+    fn sync_status(&mut self) {
+        let new = self.target.revision;
+        let (mut updated, mut old): (usize, Vec<(Id, usize)>) = (0, Vec::new());
+        for position in 0..self.groups.len() {
+            match self.groups[position].status {
+                Status::Deleting => continue,
+                Status::Running => {}
+                Status::Creating | Status::Scaling => {
+                    if self.groups[position].is_ready(&self.target) {
+                        self.run_group(position);
+                    }
+                }
+            }
+            let revision = self.groups[position].revision;
+            if revision == new {
+                updated += 1;
+            } else {
+                match old.iter_mut().find(|(known, _)| *known == revision) {
+                    Some((_, count)) => *count += 1,
+                    None => old.push((revision, 1)),
+                }
+            }
+        }
+        let kept = self.current_revision.filter(|current| updated == self.groups.len() || old.iter().any(|(revision, _)| revision == current));
+        let current = if updated == self.groups.len() || old.is_empty() {
+            new
+        } else if let Some(kept) = kept {
+            kept
+        } else {
+            // Upstream takes the most frequent one, ties in the order of a Go map; here the lowest ordinal wins.
+            let most = old.iter().map(|(_, count)| *count).max().unwrap_or(0);
+            old.iter().find(|(_, count)| *count == most).map_or(new, |(revision, _)| *revision)
+        };
+        if self.current_revision != Some(current) || self.update_revision != Some(new) {
+            (self.current_revision, self.update_revision) = (Some(current), Some(new));
+            self.snapshots.retain(|_, (revision, _)| *revision == current || *revision == new);
+            self.places_changed();
+        }
+    }
+}

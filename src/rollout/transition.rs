@@ -1,0 +1,312 @@
+//! Every way in which the state changes. Each transition is one request of the controller or one event of the cluster, and
+//! says what follows from it at once; what follows later is a reconcile (`queued`).
+//!
+//! | transition | kthena.md |
+//! |---|---|
+//! | [`create_group`](Cluster::create_group), [`create_replica`](Cluster::create_replica), [`create_missing_pods`](Cluster::create_missing_pods) | 2.4 |
+//! | [`create_pod_group`](Cluster::create_pod_group), [`create_service`](Cluster::create_service) | 3.1, 2.3 |
+//! | [`delete_group`](Cluster::delete_group), [`delete_replica`](Cluster::delete_replica), [`delete_pod`](Cluster::delete_pod) | 3.1, 4.4, 6 |
+//! | [`pod_gone`](Cluster::pod_gone) | 4.2 "gone", 6 |
+//! | [`pod_ready`](Cluster::pod_ready) | 4.1 |
+//! | [`pod_crashed`](Cluster::pod_crashed) | 6 |
+
+use super::cluster::{Address, Cluster, Group, Pod, Replica, Status};
+use super::target::{Id, TargetRole};
+use super::trace::{Action, Cause, Kind, Reason};
+
+impl Cluster {
+    /// A group begins: its PodGroup, then for every role in order every replica. False when no pod can be created at all; the
+    /// PodGroup is there then, and the reconcile fails.
+    pub(super) fn create_group(&mut self, ordinal: i64, revision: Id, roles: &[TargetRole], cause: Cause, reason: Reason) -> bool {
+        if self.target.broken {
+            if self.target.pod_groups && self.orphans.insert(ordinal) {
+                self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
+            }
+            return false;
+        }
+        self.known = true;
+        let cause = if cause == Cause::Groups { self.owed_groups.pop().unwrap_or(cause) } else { cause };
+        self.note_group(Action::Create, Kind::ServingGroup, ordinal, cause, reason);
+        let mut group = Group::new(ordinal, revision, (self.stage, cause));
+        group.pod_group = self.orphans.remove(&ordinal);
+        let position = self.groups.partition_point(|other| other.ordinal < ordinal);
+        self.groups.insert(position, group);
+        self.places_changed();
+        self.create_pod_group(ordinal, cause, reason);
+        for role in roles {
+            for replica in 0..role.replicas {
+                self.create_replica(ordinal, role, replica, revision, role.hash, cause, reason);
+            }
+        }
+        true
+    }
+
+    /// A PodGroup appears, if groups have one and this one has none.
+    pub(super) fn create_pod_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
+        if self.target.pod_groups
+            && let Some(group) = self.group_mut(ordinal)
+            && !group.pod_group
+        {
+            group.pod_group = true;
+            self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
+        }
+    }
+
+    /// A role replica begins: its entry pod, then its workers.
+    #[expect(clippy::too_many_arguments, reason = "a replica may be labelled with a revision that is not its role's")]
+    pub(super) fn create_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, revision: Id, hash: Id, cause: Cause, reason: Reason) {
+        let owed = self.owed_replicas.iter().position(|(owner, name, _)| cause == Cause::Roles && (*owner, *name) == (group, role.name));
+        let cause = owed.map_or(cause, |owed| self.owed_replicas.swap_remove(owed).2);
+        let began = (self.stage, cause);
+        let replica = Replica { ordinal, revision, hash, status: Status::Creating, pods: Vec::new(), service: false, began };
+        let Some(owner) = self.group_mut(group) else { return };
+        let replicas = owner.role_mut(role.name);
+        if let Err(position) = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal) {
+            replicas.insert(position, replica);
+        }
+        let at = Address { group, role: role.name, ordinal, index: 0 };
+        self.note_replica(Action::Create, Kind::Role, at, cause, reason);
+        self.create_missing_pods(group, role, ordinal, cause, reason);
+    }
+
+    /// The pods of a role replica that do not exist are created; those that do stay as they are.
+    pub(super) fn create_missing_pods(&mut self, group: i64, role: &TargetRole, ordinal: i64, cause: Cause, reason: Reason) {
+        let mut created = Vec::new();
+        let began = (self.stage, cause);
+        for index in 0..role.size {
+            let at = Address { group, role: role.name, ordinal, index };
+            let held = self.held.contains(&at);
+            let Some(replica) = self.replica_mut(group, role.name, ordinal) else { return };
+            if let Err(position) = replica.pods.binary_search_by_key(&index, |pod| pod.index) {
+                let gpus = if index == 0 { role.gpus.0 } else { role.gpus.1 };
+                replica.pods.insert(position, Pod { index, ready: false, terminating: false, held, cost: 0, gpus, began });
+                created.push(at);
+                self.counts.pods += 1;
+                self.counts.gpus += gpus;
+            }
+        }
+        for at in created {
+            self.note_replica(Action::Create, Kind::Pod, at, cause, reason);
+            self.starting.push(at);
+        }
+        self.touch(group);
+    }
+
+    /// A headless Service appears, if the replica has none.
+    pub(super) fn create_service(&mut self, at: Address, cause: Cause, reason: Reason) {
+        if let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal)
+            && !replica.service
+        {
+            replica.service = true;
+            self.note_replica(Action::Create, Kind::Service, at, cause, reason);
+        }
+    }
+
+    /// A whole group goes: its PodGroup, its pods by name, its Services. Its ordinal stays taken until all pods are gone.
+    pub(super) fn delete_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
+        let Some(position) = self.position(ordinal) else { return };
+        let group = &mut self.groups[position];
+        let first = group.status != Status::Deleting;
+        let pod_group = std::mem::take(&mut group.pod_group);
+        for role in &mut group.roles {
+            for replica in &mut role.replicas {
+                if std::mem::replace(&mut replica.status, Status::Deleting) == Status::Running {
+                    self.counts.replica(role.name, -1);
+                }
+            }
+        }
+        self.set_status(position, Status::Deleting);
+        if first {
+            self.note_group(Action::Delete, Kind::ServingGroup, ordinal, cause, reason);
+            if cause != Cause::Groups {
+                self.owed_groups.push(cause);
+            }
+        }
+        if pod_group {
+            self.note_group(Action::Delete, Kind::PodGroup, ordinal, cause, reason);
+        }
+        self.delete_contents(ordinal, None, cause, reason);
+        self.touch(ordinal);
+        self.remove_if_gone(ordinal);
+    }
+
+    /// A role replica goes: its pods by name, its Service. Its ordinal stays taken until all pods are gone.
+    pub(super) fn delete_replica(&mut self, group: i64, role: Id, ordinal: i64, cause: Cause, reason: Reason) {
+        let Some(replica) = self.replica_mut(group, role, ordinal) else { return };
+        if replica.status == Status::Deleting {
+            return;
+        }
+        if std::mem::replace(&mut replica.status, Status::Deleting) == Status::Running {
+            self.counts.replica(role, -1);
+        }
+        let at = Address { group, role, ordinal, index: 0 };
+        self.note_replica(Action::Delete, Kind::Role, at, cause, reason);
+        if cause != Cause::Roles && reason != Reason::RoleRemoved {
+            self.owed_replicas.push((group, role, cause));
+        }
+        self.delete_contents(group, Some((role, ordinal)), cause, reason);
+        self.touch(group);
+        self.remove_replica_if_gone(at);
+    }
+
+    /// Pods by name, byte by byte, then Services likewise: one request deletes several, and their order is not upstream's.
+    fn delete_contents(&mut self, ordinal: i64, only: Option<(Id, i64)>, cause: Cause, reason: Reason) {
+        let Some(position) = self.position(ordinal) else { return };
+        let names = &self.trace.names;
+        let (mut pods, mut services) = (Vec::new(), Vec::new());
+        for role in &mut self.groups[position].roles {
+            for replica in role.replicas.iter_mut().filter(|replica| only.is_none_or(|only| only == (role.name, replica.ordinal))) {
+                let at = |index| Address { group: ordinal, role: role.name, ordinal: replica.ordinal, index };
+                let name = |index: i64| ecow::eco_format!("{}-{}-{index}", names.text(role.name), replica.ordinal);
+                for pod in replica.pods.iter_mut().filter(|pod| !pod.terminating) {
+                    pod.terminating = true;
+                    pods.push((name(pod.index), at(pod.index)));
+                }
+                if std::mem::take(&mut replica.service) {
+                    services.push((name(0), at(0)));
+                }
+            }
+        }
+        pods.sort_unstable();
+        services.sort_unstable();
+        for (_, at) in pods {
+            self.note_replica(Action::Delete, Kind::Pod, at, cause, reason);
+            self.ending.push(at);
+        }
+        for (_, at) in services {
+            self.note_replica(Action::Delete, Kind::Service, at, cause, reason);
+        }
+    }
+
+    /// One pod goes.
+    pub(super) fn delete_pod(&mut self, at: Address, cause: Cause, reason: Reason) {
+        if let Some(pod) = self.pod_mut(at)
+            && !pod.terminating
+        {
+            pod.terminating = true;
+            self.note_replica(Action::Delete, Kind::Pod, at, cause, reason);
+            self.ending.push(at);
+        }
+    }
+
+    /// A terminating pod is gone. The last one of a deleted group or replica frees its ordinal; the loss of any other is a
+    /// failure.
+    pub(super) fn pod_gone(&mut self, at: Address) {
+        let Some(position) = self.position(at.group) else { return };
+        let deleting_group = self.groups[position].status == Status::Deleting;
+        let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
+        let Some(index) = replica.pods.iter().position(|pod| pod.index == at.index && pod.terminating) else { return };
+        let pod = replica.pods.remove(index);
+        let deleting_replica = replica.status == Status::Deleting;
+        self.counts.pods -= 1;
+        self.counts.gpus -= pod.gpus;
+        self.touch(at.group);
+        if deleting_group {
+            self.remove_if_gone(at.group);
+        } else if deleting_replica {
+            self.remove_replica_if_gone(at);
+        } else {
+            self.pod_lost(at);
+        }
+    }
+
+    fn remove_if_gone(&mut self, ordinal: i64) {
+        if let Some(position) = self.position(ordinal)
+            && !self.groups[position].has_pods()
+        {
+            self.groups.remove(position);
+            self.owed_replicas.retain(|(owner, ..)| *owner != ordinal);
+            self.places_changed();
+            self.queued = true;
+        }
+    }
+
+    fn remove_replica_if_gone(&mut self, at: Address) {
+        let Some(group) = self.group_mut(at.group) else { return };
+        let replicas = group.role_mut(at.role);
+        let before = replicas.len();
+        replicas.retain(|replica| replica.ordinal != at.ordinal || !replica.pods.is_empty());
+        if replicas.len() < before {
+            self.queued = true;
+        }
+    }
+
+    /// A pod runs and is ready. When its replica has exactly as many ready pods as its role asks for now, the replica runs;
+    /// when all replicas of all roles do, the group runs and a reconcile is due.
+    pub(super) fn pod_ready(&mut self, at: Address) {
+        let Some(pod) = self.pod_mut(at).filter(|pod| !pod.ready && !pod.terminating) else { return };
+        pod.ready = true;
+        let began = pod.began;
+        self.note_ready(Kind::Pod, at, began);
+        let size = self.target.role(at.role).map(|role| role.size);
+        let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
+        let ready = replica.pods.iter().filter(|pod| pod.ready).count();
+        if size.is_some_and(|size| i64::try_from(ready) == Ok(size)) && replica.status == Status::Creating {
+            replica.status = Status::Running;
+            let began = replica.began;
+            self.counts.replica(at.role, 1);
+            self.note_ready(Kind::Role, Address { index: 0, ..at }, began);
+        }
+        self.touch(at.group);
+        let Some(position) = self.position(at.group) else { return };
+        if self.groups[position].is_ready(&self.target) {
+            self.run_group(position);
+            self.queued = true;
+        }
+    }
+
+    /// A group runs from now on.
+    pub(super) fn run_group(&mut self, position: usize) {
+        if self.groups[position].status != Status::Running {
+            self.set_status(position, Status::Running);
+            let group = &self.groups[position];
+            let (at, began) = (Address { group: group.ordinal, role: self.target.revision, ordinal: 0, index: 0 }, group.began);
+            self.note_ready(Kind::ServingGroup, at, began);
+        }
+    }
+
+    /// A container crashes and the pod does not come back by itself: its replica and its group stop running.
+    pub(super) fn pod_crashed(&mut self, at: Address) {
+        let Some(pod) = self.pod_mut(at) else { return };
+        pod.ready = false;
+        pod.held = true;
+        let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
+        if replica.status == Status::Running {
+            replica.status = Status::Creating;
+            self.counts.replica(at.role, -1);
+        }
+        self.stop_group(at.group);
+        self.touch(at.group);
+        self.queued = true;
+    }
+
+    /// A running group waits for its pods again.
+    pub(super) fn stop_group(&mut self, ordinal: i64) {
+        if let Some(position) = self.position(ordinal).filter(|position| self.groups[*position].status == Status::Running) {
+            self.set_status(position, Status::Creating);
+        }
+    }
+
+    /// Gives a group a status and counts the groups that run.
+    pub(super) fn set_status(&mut self, position: usize, status: Status) {
+        let group = &mut self.groups[position];
+        self.counts.groups += i64::from(status == Status::Running) - i64::from(group.status == Status::Running);
+        group.status = status;
+    }
+
+    fn touch(&mut self, ordinal: i64) {
+        let recording = self.recording;
+        if let Some(group) = self.group_mut(ordinal) {
+            group.settled = false;
+            group.served = false;
+            group.touched |= recording;
+        }
+    }
+
+    /// A place in the list decides whether a partition protects a group, so that all have to be looked at again.
+    pub(super) fn places_changed(&mut self) {
+        if self.target.partition > 0 {
+            self.groups.iter_mut().for_each(|group| group.settled = false);
+        }
+    }
+}
