@@ -2,6 +2,8 @@
 
 use super::commands;
 use super::io::ColorChoice;
+use crate::load::settings::Settings;
+use crate::yaml::Limits;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -32,13 +34,15 @@ pub(crate) enum Command {
     /// Print the manifests.
     Render(commands::render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
-//    Validate(commands::validate::Args),
+    //    Validate(commands::validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(commands::catalog::Args),
     /// Rewrite deprecated forms.
     Convert(commands::convert::Args),
     /// Show the fields of a kind.
     Schema(commands::schema::Args),
+    /// Check requests and responses of the inference protocols.
+    Payload(commands::payload::Args),
     /// Explain a finding, reason or error code.
     Code(commands::code::Args),
     /// Print a completion script.
@@ -78,6 +82,19 @@ pub(crate) struct InputArgs {
     /// Read no settings file.
     #[arg(long)]
     pub no_config: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads; the output does not depend on it [default: one per core].
+    #[arg(long, env = "OME_JOBS", value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Findings of level warning count as errors.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// How much is read.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LimitArgs {
     /// Largest file that is read [default: 8MiB].
     #[arg(long, env = "OME_MAX_FILE_SIZE", value_name = "SIZE")]
     pub max_file_size: Option<bytesize::ByteSize>,
@@ -87,12 +104,18 @@ pub(crate) struct InputArgs {
     /// Most nodes of a document, aliases expanded [default: 1000000].
     #[arg(long, env = "OME_MAX_NODES", value_name = "N")]
     pub max_nodes: Option<usize>,
-    /// Threads; the output does not depend on it [default: one per core].
-    #[arg(long, env = "OME_JOBS", value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Findings of level warning count as errors.
-    #[arg(long)]
-    pub strict: bool,
+}
+
+impl LimitArgs {
+    /// The limits of a run: flags, then settings, then defaults.
+    pub fn limits(&self, settings: &Settings) -> Limits {
+        let defaults = Limits::default();
+        Limits {
+            file_size: self.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size).unwrap_or(defaults.file_size),
+            depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
+            nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
+        }
+    }
 }
 
 /// Whose word counts.

@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod overview;
+pub(crate) mod payload;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod schema;
@@ -24,10 +25,11 @@ pub(crate) fn run(cli: Cli, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(Command::Explain(args)) => explain::run(args, io),
         Some(Command::Why(args)) => why::run(args, io),
         Some(Command::Render(args)) => render::run(args, io),
-//        Some(Command::Validate(args)) => validate::run(args, io),
+        //        Some(Command::Validate(args)) => validate::run(args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(args, io),
         Some(Command::Schema(args)) => schema::run(args, io),
+        Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(_)) => man::run(io),
