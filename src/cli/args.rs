@@ -1,5 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
+use crate::load::settings::Settings;
+use crate::yaml::Limits;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -34,6 +36,19 @@ pub(crate) struct InputArgs {
     /// Read no settings file.
     #[arg(long)]
     pub no_config: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads; the output does not depend on it [default: one per core].
+    #[arg(long, env = "OME_JOBS", value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Findings of level warning count as errors.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// How much is read.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LimitArgs {
     /// Largest file that is read [default: 8MiB].
     #[arg(long, env = "OME_MAX_FILE_SIZE", value_name = "SIZE")]
     pub max_file_size: Option<bytesize::ByteSize>,
@@ -43,12 +58,18 @@ pub(crate) struct InputArgs {
     /// Most nodes of a document, aliases expanded [default: 1000000].
     #[arg(long, env = "OME_MAX_NODES", value_name = "N")]
     pub max_nodes: Option<usize>,
-    /// Threads; the output does not depend on it [default: one per core].
-    #[arg(long, env = "OME_JOBS", value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Findings of level warning count as errors.
-    #[arg(long)]
-    pub strict: bool,
+}
+
+impl LimitArgs {
+    /// The limits of a run: flags, then settings, then defaults.
+    pub(crate) fn limits(&self, settings: &Settings) -> Limits {
+        let defaults = Limits::default();
+        Limits {
+            file_size: self.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size).unwrap_or(defaults.file_size),
+            depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
+            nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
+        }
+    }
 }
 
 /// Whose word counts.

@@ -12,7 +12,6 @@ use crate::policy::Semantics;
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::SourceId;
-use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -61,12 +60,7 @@ impl Session {
             Some(SemanticsArg::Controller) => Semantics::Controller,
             None => settings.semantics.unwrap_or_default(),
         };
-        let defaults = Limits::default();
-        let limits = Limits {
-            file_size: args.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size).unwrap_or(defaults.file_size),
-            depth: args.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
-            nodes: args.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
-        };
+        let limits = args.limits.limits(&settings);
         let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());

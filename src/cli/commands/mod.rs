@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod overview;
+pub(crate) mod payload;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod schema;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Show the fields of a kind.
     Schema(schema::Args),
+    /// Check requests and responses of the inference protocols.
+    Payload(payload::Args),
     /// Explain a finding, reason or error code.
     Code(code::Args),
     /// Print a completion script.
@@ -54,6 +57,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
+        Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(_)) => man::run(io),
