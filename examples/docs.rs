@@ -52,11 +52,8 @@ fn main() -> ExitCode {
 
 /// Names and texts of all files.
 fn pages() -> Vec<(String, String)> {
-    let mut pages = vec![
-        ("docs/cli.md".to_owned(), command_line()),
-        ("docs/codes.md".to_owned(), ome::report::code::page()),
-        ("docs/rules.md".to_owned(), rules()),
-    ];
+    let mut pages =
+        vec![("docs/cli.md".to_owned(), command_line()), ("docs/codes.md".to_owned(), ome::report::code::page()), ("docs/rules.md".to_owned(), rules())];
     for (shell, name) in COMPLETIONS {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut ome::cli::command(), "ome", &mut text);

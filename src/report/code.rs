@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// One code for people.
 pub fn one(doc: &CodeDoc) -> String {
-    let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), doc.summary);
+    let mut out = format!("{} ({})\n\n{}.\n", doc.id, kind(doc), capitalised(doc.summary));
     if !doc.detail.is_empty() {
         let _ = writeln!(out, "{}", doc.detail);
     }

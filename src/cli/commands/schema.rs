@@ -40,14 +40,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         });
     }
     let path = args.field.as_deref().map(FieldPath::parse).transpose().map_err(|problem| Failure::Usage(format!("the path {problem}")))?.unwrap_or_default();
-    for (index, schema) in found.iter().enumerate() {
-        if index > 0 {
-            io.print("\n")?;
-        }
-        let Some(text) = view::fields(schema, &path) else {
-            return Err(Failure::NotFound { message: format!("{} has no field `{path}`", schema.kind), help: None });
-        };
-        io.print(&text)?;
+    let texts: Vec<String> = found.iter().filter_map(|schema| view::fields(schema, &path)).collect();
+    if texts.is_empty() {
+        return Err(Failure::NotFound {
+            message: format!("{} has no field `{path}`", found[0].kind),
+            help: Some(format!("`ome schema {}` lists the fields", found[0].kind)),
+        });
     }
+    io.print(&texts.join("\n"))?;
     Ok(Outcome::Done)
 }
