@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Print the manifests.
     Render(commands::render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
-    //    Validate(commands::validate::Args),
+    Validate(commands::validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(commands::catalog::Args),
     /// Rewrite deprecated forms.

@@ -10,7 +10,7 @@ pub(crate) mod overview;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod schema;
-//pub mod validate;
+pub(crate) mod validate;
 pub(crate) mod why;
 
 use super::args::{Cli, Command};
@@ -24,7 +24,7 @@ pub(crate) fn run(cli: Cli, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
-        //        Some(Command::Validate(args)) => validate::run(args, io),
+        Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
