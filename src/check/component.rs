@@ -5,6 +5,7 @@ use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
 use crate::compose::lint;
 use crate::diag::{Code, Diagnostic};
+use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// Volumes that admission webhooks add to a pod, with the annotation that asks for them (ome-components 6).
@@ -57,14 +58,6 @@ pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some()) else { return };
         let at = written.node.as_map().and_then(|map| map.entry("worker")).and_then(|entry| entry.key_origin.span()).or(worker.origin.span());
-        if let Some(size) = worker.get("size").filter(|size| size.as_int().is_some_and(|size| size < 0)) {
-            found.push(
-                about(Code::InvalidValue, written.object, format!("worker.size must be at least 0, not {}", size.as_int().unwrap_or_default()))
-                    .at(size.origin.span())
-                    .path(format!("{}.worker.size", written.path))
-                    .help("write the number of workers beside the leader"),
-            );
-        }
         if !written.whole {
             return;
         }
@@ -86,7 +79,9 @@ pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
-        for key in ["minReplicas", "maxReplicas"] {
+        // The CRD has no bound: what comes of a negative count is for the autoscaler's server to say.
+        let keys: &[&str] = if view.semantics == Semantics::Documented { &["minReplicas", "maxReplicas"] } else { &[] };
+        for key in keys {
             if let Some((node, count)) = written.node.get(key).and_then(|node| Some((node, node.as_int().filter(|count| *count < 0)?))) {
                 new.push(
                     Diagnostic::new(Code::InvalidValue, format!("{key} must be at least 0, not {count}"))
@@ -157,7 +152,6 @@ mod tests {
             ("{minReplicas: -1}", &["invalid-value"]),
             ("{leader: {runner: {}}, worker: {size: 2}}", &["worker-without-container"]),
             ("{leader: {runner: {}}, worker: {runner: {}}}", &["worker-size-absent"]),
-            ("{worker: {size: -1, containers: [{name: a}]}}", &["invalid-value"]),
             ("{runner: {volumeMounts: [{name: cache, mountPath: /c}]}}", &["mount-without-volume"]),
             ("{leader: {runner: {volumeMounts: [{name: cache, mountPath: /c}]}}, volumes: [{name: cache, emptyDir: {}}]}", &["mount-without-volume"]),
             ("{runner: {volumeMounts: [{name: dshm, mountPath: /c}]}, annotations: {rdma.ome.io/auto-inject: 'true'}}", &[]),

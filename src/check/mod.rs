@@ -4,21 +4,26 @@
 //! document it comes from, a function. This room reads no file, changes nothing, and looks at a service only as far as it
 //! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
 
+mod allow;
+mod baseline;
 mod component;
 mod entry;
 mod model;
 mod pairs;
-
 mod references;
 mod runtime;
+mod scalar;
 mod service;
 mod template;
 
 #[cfg(test)]
 mod fixture;
 
-use crate::api::Api;
-use crate::api::Object;
+pub use allow::apply as apply_allows;
+pub use baseline::Baseline;
+pub use scalar::spell_out;
+
+use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, Semantics};
@@ -63,12 +68,7 @@ pub static CHECKS: &[Check] = &[
     Check { codes: &[Code::OneSidedRange, Code::InvalidValue], on_demand: false, cite: "S0-033; ome-selection 2.5", run: runtime::ranges },
     Check { codes: &[Code::SamePriority, Code::AmbiguousAutoSelection], on_demand: false, cite: "S0-079, S0-080", run: pairs::ties },
     Check { codes: &[Code::AutoselectOverlap], on_demand: true, cite: "S0-084", run: pairs::overlaps },
-    Check {
-        codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent, Code::InvalidValue],
-        on_demand: false,
-        cite: "S0-048, S0-049",
-        run: component::workers,
-    },
+    Check { codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent], on_demand: false, cite: "S0-048, S0-049", run: component::workers },
     Check { codes: &[Code::ReplicaRange, Code::InvalidValue], on_demand: false, cite: "S0-038 to S0-040; ome-selection 5.1", run: component::replicas },
     Check {
         codes: &[Code::RequestsExceedLimits, Code::MountWithoutVolume, Code::VolumeTwoSources],

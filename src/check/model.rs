@@ -45,10 +45,13 @@ pub(super) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Objects that hold a name, and every place of it.
+type Uses<'a> = (BTreeSet<String>, Vec<(&'a Object, Field<EcoString>)>);
+
 /// A framework name that stands in one object alone and is close to one that stands in others.
 pub(super) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
     let framework = |named: Option<&NamedVersion>| named.map(|named| named.name.clone());
-    let mut uses: BTreeMap<EcoString, (BTreeSet<String>, Vec<(&'a Object, Field<EcoString>)>)> = BTreeMap::new();
+    let mut uses: BTreeMap<EcoString, Uses<'a>> = BTreeMap::new();
     let mut count = |object: &'a Object, name: Field<EcoString>| {
         let (objects, places) = uses.entry(name.value.clone()).or_default();
         objects.insert(object.id.to_string());

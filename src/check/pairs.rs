@@ -240,7 +240,9 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let sets: Vec<BTreeSet<usize>> = groups.keys().map(|names| names.iter().copied().collect()).collect();
         let mut holding: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (position, set) in sets.iter().enumerate() {
-            set.iter().for_each(|member| holding.entry(*member).or_default().push(position));
+            for member in set {
+                holding.entry(*member).or_default().push(position);
+            }
         }
         for (position, (names, range)) in groups.iter().enumerate() {
             // A group within a larger one says nothing new.
@@ -296,7 +298,9 @@ mod tests {
     use crate::diag::{Code, Severity};
     use crate::policy::Semantics::{Controller, Documented};
 
-    fn pair(first: &str, second: &str) -> Vec<(Code, Vec<String>, Option<(Option<String>, Option<String>)>)> {
+    type Overlap = Option<(Option<String>, Option<String>)>;
+
+    fn pair(first: &str, second: &str) -> Vec<(Code, Vec<String>, Overlap)> {
         let text = format!("{}---\n{}", runtime("a", first), runtime("b", second));
         run(&text, Documented)
             .into_iter()

@@ -1,7 +1,7 @@
 //! References that nothing loaded satisfies, and models and runtimes that do not meet.
 //!
-//! The model and the runtime of an OME service are found missing where the service is decided; here stands what a decision
-//! does not look at.
+//! The model of an OME service is found missing where the service is decided, and nothing else of the service is then
+//! looked at; here stands what a decision does not come to.
 
 use super::{View, about};
 use crate::api::{Api, Field, Model, Object, Runtime, Scope};
@@ -13,11 +13,21 @@ use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Accelerator classes and weights that services name, base models of weights, runtimes of KServe services.
+/// Runtimes, accelerator classes and weights that services name, base models of weights.
 pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let catalog = view.catalog;
     for views in catalog.services() {
         let service = views.of(view.semantics);
+        if let Some(named) = service.runtime.as_ref().map(|runtime| &runtime.name) {
+            let runtimes = catalog.runtimes(service.object.api);
+            let own = Scope::Namespace(service.namespace.clone());
+            if runtimes.get(&own, &named.value).is_none() && runtimes.get(&Scope::Cluster, &named.value).is_none() {
+                let names = runtimes.seen_from(&service.namespace, false).map(|runtime| runtime.object.id.name.as_str());
+                let mut finding = missing(Code::RuntimeNotFound, &service.object, "runtime", named, names);
+                finding.message = format!("runtime {} not found in namespace {} or at cluster scope", named.value, service.namespace);
+                found.push(finding);
+            }
+        }
         for class in service.accelerator_classes.iter().filter(|class| !class.value.is_empty() && catalog.accelerator_class(&class.value).is_none()) {
             let names = catalog.accelerator_classes().map(|object| object.id.name.as_str());
             found.push(missing(Code::AcceleratorNotFound, &service.object, "AcceleratorClass", class, names));

@@ -189,7 +189,7 @@ fn workers(runtime: &Object, refuse: &mut Refusals<'_>) {
     match (mode.and_then(Node::as_str), count) {
         (Some("MultiNode"), None) => refuse.add(Code::InvalidValue, mode.map(|mode| mode.origin), "spec.workers.size", MULTI.to_owned(), "add `workers.size`"),
         (Some("RawDeployment"), Some(_)) => {
-            refuse.add(Code::InvalidValue, origin, "spec.workers", RAW.to_owned(), "delete `workers`, or the variable DEPLOYMENT_MODE")
+            refuse.add(Code::InvalidValue, origin, "spec.workers", RAW.to_owned(), "delete `workers`, or the variable DEPLOYMENT_MODE");
         }
         _ => {}
     }

@@ -132,7 +132,8 @@ impl Session {
         self.grade(self.world.diagnostics.iter().cloned().chain(later))
     }
 
-    fn grade(&self, found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    /// Findings as the settings and `--partial` grade them, those on context left out, sorted, once each.
+    pub(crate) fn grade(&self, found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
         let sources = &self.world.sources;
         let mut graded: Vec<Diagnostic> = found
             .into_iter()
@@ -150,7 +151,7 @@ impl Session {
 
     /// Under `--partial` what is not loaded may exist elsewhere.
     fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let dangling = matches!(diagnostic.code, Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound);
+        let dangling = matches!(diagnostic.code, Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::NoCompatibleRuntime);
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
     }
 
@@ -167,6 +168,16 @@ impl Session {
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
         let least = if self.strict { Severity::Warning } else { Severity::Error };
         if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) { Outcome::CouldNot } else { Outcome::Done }
+    }
+
+    /// Whether the settings switch a finding off.
+    pub(crate) fn is_off(&self, code: Code) -> bool {
+        self.settings.severity.get(code.as_str()).is_some_and(Option::is_none)
+    }
+
+    /// Whether warnings count.
+    pub(crate) fn strict(&self) -> bool {
+        self.strict
     }
 
     /// What settings contribute to the header of plan and explain.

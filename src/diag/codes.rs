@@ -46,10 +46,18 @@ macro_rules! codes {
         pub static CODES: &[CodeDoc] = &[$(CodeDoc {
             id: $id, topic: Topic::$topic, severity: Severity::$severity, summary: $summary, detail: $detail, example: $example, fix: $fix,
         },)*];
+
+        /// Every code, in declaration order.
+        static ALL: &[Code] = &[$(Code::$variant,)*];
     };
 }
 
 impl Code {
+    /// The finding with this identifier.
+    pub fn finding(id: &str) -> Option<Self> {
+        ALL.iter().copied().find(|code| code.doc().topic == Topic::Finding && code.doc().id == id)
+    }
+
     /// Its documentation.
     pub fn doc(self) -> &'static CodeDoc {
         &CODES[self as usize]
@@ -171,6 +179,8 @@ codes! {
         "S0-081. A warning in built-in objects." "1.0.0 priority 1 and 2.0.0 priority 2" "give all versions the same priority"
     AutoselectOverlap "autoselect-overlap" Finding Info "a group of auto-selectable runtimes can match one model"
         "Only with `--rule autoselect-overlap` (S0-084)." "three runtimes for Llama of 5B to 9B" "nothing, if the priorities say what is meant"
+    UnusedAllow "unused-allow" Finding Warning "a comment `# ome: allow CODE` allows nothing"
+        "What it was written for is gone, or it names another code; left standing, it would hide the next finding." "# ome: allow one-sided-range fixed long ago" "delete the comment, or correct the code"
     UnknownSetting "unknown-setting" Finding Error "the key of ome.toml is not a setting"
         "A setting that is misspelt would silently not apply." "semantic = \"controller\"" "write the key offered in the help"
     InvalidSetting "invalid-setting" Finding Error "the value of a setting is not one it accepts"

@@ -6,6 +6,8 @@
 mod comment;
 mod directory;
 mod disk;
+mod file;
+pub mod fix;
 mod json;
 mod manifest;
 mod path;
@@ -13,6 +15,7 @@ pub mod stream;
 
 pub use comment::{Voice, comment};
 pub use directory::{Check, Difference, Directory, Prune, State};
+pub use file::replace;
 pub use path::path_of;
 
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ pub(crate) mod payload;
 pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod schema;
-//pub mod validate;
+pub(crate) mod validate;
 pub(crate) mod why;
 
 use super::{Failure, Io, Outcome};
@@ -28,7 +28,7 @@ pub(crate) enum Command {
     /// Print the manifests.
     Render(render::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
-    //    Validate(validate::Args),
+    Validate(validate::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(catalog::Args),
     /// Rewrite deprecated forms.
@@ -53,7 +53,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
-        //        Some(Command::Validate(args)) => validate::run(args, io),
+        Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),

@@ -1,0 +1,124 @@
+//! Findings that were there before: a catalog with a history is held to what is new.
+//!
+//! In: findings, and the text of a baseline. Out: the findings that the baseline does not hold, or the text of a new
+//! baseline. An entry is known by file, code, field, objects and message, never by its line, so that edits elsewhere in the
+//! file change nothing; equal entries are counted.
+
+use crate::diag::Diagnostic;
+use crate::source::SourceMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the file's shape.
+const VERSION: &str = "ome/v1";
+
+/// What a finding is known by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Known {
+    file: String,
+    code: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    objects: Vec<String>,
+    message: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    #[serde(flatten)]
+    known: Known,
+    count: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    schema_version: String,
+    findings: Vec<Entry>,
+}
+
+/// Findings that are known already.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    left: BTreeMap<Known, usize>,
+}
+
+impl Baseline {
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    /// A sentence, when the text is no baseline.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let file: File = serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
+        if file.schema_version != VERSION {
+            return Err(format!("its schemaVersion is `{}`, not `{VERSION}`", file.schema_version));
+        }
+        let mut left = BTreeMap::new();
+        for entry in file.findings {
+            *left.entry(entry.known).or_default() += entry.count;
+        }
+        Ok(Self { left })
+    }
+
+    /// The findings that it does not hold, and how many of its entries were not found any more.
+    pub fn apply(mut self, found: Vec<Diagnostic>, sources: &SourceMap) -> (Vec<Diagnostic>, usize) {
+        let new = found
+            .into_iter()
+            .filter(|finding| match self.left.get_mut(&known(finding, sources)) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            })
+            .collect();
+        (new, self.left.values().sum())
+    }
+
+    /// The text of a baseline that holds these findings.
+    pub fn text(found: &[Diagnostic], sources: &SourceMap) -> String {
+        let mut counts: BTreeMap<Known, usize> = BTreeMap::new();
+        for finding in found {
+            *counts.entry(known(finding, sources)).or_default() += 1;
+        }
+        let findings = counts.into_iter().map(|(known, count)| Entry { known, count }).collect();
+        let file = File { schema_version: VERSION.to_owned(), findings };
+        serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |text| text + "\n")
+    }
+}
+
+fn known(finding: &Diagnostic, sources: &SourceMap) -> Known {
+    let file = finding.span().map(|span| sources.get(span.source).name.to_string()).or_else(|| finding.file.clone());
+    Known {
+        file: file.unwrap_or_default(),
+        code: finding.code.as_str().to_owned(),
+        path: finding.path.clone(),
+        objects: finding.objects.clone(),
+        message: finding.message.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::{Source, SourceKind, Span};
+
+    #[test]
+    fn what_was_there_before_is_left_out_wherever_it_stands_now() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "0123456789"));
+        let at = |start, message: &str| Diagnostic::new(Code::InvalidValue, message).at(Span { source, start, end: start + 1 });
+        let text = Baseline::text(&[at(1, "x"), at(2, "x"), at(3, "gone")], &sources);
+        let (new, stale) = Baseline::parse(&text).unwrap().apply(vec![at(7, "x"), at(8, "x"), at(9, "x"), at(1, "y")], &sources);
+        assert_eq!((new.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), stale), (vec!["x", "y"], 1));
+    }
+
+    #[test]
+    fn what_is_no_baseline_is_refused() {
+        for text in ["", "[]", "{}", r#"{"schemaVersion": "ome/v2", "findings": []}"#] {
+            assert!(Baseline::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! How a scalar that readers disagree about is written so that none does.
+//!
+//! The reader of YAML knows no fields and quotes every such word. Where the field holds a boolean or a number and kubectl
+//! reads one, quotes would make it text, which the server refuses: there the value is spelt out.
+
+use crate::api::Object;
+use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic};
+use crate::schema::{self, Type};
+use crate::source::{SourceId, Span};
+use crate::yaml::{Node, Value};
+use std::collections::HashMap;
+
+/// Gives findings about ambiguous scalars the repair that fits their field.
+pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
+    let mut wanted = found.iter_mut().filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty()).peekable();
+    if wanted.peek().is_none() {
+        return;
+    }
+    let mut objects: HashMap<SourceId, Vec<&Object>> = HashMap::new();
+    for object in catalog.objects() {
+        objects.entry(object.span.source).or_default().push(object);
+    }
+    for in_file in objects.values_mut() {
+        in_file.sort_by_key(|object| object.span.start);
+    }
+    for finding in wanted {
+        let Some(span) = finding.span() else { continue };
+        let Some(in_file) = objects.get(&span.source) else { continue };
+        let after = in_file.partition_point(|object| object.span.start <= span.start);
+        let Some(object) = after.checked_sub(1).map(|index| in_file[index]).filter(|object| object.span.contains(span)) else { continue };
+        let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
+        let Some((node, ty)) = find(&object.node, schema.root(), span) else { continue };
+        if let (Some(text), [edit]) = (spelt(node, ty), finding.fix.as_mut_slice())
+            && edit.span == span
+        {
+            finding.help = Some(format!("write `{text}`"));
+            edit.insert = text;
+        }
+    }
+}
+
+/// The node at a place, with its type.
+fn find<'n>(node: &'n Node, ty: &'n Type, span: Span) -> Option<(&'n Node, &'n Type)> {
+    if node.origin.span() == Some(span) && !matches!(node.value, Value::Map(_) | Value::List(_)) {
+        return Some((node, ty));
+    }
+    match &node.value {
+        Value::Map(map) => map.iter().find_map(|entry| {
+            let below = match ty {
+                Type::Map(item) => &item.ty,
+                _ => &ty.field(&entry.key)?.ty,
+            };
+            find(&entry.node, below, span)
+        }),
+        Value::List(items) => {
+            let below = &ty.item()?.ty;
+            items.iter().find_map(|item| find(item, below, span))
+        }
+        _ => None,
+    }
+}
+
+/// The value as every reader takes it, where the field is no text.
+fn spelt(node: &Node, ty: &Type) -> Option<String> {
+    match (ty, &node.value) {
+        (Type::Bool, Value::Bool(_))
+        | (
+            Type::Int(_) | Type::Int32(_) | Type::Number(_) | Type::IntOrString(_) | Type::Quantity | Type::Loose,
+            Value::Int(_) | Value::Big(_) | Value::Float(_),
+        ) => node.scalar_text().map(Into::into),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::catalog;
+    use super::*;
+    use crate::policy::Semantics::Documented;
+
+    #[test]
+    fn fields_that_are_no_text_get_their_value_and_all_others_quotes() {
+        let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a, annotations: {b: on}}\nspec:\n  disabled: on\n  engineConfig: {minReplicas: 017, runner: {resources: {limits: {cpu: 0o10}}}}\n";
+        let catalog = catalog(text, Documented, |_| ());
+        let source = SourceId(0);
+        for (word, nth, expected) in [("on", 1, "true"), ("on", 0, "\"on\""), ("017", 0, "15"), ("0o10", 0, "8")] {
+            let words: Vec<usize> = text.match_indices(&format!(": {word}")).map(|(at, _)| at + 2).collect();
+            let start = u32::try_from(words[nth]).unwrap();
+            let span = Span { source, start, end: start + u32::try_from(word.len()).unwrap() };
+            let mut found = [Diagnostic::new(Code::AmbiguousScalar, "x").at(span).fix(span, format!("\"{word}\""))];
+            spell_out(&mut found, &catalog);
+            assert_eq!(found[0].fix[0].insert, expected, "{word}");
+        }
+    }
+}

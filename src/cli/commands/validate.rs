@@ -1,0 +1,248 @@
+//! `ome validate`: the gate.
+
+use crate::check::{self, Baseline, View};
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
+use crate::emit::{self, fix};
+use crate::load;
+use crate::pipeline::{Depth, Planned, Planner};
+use crate::report::{SCHEMA_VERSION, findings, github, junit, sarif};
+use crate::source::{SourceId, SourceKind, Span};
+use crate::yaml::Limits;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Check the input: syntax, schema, references, the catalog as a whole.
+///
+/// Exit codes: 0 nothing of level error (with `--strict`: of level warning), 1 a bad flag, 2 findings.
+///
+/// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files and directories, as with `-f`.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Shape of the output.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Only findings of this code; switches on rules that are off by default. Repeatable.
+    #[arg(long = "rule", value_name = "CODE")]
+    rules: Vec<String>,
+    /// Findings on the user's objects, or on built-in objects alone.
+    #[arg(long, value_enum, default_value_t)]
+    source: Whose,
+    /// File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable.
+    #[arg(long, value_name = "PATH")]
+    context: Vec<PathBuf>,
+    /// Also report runtimes that serve no loaded model.
+    #[arg(long)]
+    unused: bool,
+    /// Leave out the findings that this file holds.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write the findings of this run into the baseline.
+    #[arg(long, requires = "baseline", conflicts_with_all = ["fix", "rules"])]
+    update_baseline: bool,
+    /// Make the repairs that are mechanical and safe, then report what is left.
+    #[arg(long)]
+    fix: bool,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Shape of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people, with the lines in question.
+    #[default]
+    Human,
+    /// One JSON document with a versioned shape.
+    Json,
+    /// SARIF 2.1.0, for code hosts.
+    Sarif,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// JUnit XML, a test case per file.
+    Junit,
+}
+
+/// On whose objects findings are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Whose {
+    /// Everything that concerns an object of the user.
+    #[default]
+    User,
+    /// What concerns built-in objects alone.
+    Builtin,
+}
+
+/// Checks and prints.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let rules: Vec<Code> = args.rules.iter().map(|name| code(name)).collect::<Result<_, _>>()?;
+    let baseline = match &args.baseline {
+        Some(file) if !args.update_baseline => Some(read_baseline(file)?),
+        _ => None,
+    };
+    let mut input = args.input.clone();
+    input.files.splice(0..0, args.paths.iter().cloned());
+    let mut session = Session::open_with(&input, None, &args.context)?;
+    let mut found = findings_of(&session, args, &rules)?;
+    if args.fix && repair(&session, &found, io) {
+        // Places have moved.
+        session = Session::open_with(&input, None, &args.context)?;
+        found = findings_of(&session, args, &rules)?;
+    }
+    let sources = &session.world.sources;
+    if let (Some(file), true) = (&args.baseline, args.update_baseline) {
+        let text = Baseline::text(&found, sources);
+        emit::replace(file, text.as_bytes()).map_err(|error| Failure::Usage(error.to_string()))?;
+        io.say(&format!("{}: {} written\n", file.display(), count(found.len(), "finding")));
+        return Ok(Outcome::Done);
+    }
+    if let Some(baseline) = baseline {
+        let (new, stale) = baseline.apply(found, sources);
+        found = new;
+        if stale > 0 {
+            io.say(&format!("{} of the baseline no longer found: renew it with `--update-baseline`\n", count(stale, "finding")));
+        }
+    }
+    let least = if session.strict() { Severity::Warning } else { Severity::Error };
+    match args.format {
+        Format::Human => {
+            let color = io.out_color();
+            io.print(&findings::human(&found, sources, color))?;
+            let read = sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin).count();
+            let summary = findings::summary(&found);
+            io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
+        }
+        Format::Json => {
+            let all: Vec<_> = found.iter().map(|finding| findings::json(finding, sources)).collect();
+            io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "findings": all }))?;
+        }
+        Format::Sarif => io.print_json(&sarif::log(&found, sources))?,
+        Format::Github => io.print(&github::commands(&found, sources))?,
+        Format::Junit => io.print(&junit::suites(&found, sources, least))?,
+    }
+    Ok(if found.iter().any(|finding| finding.severity >= least) { Outcome::No } else { Outcome::Done })
+}
+
+fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The code of a finding by its name.
+fn code(name: &str) -> Result<Code, Failure> {
+    let findings = || CODES.iter().filter(|doc| doc.topic == Topic::Finding);
+    Code::finding(name).ok_or_else(|| Failure::NotFound {
+        message: format!("no finding has the code `{name}`"),
+        help: nearest(name, findings().map(|doc| doc.id)).map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`ome code` lists them".into())),
+    })
+}
+
+fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
+    let not_read = |message: String, help: Option<String>| Failure::NotFound { message, help };
+    let text = load::read_text(file, &Limits::default()).map_err(|finding| {
+        let help = Some(format!("write it with `ome validate --baseline {} --update-baseline`", file.display()));
+        not_read(format!("cannot read the baseline {}: {}", file.display(), finding.message), help)
+    })?;
+    Baseline::parse(&text).map_err(|reason| not_read(format!("cannot read the baseline {}: {reason}", file.display()), None))
+}
+
+/// Everything the run reports, but for the baseline.
+fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
+    let catalog = &session.world.catalog;
+    let mut asked = rules.to_vec();
+    asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
+    let mut later = check::run(&View { catalog, semantics: session.semantics }, &asked);
+    let services = session.select(&[])?;
+    let planner = Planner::new(catalog, session.semantics);
+    let checked: BTreeSet<(Code, Option<Span>)> = later.iter().map(|finding| (finding.code, finding.span())).collect();
+    let named: BTreeSet<(Code, Vec<String>)> = later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
+    for mut planned in planner.plan_all(&services, Depth::Plan) {
+        let mut composed = std::mem::take(&mut planned.diagnostics);
+        // What is wrong with the model stands at the model, and what a rule has said is not said again.
+        composed.retain(|finding| {
+            finding.code != Code::ModelIncomplete
+                && !checked.contains(&(finding.code, finding.span()))
+                && !(finding.code == Code::DecoderWithoutEngine && named.contains(&(finding.code, finding.objects.clone())))
+        });
+        later.extend(composed.into_iter().map(|finding| at_home(finding, &planned, session)));
+    }
+    let mut found = session.settle(later);
+    check::spell_out(&mut found, catalog);
+    found.retain(|finding| concerns_builtin_alone(finding, session) == (args.source == Whose::Builtin));
+    if args.source == Whose::Builtin {
+        for finding in &mut found {
+            finding.severity = finding.severity.min(Severity::Warning);
+        }
+    }
+    shadow(&mut found);
+    if !rules.is_empty() {
+        found.retain(|finding| rules.contains(&finding.code));
+    }
+    let told = |code: Code| {
+        let asked_for = asked.contains(&code);
+        let on_demand = check::CHECKS.iter().any(|check| check.on_demand && check.codes.contains(&code));
+        (asked_for || (rules.is_empty() && !on_demand)) && args.source == Whose::User && !session.is_off(code)
+    };
+    Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
+}
+
+/// Where a service is found wanting because of an object that is not reported on, the service is the place.
+fn at_home(mut finding: Diagnostic, planned: &Planned<'_>, session: &Session) -> Diagnostic {
+    let service = &planned.service.object;
+    let foreign = |span: Span| {
+        let source = session.world.sources.get(span.source);
+        !source.reported || (source.kind == SourceKind::Builtin && !service.builtin)
+    };
+    if service.reported && finding.span().is_none_or(foreign) {
+        let label = crate::diag::Label { span: service.name_span(), text: String::new() };
+        finding.labels.insert(0, label);
+        if finding.objects.is_empty() {
+            finding.objects.push(service.id.to_string());
+        }
+    }
+    finding
+}
+
+fn concerns_builtin_alone(finding: &Diagnostic, session: &Session) -> bool {
+    let builtin = |id: SourceId| session.world.sources.get(id).kind == SourceKind::Builtin;
+    !finding.labels.is_empty() && finding.labels.iter().all(|label| builtin(label.span.source))
+}
+
+/// Drops what a more precise finding about the same place says better.
+fn shadow(found: &mut Vec<Diagnostic>) {
+    const SHADOWS: [(Code, Code); 1] = [(Code::InvalidPriority, Code::InvalidValue)];
+    for (better, worse) in SHADOWS {
+        let places: BTreeSet<Span> = found.iter().filter(|finding| finding.code == better).filter_map(Diagnostic::span).collect();
+        found.retain(|finding| finding.code != worse || finding.span().is_none_or(|span| !places.contains(&span)));
+    }
+}
+
+/// Makes the repairs and says so; whether anything changed.
+fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
+    let sources = &session.world.sources;
+    let outcome = fix::fix(found, sources);
+    for index in &outcome.repaired {
+        let finding = &found[*index];
+        let place = finding.span().map_or(String::new(), |span| {
+            let place = sources.locate(span);
+            format!("{}:{}:{}: ", place.file, place.line, place.column)
+        });
+        let how = finding.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        io.say(&findings::printable(&format!("{place}repaired {}: {}{how}\n", finding.code.as_str(), finding.message)));
+    }
+    for (source, left) in &outcome.left {
+        let name = &sources.get(*source).name;
+        let why = match left {
+            fix::Left::Changed => "it changed while it was read".to_owned(),
+            fix::Left::Encoding => "it is not UTF-8".to_owned(),
+            fix::Left::Io(error) => error.to_string(),
+        };
+        io.say(&findings::printable(&format!("{name}: not repaired: {why}\n")));
+    }
+    !outcome.repaired.is_empty()
+}

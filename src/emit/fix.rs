@@ -1,0 +1,143 @@
+//! Repairs of findings, written into the files they stand in.
+//!
+//! In: findings with [`Edit`]s, and the texts they were found in. Out: changed files, and what was done. Only the bytes of
+//! the edits change: comments and layout stay. Nothing here decides what a safe repair is: whoever made the finding did.
+
+use super::{Error, file};
+use crate::diag::{Diagnostic, Edit};
+use crate::source::{SourceId, SourceKind, SourceMap};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Why a file was left as it is.
+#[derive(Debug)]
+pub enum Left {
+    /// It is no longer what was read.
+    Changed,
+    /// It is not UTF-8, so the places in it are not those of its bytes.
+    Encoding,
+    /// It could not be written.
+    Io(Error),
+}
+
+/// What became of the repairs.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Positions of the findings that were repaired.
+    pub repaired: Vec<usize>,
+    /// Files that were left as they are, with the reason.
+    pub left: Vec<(SourceId, Left)>,
+}
+
+/// Applies the repairs of findings to their files.
+///
+/// A repair is made as a whole or not at all. One that meets another's bytes waits for the next run: what it was found in
+/// is about to change.
+pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (id, chosen) in chosen(found, sources) {
+        let source = sources.get(id);
+        let path = Path::new(&*source.name);
+        let edits: Vec<&Edit> = chosen.iter().flat_map(|index| &found[*index].fix).collect();
+        match write(path, &source.text, &edits) {
+            Ok(()) => outcome.repaired.extend(chosen),
+            Err(left) => outcome.left.push((id, left)),
+        }
+    }
+    outcome
+}
+
+fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let bytes = file::bytes(path).map_err(Left::Io)?;
+    let mark: &[u8] = if bytes.starts_with(MARK) { MARK } else { b"" };
+    if bytes[mark.len()..] != *text.as_bytes() {
+        return Err(if std::str::from_utf8(&bytes).is_ok() { Left::Changed } else { Left::Encoding });
+    }
+    let mut content = mark.to_vec();
+    content.extend_from_slice(edited(text, edits).as_bytes());
+    file::replace(path, &content).map_err(Left::Io)
+}
+
+/// The repairs that can be made together, by file.
+fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<usize>> {
+    let mut chosen: BTreeMap<SourceId, Vec<usize>> = BTreeMap::new();
+    // Ends by start, of edits that do not meet.
+    let mut taken: BTreeMap<SourceId, BTreeMap<u32, u32>> = BTreeMap::new();
+    for (index, finding) in found.iter().enumerate() {
+        let Some(id) = finding.fix.first().map(|edit| edit.span.source) else { continue };
+        let source = sources.get(id);
+        let fits = |edit: &Edit| {
+            let (start, end) = (edit.span.start as usize, edit.span.end as usize);
+            edit.span.source == id && source.text.get(start..end).is_some()
+        };
+        // Two insertions at one place meet, too: their order would be anyone's guess.
+        let meets = |edit: &Edit| taken.get(&id).and_then(|taken| taken.range(..=edit.span.end).next_back()).is_some_and(|(_, end)| *end >= edit.span.start);
+        if source.kind != SourceKind::File || !source.reported || !finding.fix.iter().all(fits) || finding.fix.iter().any(meets) {
+            continue;
+        }
+        taken.entry(id).or_default().extend(finding.fix.iter().map(|edit| (edit.span.start, edit.span.end)));
+        chosen.entry(id).or_default().push(index);
+    }
+    chosen
+}
+
+/// The text with edits that do not meet.
+fn edited(text: &str, edits: &[&Edit]) -> String {
+    let mut edits = edits.to_vec();
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let mut out = String::with_capacity(text.len() + 16 * edits.len());
+    let mut at = 0;
+    for edit in edits {
+        out.push_str(&text[at..edit.span.start as usize]);
+        out.push_str(&edit.insert);
+        at = edit.span.end as usize;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::{Source, Span};
+
+    fn sources(name: &str, text: &str) -> (SourceMap, SourceId) {
+        let mut sources = SourceMap::new();
+        let id = sources.add(Source::new(name, SourceKind::File, text));
+        (sources, id)
+    }
+
+    fn repair(source: SourceId, edits: &[(u32, u32, &str)]) -> Diagnostic {
+        edits
+            .iter()
+            .fold(Diagnostic::new(Code::AmbiguousScalar, "x"), |finding, (start, end, insert)| finding.fix(Span { source, start: *start, end: *end }, *insert))
+    }
+
+    #[test]
+    fn repairs_that_meet_wait_and_the_others_are_made() {
+        let (sources, id) = sources("a.yaml", "a: on # why\nb: 8\n");
+        let found = [repair(id, &[(3, 5, "true")]), repair(id, &[(4, 4, "\"")]), repair(id, &[(15, 15, "\""), (16, 16, "\"")]), repair(id, &[(16, 40, "")])];
+        let chosen = chosen(&found, &sources);
+        assert_eq!(chosen[&id], [0, 2]);
+        let edits: Vec<&Edit> = chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();
+        assert_eq!(edited(&sources.get(id).text, &edits), "a: true # why\nb: \"8\"\n");
+    }
+
+    #[test]
+    fn files_keep_their_mark_and_are_left_when_they_changed() {
+        let directory = std::env::temp_dir().join(format!("ome-fix-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("a.yaml");
+        file::replace(&path, b"\xef\xbb\xbfa: on\r\n").unwrap();
+        let (sources, id) = sources(path.to_str().unwrap(), "a: on\r\n");
+        let found = [repair(id, &[(3, 5, "true")])];
+        let outcome = fix(&found, &sources);
+        assert!(outcome.repaired == [0] && outcome.left.is_empty(), "{outcome:?}");
+        assert_eq!(file::bytes(&path).unwrap(), b"\xef\xbb\xbfa: true\r\n");
+        let outcome = fix(&found, &sources);
+        assert!(matches!(outcome.left[..], [(_, Left::Changed)]), "{outcome:?}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}

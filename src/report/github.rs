@@ -1,0 +1,67 @@
+//! Findings as workflow commands of GitHub Actions, which become annotations of a change.
+
+use super::findings::printable;
+use crate::diag::{Diagnostic, Severity};
+use crate::source::SourceMap;
+use std::fmt::Write;
+
+/// One command per finding, one per line.
+pub fn commands(found: &[Diagnostic], sources: &SourceMap) -> String {
+    let mut out = String::new();
+    for finding in found {
+        let command = match finding.severity {
+            Severity::Info => "notice",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        let place = finding.span().map(|span| sources.locate(span));
+        let mut properties = Vec::new();
+        match (&place, &finding.file) {
+            (Some(place), _) => {
+                properties.push(format!("file={}", property(&place.file)));
+                properties.push(format!("line={}", place.line));
+                properties.push(format!("col={}", place.column));
+                properties.push(format!("endLine={}", place.end_line));
+                // Columns are read as a range only within one line.
+                if place.end_line == place.line {
+                    properties.push(format!("endColumn={}", place.end_column));
+                }
+            }
+            (None, Some(file)) => properties.push(format!("file={}", property(file))),
+            (None, None) => {}
+        }
+        properties.push(format!("title={}", property(finding.code.as_str())));
+        let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+        // Writing to a text cannot fail.
+        let _ = writeln!(out, "::{command} {}::{}", properties.join(","), data(&format!("{}{help}", finding.message)));
+    }
+    out
+}
+
+/// The text of a command.
+fn data(text: &str) -> String {
+    printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::{Source, SourceKind, Span};
+
+    #[test]
+    fn nothing_of_an_input_ends_a_command_or_begins_one() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a,b:c.yaml", SourceKind::File, "a: 1\n"));
+        let finding = Diagnostic::new(Code::InvalidValue, "100%\n::error::x").at(Span { source, start: 3, end: 4 }).help("do\u{1b}[2J it");
+        assert_eq!(
+            commands(&[finding], &sources),
+            "::error file=a%2Cb%3Ac.yaml,line=1,col=4,endLine=1,endColumn=5,title=invalid-value::100%25%0A::error::x%0Ahelp: do\\u{1b}[2J it\n"
+        );
+    }
+}

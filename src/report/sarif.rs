@@ -1,0 +1,150 @@
+//! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
+
+use super::findings::printable;
+use crate::diag::{CODES, Code, CodeDoc, Diagnostic, Severity, Topic};
+use crate::source::{Location, SourceMap, Span};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// A log with one run: a rule for every finding there is, a result for every finding made.
+pub fn log(found: &[Diagnostic], sources: &SourceMap) -> Value {
+    let rules: Vec<&CodeDoc> = CODES.iter().filter(|doc| doc.topic == Topic::Finding).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "ome",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|doc| rule(doc)).collect::<Vec<_>>(),
+            }},
+            // Columns of locations count characters.
+            "columnKind": "unicodeCodePoints",
+            "results": found.iter().map(|finding| result(finding, &rules, sources)).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn rule(doc: &CodeDoc) -> Value {
+    let mut rule = json!({
+        "id": doc.id,
+        "shortDescription": { "text": doc.summary },
+        "fullDescription": { "text": if doc.detail.is_empty() { doc.summary } else { doc.detail } },
+        "defaultConfiguration": { "level": level(doc.severity) },
+    });
+    if !doc.fix.is_empty() {
+        rule["help"] = json!({ "text": doc.fix });
+    }
+    rule
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &SourceMap) -> Value {
+    let id = Code::as_str(finding.code);
+    let text = match &finding.help {
+        Some(help) => format!("{}. Help: {help}", finding.message),
+        None => finding.message.clone(),
+    };
+    let mut out = json!({
+        "ruleId": id,
+        "ruleIndex": rules.iter().position(|doc| doc.id == id),
+        "level": level(finding.severity),
+        "message": { "text": printable(&text) },
+        "locations": places(finding, sources),
+    });
+    if finding.labels.len() > 1 {
+        out["relatedLocations"] = finding.labels[1..]
+            .iter()
+            .map(|label| {
+                let mut place = physical(&sources.locate(label.span));
+                place["message"] = json!({ "text": printable(&label.text) });
+                place
+            })
+            .collect();
+    }
+    if !finding.fix.is_empty() {
+        let changes: Vec<Value> = finding
+            .fix
+            .iter()
+            .map(|edit| {
+                let place = sources.locate(edit.span);
+                json!({
+                    "artifactLocation": { "uri": uri(&place.file) },
+                    "replacements": [{ "deletedRegion": region(&place), "insertedContent": { "text": edit.insert } }],
+                })
+            })
+            .collect();
+        out["fixes"] = json!([{ "description": { "text": finding.help.as_deref().unwrap_or("repair") }, "artifactChanges": changes }]);
+    }
+    out
+}
+
+fn places(finding: &Diagnostic, sources: &SourceMap) -> Value {
+    match (finding.span(), &finding.file) {
+        (Some(span), _) => json!([place(span, sources)]),
+        (None, Some(file)) => json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } }]),
+        (None, None) => json!([]),
+    }
+}
+
+fn place(span: Span, sources: &SourceMap) -> Value {
+    physical(&sources.locate(span))
+}
+
+fn physical(place: &Location) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&place.file) }, "region": region(place) } })
+}
+
+fn region(place: &Location) -> Value {
+    json!({ "startLine": place.line, "startColumn": place.column, "endLine": place.end_line, "endColumn": place.end_column })
+}
+
+/// A path as the reference of a URI; an absolute one with its scheme.
+fn uri(path: &str) -> String {
+    let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
+            b'\\' => out.push('/'),
+            // Writing to a text cannot fail.
+            byte => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{Source, SourceKind};
+
+    #[test]
+    fn paths_become_references() {
+        for (path, expected) in [("a/b c.yaml", "a/b%20c.yaml"), ("./a.yaml", "a.yaml"), ("/a/ü.yaml", "file:///a/%C3%BC.yaml"), ("<stdin>", "%3Cstdin%3E")] {
+            assert_eq!(uri(path), expected);
+        }
+    }
+
+    #[test]
+    fn a_result_points_at_its_rule_and_its_place() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\nb: on\n"));
+        let span = Span { source, start: 8, end: 10 };
+        let finding = Diagnostic::new(Code::AmbiguousScalar, "x\u{1b}[2J").at(span).fix(span, "true");
+        let log = log(&[finding], &sources);
+        let result = &log["runs"][0]["results"][0];
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], "ambiguous-scalar");
+        assert_eq!(result["locations"][0]["physicalLocation"]["region"], json!({ "startLine": 2, "startColumn": 4, "endLine": 2, "endColumn": 6 }));
+        assert_eq!(result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"], "true");
+        assert!(!result["message"]["text"].as_str().unwrap().contains('\u{1b}'));
+    }
+}
