@@ -5,3 +5,4 @@
 mod architecture;
 mod conformance;
 mod process;
+mod properties;

@@ -1,0 +1,269 @@
+//! What holds for every fleet, under both semantics.
+//!
+//! The fleets are the same on every run; `PROPTEST_CASES=1000` draws more of them.
+
+mod fleet;
+
+use fleet::{Fleet, fleets};
+use ome::decision::{Basis, Verdict};
+use ome::diag::{Code, Diagnostic};
+use ome::emit::stream;
+use ome::load::{self, Request};
+use ome::pipeline::{self, Depth, Given, Planned, Planner, Renderer, World};
+use ome::policy::Semantics;
+use ome::report::{findings, json};
+use ome::yaml::{Limits, Node, Origin, Rule, Value};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+const BOTH: [Semantics; 2] = [Semantics::Documented, Semantics::Controller];
+
+/// Checks a property over fleets and a number to choose with.
+fn holds(property: impl Fn(&Fleet, usize, Semantics) -> Result<(), TestCaseError>) {
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 64 };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let checked = runner.run(&(fleets(), 0..1000_usize), |(fleet, number)| BOTH.into_iter().try_for_each(|semantics| property(&fleet, number, semantics)));
+    if let Err(failure) = checked {
+        panic!("{failure}");
+    }
+}
+
+/// A fleet as it is read from standard input.
+fn world(fleet: &Fleet, semantics: Semantics) -> World {
+    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut fleet.text().as_bytes(), &Limits::default());
+    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None })
+}
+
+fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
+    let services: Vec<_> = world.catalog.services().iter().collect();
+    Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain)
+}
+
+/// What `explain -o json` prints.
+fn document(world: &World, semantics: Semantics) -> String {
+    let mut planned = plan(world, semantics);
+    let mut found: Vec<Diagnostic> = world.diagnostics.clone();
+    found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+    findings::sort(&mut found, &world.sources);
+    let document = json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], found: &found, sources: &world.sources };
+    serde_json::to_string_pretty(&document).unwrap()
+}
+
+/// What `render` prints.
+fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
+    let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+    let rendered = world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
+    rendered.map(|object| object.node).collect()
+}
+
+/// What was chosen for each service, with its error.
+fn choices(planned: &[Planned<'_>]) -> Vec<(String, Option<String>, Option<Code>)> {
+    let choice = |planned: &Planned<'_>| {
+        let chosen = planned.resolution.chosen().map(|runtime| runtime.object.id.to_string());
+        (planned.service.object.id.to_string(), chosen, planned.error.as_ref().map(|error| error.code))
+    };
+    planned.iter().map(choice).collect()
+}
+
+/// A JSON document without places in texts, which move when the input is ordered otherwise.
+fn placeless(text: &str) -> serde_json::Value {
+    fn strip(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(map) => {
+                map.retain(|key, _| !["at", "modelAt", "runtimeAt", "file", "line", "column", "endLine", "endColumn"].contains(&key.as_str()));
+                map.values_mut().for_each(strip);
+            }
+            serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
+    strip(&mut value);
+    // Findings stand in the order of their places.
+    if let Some(found) = value["findings"].as_array_mut() {
+        found.sort_by_cached_key(ToString::to_string);
+    }
+    value
+}
+
+/// Another order of the same things.
+fn shuffled<T: Clone>(items: &[T], mut seed: usize) -> Vec<T> {
+    let mut left = items.to_vec();
+    let mut out = Vec::new();
+    while !left.is_empty() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        out.push(left.remove((seed >> 33) % left.len()));
+    }
+    out
+}
+
+#[test]
+fn the_order_of_documents_changes_nothing() {
+    holds(|fleet, number, semantics| {
+        let other = Fleet { documents: shuffled(&fleet.documents, number) };
+        let (world, other) = (world(fleet, semantics), world(&other, semantics));
+        prop_assert_eq!(placeless(&document(&world, semantics)), placeless(&document(&other, semantics)));
+        prop_assert_eq!(manifests(&world, semantics), manifests(&other, semantics));
+        Ok(())
+    });
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let pools = [1, 4].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    holds(|fleet, _, semantics| {
+        let [one, four] = pools.each_ref().map(|pool| {
+            pool.install(|| {
+                let world = world(fleet, semantics);
+                let manifests: String = manifests(&world, semantics).iter().map(|object| stream::text(object, stream::Format::Yaml)).collect();
+                (document(&world, semantics), manifests)
+            })
+        });
+        prop_assert_eq!(one, four);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_runtime_that_nobody_chose_may_go() {
+    holds(|fleet, number, semantics| {
+        let before_world = world(fleet, semantics);
+        let before = plan(&before_world, semantics);
+        // A runtime that crashes the controller decides for everybody, and one that a service names is missed.
+        let choice = choices(&before);
+        prop_assume!(choice.iter().all(|(.., error)| *error != Some(Code::WouldPanic)));
+        let used: BTreeSet<&str> = choice.iter().filter_map(|(_, chosen, _)| chosen.as_deref()).collect();
+        let named: BTreeSet<&str> = before.iter().filter_map(|planned| planned.service.runtime.as_ref()).map(|runtime| runtime.name.value.as_str()).collect();
+        let idle: Vec<String> = before_world
+            .catalog
+            .all_runtimes()
+            .filter(|runtime| !named.contains(runtime.object.id.name.as_str()))
+            .map(|runtime| runtime.object.id.to_string())
+            .filter(|id| !used.contains(id.as_str()))
+            .collect();
+        prop_assume!(!idle.is_empty());
+        let mut without = fleet.clone();
+        let gone = &idle[number % idle.len()];
+        without.documents.remove(without.position(gone).unwrap());
+        let after_world = world(&without, semantics);
+        prop_assert_eq!(choice, choices(&plan(&after_world, semantics)), "without {}", gone);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
+    holds(|fleet, _, semantics| {
+        let world = world(fleet, semantics);
+        for planned in plan(&world, semantics) {
+            let decision = &planned.resolution.runtime;
+            for candidate in &decision.candidates {
+                let rejected = candidate.verdict == Verdict::Rejected;
+                prop_assert_eq!(rejected, !candidate.reasons.is_empty(), "{} for {}", &candidate.runtime.object.id, &planned.service.object.id);
+            }
+            let count = |verdict| decision.candidates.iter().filter(|candidate| candidate.verdict == verdict).count();
+            prop_assert_eq!(count(Verdict::Chosen), usize::from(decision.chosen.is_some()));
+            if decision.basis == Basis::Auto {
+                prop_assert_eq!(count(Verdict::Chosen) + count(Verdict::Eligible), decision.eligible);
+                prop_assert_eq!(count(Verdict::Rejected), decision.rejected);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The edits that `explain --runtime` proposes, made in the files, have the effect that it promises.
+#[test]
+fn repairing_what_rejects_a_runtime_makes_it_win() {
+    holds(|fleet, number, semantics| {
+        let world_before = world(fleet, semantics);
+        let before = plan(&world_before, semantics);
+        let planned = &before[number % before.len()];
+        for runtime in world_before.catalog.all_runtimes() {
+            let flip = pipeline::flip(planned.policy, &world_before.catalog, planned.service, runtime);
+            let Ok(edits) = flip.edits else { continue };
+            let mut edited = fleet.clone();
+            for edit in &edits {
+                let position = edited.position(&edit.object).unwrap();
+                let value = (!edit.to.is_null()).then(|| fleet::node(&edit.to));
+                edited.documents[position].set(&edit.path.0, value);
+            }
+            let world_after = world(&edited, semantics);
+            let after = choices(&plan(&world_after, semantics));
+            let service = planned.service.object.id.to_string();
+            let chosen = after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
+            prop_assert_eq!(chosen, Some(runtime.object.id.to_string()), "for {} after {:?}", service, edits);
+        }
+        Ok(())
+    });
+}
+
+/// Every node of a tree.
+fn each_node<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
+    visit(node);
+    match &node.value {
+        Value::Map(map) => map.iter().for_each(|entry| each_node(&entry.node, visit)),
+        Value::List(items) => items.iter().for_each(|item| each_node(item, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_leaf_names_a_place_or_a_rule_of_the_reference() {
+    let known: BTreeSet<&str> = ome::compose::rules::ALL.iter().chain(ome::render::rules::ALL).map(|rule| rule.id).collect();
+    holds(|fleet, _, semantics| {
+        let world = world(fleet, semantics);
+        let mut unknown: BTreeSet<String> = BTreeSet::new();
+        for object in manifests(&world, semantics) {
+            each_node(&object, &mut |node| match node.origin {
+                Origin::File(span) if world.catalog.owner(span).is_some() => {}
+                Origin::File(span) => drop(unknown.insert(format!("{}: {node:?}", world.sources.locate(span)))),
+                Origin::Default(Rule { id, .. }) | Origin::Derived(Rule { id, .. }) if known.contains(id) => {}
+                Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => drop(unknown.insert(rule.id.to_owned())),
+            });
+        }
+        prop_assert!(unknown.is_empty(), "{:?}", unknown);
+        Ok(())
+    });
+}
+
+#[test]
+fn manifests_read_the_same_as_yaml_and_as_json() {
+    holds(|fleet, _, semantics| {
+        let world = world(fleet, semantics);
+        for object in manifests(&world, semantics) {
+            let text = stream::text(&object, stream::Format::Yaml);
+            let want = object.to_json();
+            let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+            let read: Vec<serde_json::Value> = loaded.documents.iter().map(|document| document.node.to_json()).collect();
+            prop_assert_eq!(&read, &vec![want.clone()], "{}", text);
+            prop_assert_eq!(&serde_yaml::from_str::<serde_json::Value>(&text).unwrap(), &want, "a reader of YAML 1.2 reads {}", text);
+            let json: serde_json::Value = serde_json::from_str(&stream::text(&object, stream::Format::Json)).unwrap();
+            prop_assert_eq!(json, want);
+        }
+        Ok(())
+    });
+}
+
+/// Fleets of which nothing is ever chosen or rendered would prove nothing.
+#[test]
+fn the_fleets_are_worth_checking() {
+    let seen = std::cell::RefCell::new([0_usize; 4]);
+    holds(|fleet, _, semantics| {
+        let world = world(fleet, semantics);
+        let mut seen = seen.borrow_mut();
+        for planned in plan(&world, semantics) {
+            let decision = &planned.resolution.runtime;
+            seen[0] += usize::from(decision.basis == Basis::Auto && decision.chosen.is_some());
+            seen[1] += usize::from(decision.eligible > 1);
+            seen[2] += usize::from(planned.error.is_some());
+        }
+        seen[3] += manifests(&world, semantics).len();
+        Ok(())
+    });
+    let [chosen, ties, errors, objects] = seen.into_inner();
+    assert!(chosen > 20 && ties > 5 && errors > 20 && objects > 100, "{chosen} chosen, {ties} among several, {errors} errors, {objects} objects");
+}
