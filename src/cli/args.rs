@@ -48,6 +48,7 @@ pub(crate) struct InputArgs {
 
 /// How much is read.
 #[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_field_names, reason = "the flags are called so")]
 pub(crate) struct LimitArgs {
     /// Largest file that is read [default: 8MiB].
     #[arg(long, env = "OME_MAX_FILE_SIZE", value_name = "SIZE")]

@@ -42,6 +42,7 @@ suites! {
     documented_s0_ties => "documented/s0-ties",
     documented_s0_use => "documented/s0-use",
     documented_s0_volumes => "documented/s0-volumes",
+    documented_s3_payload => "documented/s3-payload",
     ome_select_own => "ome-select/own",
     tools_flip => "tools/flip",
     tools_reader => "tools/reader",
