@@ -8,7 +8,7 @@ use super::history::{Record, Step};
 use super::rules::{IMPLIED_ENGINE, WEBHOOK_REPLICAS};
 use super::typed;
 use crate::api::{ComponentKind, Runtime, Service};
-use crate::policy::{LayerRule, Policy, ReplicaRule};
+use crate::policy::{Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};
 
 /// Pod fields that a runtime may hold beside its component configurations: the older form, one engine without
@@ -26,26 +26,10 @@ pub(super) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
     components
 }
 
-/// What the runtime says of a component.
-pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
+/// What the runtime says of a component, as a written tree.
+pub(super) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some());
-    match policy.layers {
-        LayerRule::Typed => config.map(|config| {
-            let mut layer = config.clone();
-            if policy.crd_defaults {
-                typed::config_type(kind).default(&mut layer);
-            }
-            // Upstream copies the fields it knows by name and forgets this one (ome-components 1.1).
-            if layer.get("acceleratorOverride").is_some()
-                && let Some(map) = layer.as_map_mut()
-            {
-                map.remove("acceleratorOverride");
-            }
-            layer
-        }),
-        LayerRule::Written if kind == ComponentKind::Engine && !config.is_some_and(has_container) => with_top_level_pod(runtime, config),
-        LayerRule::Written => config.cloned(),
-    }
+    if kind == ComponentKind::Engine && !config.is_some_and(has_container) { with_top_level_pod(runtime, config) } else { config.cloned() }
 }
 
 /// Whether a component says itself what runs.
