@@ -470,3 +470,50 @@ fn every_value_of_the_operator_names_a_rule() {
         assert!(found.len() > 20 && found.iter().all(|id| listed.contains(id)), "{:?}", found.iter().filter(|id| !listed.contains(id)).collect::<Vec<_>>());
     }
 }
+
+// Whatever stands where something else belongs: findings are made elsewhere, nothing crashes here.
+#[test]
+fn no_shape_of_input_panics() {
+    let shapes = ["null", "1", "text", "[]", "[1, null, x, {}]", "{}", "{a: 1}", "[{name: 1}]", "[{name: c, env: 1}]"];
+    let fields = [
+        "",
+        "runner",
+        "leader",
+        "worker",
+        "containers",
+        "initContainers",
+        "volumes",
+        "nodeSelector",
+        "affinity",
+        "labels",
+        "annotations",
+        "config",
+        "minReplicas",
+        "maxReplicas",
+        "scaleMetric",
+        "runner.env",
+        "runner.resources",
+        "runner.resources.limits",
+        "runner.volumeMounts",
+        "runner.args",
+        "runner.name",
+        "worker.size",
+        "affinity.nodeAffinity",
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    ];
+    let nested =
+        |field: &str, shape: &str| field.split('.').filter(|step| !step.is_empty()).rev().fold(shape.to_owned(), |inner, step| format!("{{{step}: {inner}}}"));
+    for field in fields {
+        for shape in shapes {
+            for other in shapes {
+                let service =
+                    format!("{{metadata: {{name: chat}}, spec: {{model: {{name: m}}, engine: {}, router: {}}}}}", nested(field, shape), nested(field, shape));
+                let runtime = format!("{{engineConfig: {}, routerConfig: {{}}, nodeSelector: {shape}, containers: {shape}}}", nested(field, other));
+                let fixture = Fixture::new(&service).runtime(&runtime).model(MODEL);
+                for policy in BOTH {
+                    drop(fixture.compose_with(policy, &mut History::new()));
+                }
+            }
+        }
+    }
+}
