@@ -99,7 +99,8 @@ pub fn merged<R: Record>(
     let mut components = Vec::with_capacity(parts.len());
     for (kind, written) in &parts {
         let place = Place { service, runtime, kind: *kind };
-        let upper = layer::of_service(policy, *kind, written, rec);
+        let written = layer::with_long_resources(policy, *kind, written, &mut findings);
+        let upper = layer::of_service(policy, *kind, &written, rec);
         let mut spec = laid_over(policy, runtime, *kind, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
@@ -133,7 +134,10 @@ fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent, findi
     lint::replica_range(&component.spec, &path, findings);
     let main = component.leader_part().unwrap_or(&component.spec);
     lint::image(main, component.kind.as_str(), place, findings);
-    if let Some(worker) = component.worker_part().filter(|_| component.mode == DeploymentMode::MultiNode) {
+    if component.mode != DeploymentMode::MultiNode || lint::worker_container(&component.spec, &path, findings) {
+        return;
+    }
+    if let Some(worker) = component.worker_part() {
         lint::image(worker, &format!("{} worker", component.kind.as_str()), place, findings);
     }
 }
