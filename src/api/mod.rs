@@ -15,6 +15,6 @@ pub use config::{IngressConfig, OperatorConfig};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
 pub use object::{Api, Field, Object, ObjectRef, Scope};
-pub use runtime::{FormatEntry, Runtime, SizeRange};
+pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use service::{Component, ComponentKind, ModelLookup, ModelRef, RuntimeRef, Service};
 pub use version::Version;

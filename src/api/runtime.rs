@@ -5,6 +5,7 @@ use super::object::{Field, Object};
 use super::version::Version;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
+use std::sync::OnceLock;
 
 /// One entry of `supportedModelFormats`.
 #[derive(Clone, Debug)]
@@ -57,6 +58,21 @@ pub struct Runtime {
     pub protocols: Vec<Field<EcoString>>,
     /// `acceleratorRequirements.acceleratorClasses`.
     pub accelerator_classes: Vec<Field<EcoString>>,
+    /// See [`DecodedConfigs`].
+    pub decoded: DecodedConfigs,
+}
+
+/// What a controller holds of a runtime's component configurations after decoding them, or why it cannot.
+///
+/// Filled by `compose` when it first needs one, so that a fleet of services pays once per runtime.
+#[derive(Clone, Debug, Default)]
+pub struct DecodedConfigs([OnceLock<Result<Node, EcoString>>; 3]);
+
+impl DecodedConfigs {
+    /// The configuration of one component; `decode` runs the first time.
+    pub fn get_or_decode(&self, component: super::ComponentKind, decode: impl FnOnce() -> Result<Node, EcoString>) -> &Result<Node, EcoString> {
+        self.0[component as usize].get_or_init(decode)
+    }
 }
 
 impl Runtime {

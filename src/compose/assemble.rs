@@ -137,7 +137,8 @@ impl Builder<'_> {
             quantities::canonical(&mut pod);
         }
         if self.policy.pod_faults == FaultRule::Stop {
-            lint::pod(&pod, None, &format!("spec.{}", self.component.kind.as_str()), findings);
+            let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
+            lint::pod_with(&pod, None, injected, &format!("spec.{}", self.component.kind.as_str()), findings);
         }
         Ok(pod)
     }

@@ -99,9 +99,9 @@ pub fn merged<R: Record>(
     let mut components = Vec::with_capacity(parts.len());
     for (kind, written) in &parts {
         let place = Place { service, runtime, kind: *kind };
-        let lower = runtime.and_then(|runtime| layer::of_runtime(policy, runtime, *kind));
-        let upper = layer::of_service(policy, *kind, written, rec);
-        let mut spec = laid_over(policy, *kind, lower, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
+        let written = layer::with_long_resources(policy, *kind, written, &mut findings);
+        let upper = layer::of_service(policy, *kind, &written, rec);
+        let mut spec = laid_over(policy, runtime, *kind, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
             components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec });
@@ -134,17 +134,25 @@ fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent, findi
     lint::replica_range(&component.spec, &path, findings);
     let main = component.leader_part().unwrap_or(&component.spec);
     lint::image(main, component.kind.as_str(), place, findings);
-    if let Some(worker) = component.worker_part().filter(|_| component.mode == DeploymentMode::MultiNode) {
+    if component.mode != DeploymentMode::MultiNode || lint::worker_container(&component.spec, &path, findings) {
+        return;
+    }
+    if let Some(worker) = component.worker_part() {
         lint::image(worker, &format!("{} worker", component.kind.as_str()), place, findings);
     }
 }
 
 /// The service's part over the runtime's. An accelerator's layer would stand between the two.
-fn laid_over<R: Record>(policy: &Policy, kind: ComponentKind, lower: Option<Node>, upper: Node, rec: &mut R) -> Result<Node, String> {
-    within(Step::Field(kind.as_str()), rec, |rec| match (policy.layers, lower) {
-        (LayerRule::Written, None) => Ok(upper),
-        (LayerRule::Written, Some(lower)) => Ok(merge::written(&lower, &upper, rec)),
-        (LayerRule::Typed, lower) => typed::component(kind, lower, &upper, rec),
+fn laid_over<R: Record>(policy: &Policy, runtime: Option<&Runtime>, kind: ComponentKind, upper: Node, rec: &mut R) -> Result<Node, String> {
+    within(Step::Field(kind.as_str()), rec, |rec| match policy.layers {
+        LayerRule::Written => Ok(match runtime.and_then(|runtime| layer::of_runtime(runtime, kind)) {
+            Some(lower) => merge::written(&lower, &upper, rec),
+            None => upper,
+        }),
+        LayerRule::Typed => {
+            let lower = runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
+            typed::component(kind, lower, &upper, rec)
+        }
     })
 }
 

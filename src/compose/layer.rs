@@ -3,11 +3,12 @@
 //! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is the one place where
 //! they meet.
 
-use super::edit::{lost, within};
+use super::edit::{lost, mapping, within};
 use super::history::{Record, Step};
 use super::rules::{IMPLIED_ENGINE, WEBHOOK_REPLICAS};
-use super::typed;
+use super::{merge, typed};
 use crate::api::{ComponentKind, Runtime, Service};
+use crate::diag::{Code, Diagnostic};
 use crate::policy::{LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};
 
@@ -26,26 +27,10 @@ pub(super) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
     components
 }
 
-/// What the runtime says of a component.
-pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
+/// What the runtime says of a component, as a written tree.
+pub(super) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some());
-    match policy.layers {
-        LayerRule::Typed => config.map(|config| {
-            let mut layer = config.clone();
-            if policy.crd_defaults {
-                typed::config_type(kind).default(&mut layer);
-            }
-            // Upstream copies the fields it knows by name and forgets this one (ome-components 1.1).
-            if layer.get("acceleratorOverride").is_some()
-                && let Some(map) = layer.as_map_mut()
-            {
-                map.remove("acceleratorOverride");
-            }
-            layer
-        }),
-        LayerRule::Written if kind == ComponentKind::Engine && !config.is_some_and(has_container) => with_top_level_pod(runtime, config),
-        LayerRule::Written => config.cloned(),
-    }
+    if kind == ComponentKind::Engine && !config.is_some_and(has_container) { with_top_level_pod(runtime, config) } else { config.cloned() }
 }
 
 /// Whether a component says itself what runs.
@@ -65,6 +50,30 @@ fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> 
         layer.insert_entry(entry.clone());
     }
     Some(Node::new(Value::Map(layer), spec.origin))
+}
+
+/// `router.resources` stands for the resources of the router's container (S2-031); what the runner says itself wins.
+pub(super) fn with_long_resources(policy: &Policy, kind: ComponentKind, written: &Node, findings: &mut Vec<Diagnostic>) -> Node {
+    let short =
+        written.get("resources").filter(|resources| kind == ComponentKind::Router && policy.layers == LayerRule::Written && resources.as_map().is_some());
+    let Some(short) = short else { return written.clone() };
+    findings.push(
+        Diagnostic::new(Code::ShorthandResources, "`resources` of the router is read as that of its container")
+            .at(short.origin.span())
+            .path("spec.router.resources")
+            .help("write `runner.resources`"),
+    );
+    let mut layer = written.clone();
+    let container = mapping([("resources", short.clone())], short.origin);
+    let runner = match layer.get("runner") {
+        Some(runner) => merge::written(&container, runner, &mut ()),
+        None => container,
+    };
+    if let Some(map) = layer.as_map_mut() {
+        map.remove("resources");
+        map.insert("runner", runner);
+    }
+    layer
 }
 
 /// What the service says of a component, with what the API server and the webhook write into it.

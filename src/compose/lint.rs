@@ -91,12 +91,38 @@ pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut 
     );
 }
 
+/// A worker that nothing can be built from (S0-048). Answers whether it is one.
+pub(crate) fn worker_container(component: &Node, path: PathOf<'_>, findings: &mut Vec<Diagnostic>) -> bool {
+    let Some(worker) = component.get("worker") else { return false };
+    let nothing = worker.get("runner").is_none() && worker.get("containers").is_none_or(Node::is_empty);
+    if nothing {
+        findings.push(
+            Diagnostic::new(Code::WorkerWithoutContainer, "the worker has neither a runner nor containers")
+                .at(worker.origin.span())
+                .path(path(worker.origin, "worker"))
+                .help("add `worker.runner`"),
+        );
+    }
+    nothing
+}
+
+/// Volumes that an admission webhook adds to a pod, by the annotation that asks for them; a mount of one needs no volume
+/// in the pod as written (ome-components 5).
+pub(crate) fn injected_volumes<'a>(annotation: impl Fn(&str) -> &'a str) -> &'static [&'static str] {
+    if annotation("rdma.ome.io/auto-inject") == "true" { &["dshm", "devinf"] } else { &[] }
+}
+
 /// Faults of one pod: mounts, volumes and resources. `runner` is the container that stands beside the list in a
 /// component and is among it in a pod that was built; `path` is that of the node that holds the pod's fields.
 pub(crate) fn pod(pod: &Node, runner: Option<&Node>, path: &str, findings: &mut Vec<Diagnostic>) {
+    pod_with(pod, runner, &[], path, findings);
+}
+
+/// [`pod`] with names of volumes that will be there although the pod does not have them yet.
+pub(crate) fn pod_with(pod: &Node, runner: Option<&Node>, injected: &[&str], path: &str, findings: &mut Vec<Diagnostic>) {
     volumes(pod, path, findings);
     for (container, path) in containers(pod, runner, path) {
-        mounts(pod, container, &path, findings);
+        mounts(pod, container, injected, &path, findings);
         resources(container, &path, findings);
     }
 }
@@ -112,14 +138,14 @@ fn containers<'a>(pod: &'a Node, runner: Option<&'a Node>, path: &str) -> Vec<(&
 }
 
 /// A mount needs a volume of its name (S0-043).
-fn mounts(pod: &Node, container: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
+fn mounts(pod: &Node, container: &Node, injected: &[&str], path: &str, findings: &mut Vec<Diagnostic>) {
     let volumes = pod.get("volumes").map(Node::items).unwrap_or_default();
     for (index, mount) in container.get("volumeMounts").map(Node::items).unwrap_or_default().iter().enumerate() {
         let Some(name) = mount.get("name") else { continue };
-        if volumes.iter().any(|volume| volume.get("name") == Some(name)) {
+        let wanted = name.as_str().unwrap_or("");
+        if injected.contains(&wanted) || volumes.iter().any(|volume| volume.get("name") == Some(name)) {
             continue;
         }
-        let wanted = name.as_str().unwrap_or("");
         let near = nearest(wanted, volumes.iter().map(|volume| text(volume, "name")));
         findings.push(
             Diagnostic::new(Code::MountWithoutVolume, format!("the pod has no volume `{wanted}` to mount"))

@@ -257,4 +257,63 @@ mod tests {
             ]
         );
     }
+
+    mod properties {
+        use super::*;
+        use crate::yaml::Origin;
+        use proptest::prelude::*;
+
+        /// Trees that look like parts of components: the keys that the merge treats specially, and others.
+        fn trees() -> impl Strategy<Value = serde_json::Value> {
+            let leaf =
+                prop_oneof![Just(serde_json::json!("TCP")), "[ab]".prop_map(Into::into), (0..3i64).prop_map(Into::into), any::<bool>().prop_map(Into::into)];
+            let key = prop::sample::select(vec![
+                "name",
+                "env",
+                "ports",
+                "containerPort",
+                "protocol",
+                "value",
+                "valueFrom",
+                "affinity",
+                "nodeAffinity",
+                "nodeSelectorTerms",
+                "a",
+            ]);
+            leaf.prop_recursive(4, 24, 4, move |inner| {
+                prop_oneof![
+                    prop::collection::vec(inner.clone(), 0..3).prop_map(serde_json::Value::from),
+                    prop::collection::btree_map(key.clone(), inner, 0..4)
+                        .prop_map(|map| serde_json::Value::Object(map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())),
+                ]
+            })
+        }
+
+        fn tree(json: &serde_json::Value) -> Node {
+            static ORIGIN: crate::yaml::Rule = crate::yaml::Rule { id: "test", text: "", cite: "" };
+            Node::from_json(json, Origin::Flag(&ORIGIN))
+        }
+
+        proptest! {
+            #[test]
+            fn an_empty_layer_changes_nothing(json in trees()) {
+                let written_tree = tree(&json);
+                let empty = node("{}");
+                if written_tree.as_map().is_some() {
+                    prop_assert_eq!(written(&written_tree, &empty, &mut ()), written_tree.clone());
+                    prop_assert_eq!(written(&empty, &written_tree, &mut ()), written_tree);
+                }
+            }
+
+            #[test]
+            fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
+                // Every scalar field of the upper layer stands in the result, whatever was below it.
+                let (lower, upper) = (tree(&lower), tree(&upper));
+                let merged = written(&lower, &upper, &mut History::new());
+                for entry in upper.entries().filter(|entry| !matches!(entry.node.value, Value::Map(_) | Value::List(_))) {
+                    prop_assert_eq!(merged.get(&entry.key), Some(&entry.node));
+                }
+            }
+        }
+    }
 }

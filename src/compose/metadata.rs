@@ -91,7 +91,9 @@ pub(super) fn labels<R: Record>(sources: &Sources<'_>, component: &MergedCompone
 }
 
 fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
-    let map = union(sources.service.object.labels(), component.spec.get("labels"), rec);
+    let mut own = sources.service.object.labels();
+    own.retain(|entry| !entry.node.is_null());
+    let map = union(own, component.spec.get("labels"), rec);
     let mut forced = Forced { map, rec };
     let runtime = sources.runtime.map(|runtime| runtime.object.id.name.clone()).unwrap_or_default();
     forced.set("ome.io/inferenceservice", sources.service.name().clone(), &COMPONENT_LABELS);
@@ -133,7 +135,7 @@ pub(super) fn annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, co
 
 fn build_annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, component: &MergedComponent, rec: &mut R) -> Map {
     let mut inherited = of_service.clone();
-    inherited.retain(|entry| !DISALLOWED.contains(&entry.key.as_str()));
+    inherited.retain(|entry| !entry.node.is_null() && !DISALLOWED.contains(&entry.key.as_str()));
     let map = union(inherited, component.spec.get("annotations"), rec);
     let mut forced = Forced { map, rec };
     if let Some(weight) = sources.fine_tuned {

@@ -2,7 +2,8 @@
 
 use super::history::History;
 use crate::api::{
-    Api, Component, ComponentKind, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service,
+    Api, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime, Scope,
+    Service,
 };
 use crate::decision::{Resolution, RuntimeDecision, ServiceError};
 use crate::diag::Checked;
@@ -65,7 +66,7 @@ impl Fixture {
         let node = node(service);
         let field = |node: &Node| Field::new(node.as_str().unwrap_or_default().into(), node.origin);
         let model = node.at(&["spec", "model"]).map(|model| ModelRef {
-            name: model.get("name").map(field).unwrap_or_else(|| Field::new("".into(), model.origin)),
+            name: model.get("name").map_or_else(|| Field::new("".into(), model.origin), field),
             kind: None,
             fine_tuned: model.get("fineTunedWeights").map(Node::items).unwrap_or_default().iter().map(field).collect(),
             lookup: ModelLookup::NamespaceFirst,
@@ -95,6 +96,7 @@ impl Fixture {
             disabled: None,
             protocols: Vec::new(),
             accelerator_classes: Vec::new(),
+            decoded: DecodedConfigs::default(),
         });
         self
     }

@@ -419,18 +419,32 @@ fn a_router_gets_its_config_and_an_account() {
     assert_eq!(env(container(&listed.compose(&OME_V0_1_5).unwrap().value.components[1].pod)), [""; 0]);
 }
 
+// S2-031.
+#[test]
+fn resources_of_a_router_are_its_containers() {
+    let router = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {resources: {requests: {cpu: 2}, limits: {cpu: 4}}, runner: {resources: {limits: {cpu: 8}}}}}}";
+    let fixture = Fixture::new(router).runtime("{routerConfig: {runner: {name: r, image: i, resources: {limits: {memory: 8Gi, cpu: 1}}}}}");
+    let checked = fixture.compose(&OME_DOCUMENTED).unwrap();
+    assert_eq!(container(&checked.value.components[1].pod).get("resources"), Some(&node("{limits: {memory: 8Gi, cpu: '8'}, requests: {cpu: '2'}}")));
+    assert_eq!(codes(&checked), ["shorthand-resources"]);
+    let checked = fixture.compose(&OME_V0_1_5).unwrap();
+    assert_eq!(container(&checked.value.components[1].pod).get("resources"), Some(&node("{limits: {memory: 8Gi, cpu: '8'}}")));
+}
+
 #[test]
 fn faults_stop_documented_services_only() {
     for (spec, expected) in [
         ("{runner: {name: c, image: i}}", vec![]),
         ("{runner: {name: c}}", vec!["missing-image"]),
         ("{}", vec!["missing-image"]),
-        ("{leader: {runner: {name: c, image: i}}, worker: {size: 1}}", vec!["missing-image"]),
+        ("{leader: {runner: {name: c, image: i}}, worker: {size: 1}}", vec!["worker-without-container"]),
+        ("{leader: {runner: {name: c, image: i}}, worker: {size: 1, runner: {name: c}}}", vec!["missing-image"]),
         ("{runner: {name: c, image: i}, worker: {runner: {name: c, image: i}}}", vec!["worker-size-absent"]),
         ("{runner: {name: c, image: i}, scaleMetric: rps}", vec!["metric-needs-serverless"]),
         ("{runner: {name: c, image: i}, minReplicas: 0, scaleMetric: rps}", vec![]),
         ("{runner: {name: c, image: i}, minReplicas: 3, maxReplicas: 1}", vec!["replica-range"]),
         ("{runner: {name: c, image: i, volumeMounts: [{name: v, mountPath: /v}]}}", vec!["mount-without-volume"]),
+        ("{annotations: {rdma.ome.io/auto-inject: 'true'}, runner: {name: c, image: i, volumeMounts: [{name: dshm, mountPath: /v}]}}", vec![]),
         ("{runner: {name: c, image: i, args: ['{{.Foo}}', '{{.Labels.team}}']}}", vec!["unknown-variable", "unknown-variable"]),
         ("{runner: {name: c, image: i}, nodeSelector: {a: '{{.Name}}'}}", vec!["variable-outside-container"]),
         ("{runner: {name: c, image: i, resources: {requests: {cpu: 4}, limits: {cpu: 2}}}}", vec!["requests-exceed-limits"]),
@@ -468,5 +482,52 @@ fn every_value_of_the_operator_names_a_rule() {
             component.labels.iter().chain(&component.annotations).for_each(|entry| origins(&entry.node, &mut found));
         }
         assert!(found.len() > 20 && found.iter().all(|id| listed.contains(id)), "{:?}", found.iter().filter(|id| !listed.contains(id)).collect::<Vec<_>>());
+    }
+}
+
+// Whatever stands where something else belongs: findings are made elsewhere, nothing crashes here.
+#[test]
+fn no_shape_of_input_panics() {
+    let shapes = ["null", "1", "text", "[]", "[1, null, x, {}]", "{}", "{a: 1}", "[{name: 1}]", "[{name: c, env: 1}]"];
+    let fields = [
+        "",
+        "runner",
+        "leader",
+        "worker",
+        "containers",
+        "initContainers",
+        "volumes",
+        "nodeSelector",
+        "affinity",
+        "labels",
+        "annotations",
+        "config",
+        "minReplicas",
+        "maxReplicas",
+        "scaleMetric",
+        "runner.env",
+        "runner.resources",
+        "runner.resources.limits",
+        "runner.volumeMounts",
+        "runner.args",
+        "runner.name",
+        "worker.size",
+        "affinity.nodeAffinity",
+        "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    ];
+    let nested =
+        |field: &str, shape: &str| field.split('.').filter(|step| !step.is_empty()).rev().fold(shape.to_owned(), |inner, step| format!("{{{step}: {inner}}}"));
+    for field in fields {
+        for shape in shapes {
+            for other in shapes {
+                let service =
+                    format!("{{metadata: {{name: chat}}, spec: {{model: {{name: m}}, engine: {}, router: {}}}}}", nested(field, shape), nested(field, shape));
+                let runtime = format!("{{engineConfig: {}, routerConfig: {{}}, nodeSelector: {shape}, containers: {shape}}}", nested(field, other));
+                let fixture = Fixture::new(&service).runtime(&runtime).model(MODEL);
+                for policy in BOTH {
+                    drop(fixture.compose_with(policy, &mut History::new()));
+                }
+            }
+        }
     }
 }

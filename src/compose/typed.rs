@@ -6,9 +6,11 @@
 use super::edit::text;
 use super::history::Record;
 use super::smp;
-use crate::api::ComponentKind;
+use crate::api::{ComponentKind, Runtime};
+use crate::policy::Policy;
 use crate::schema::{self, Library, Type, ZERO_VALUE};
 use crate::yaml::{Node, Origin, Value};
+use ecow::EcoString;
 use std::sync::OnceLock;
 
 /// The libraries that OME v0.1.5 is built with.
@@ -44,6 +46,26 @@ fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
     Ok(node)
 }
 
+/// What the controller holds of a runtime's configuration of a component, with the defaults of the CRD; decoded once
+/// per runtime.
+pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind) -> Option<Result<Node, String>> {
+    let config = runtime.config(kind).filter(|config| config.as_map().is_some())?;
+    let decode = || {
+        let mut layer = config.clone();
+        if policy.crd_defaults {
+            config_type(kind).default(&mut layer);
+        }
+        // Upstream copies the fields it knows by name and forgets this one (ome-components 1.1).
+        if layer.get("acceleratorOverride").is_some()
+            && let Some(map) = layer.as_map_mut()
+        {
+            map.remove("acceleratorOverride");
+        }
+        decoded(&layer, component_type(kind)).map_err(EcoString::from)
+    };
+    Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
+}
+
 /// The service's part of a component over the runtime's; the service's alone when the runtime has none.
 ///
 /// # Errors
@@ -52,7 +74,9 @@ pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upp
     let ty = component_type(kind);
     let upper = decoded(upper, ty)?;
     let Some(lower) = lower else { return Ok(upper) };
-    merged(decoded(&lower, ty)?, &upper, ty, rec)
+    // Upstream decodes the result once more. What two marshalled structs merge to comes out of that as it went in, but
+    // for nulls that nobody prints.
+    smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())
 }
 
 /// A container as the controller holds it: values that became empty are gone.
@@ -74,7 +98,7 @@ pub(super) fn container<R: Record>(listed: Option<Node>, runner: &Node, rec: &mu
     let runner = decoded(runner, ty)?;
     let name = listed.get("name").cloned();
     let arguments = [&listed, &runner].map(|container| container.get("args").cloned());
-    let mut node = merged(listed, &runner, ty, rec)?;
+    let mut node = smp::merge(listed, &runner, Some(ty), rec).map_err(|error| error.to_string())?;
     let unnamed = text(&node, "name").is_empty();
     if let Some(map) = node.as_map_mut() {
         if let Some(name) = name.filter(|_| unnamed) {
@@ -87,15 +111,10 @@ pub(super) fn container<R: Record>(listed: Option<Node>, runner: &Node, rec: &mu
     Ok(node)
 }
 
-fn merged<R: Record>(lower: Node, upper: &Node, ty: &'static Type, rec: &mut R) -> Result<Node, String> {
-    let merged = smp::merge(lower, upper, Some(ty), rec).map_err(|error| error.to_string())?;
-    schema::marshal(&merged, ty, LIBRARY).map_err(|misfit| misfit.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::testing::{flow, node};
+    use crate::compose::testing::node;
 
     #[test]
     fn every_type_is_in_the_tables() {
@@ -105,8 +124,9 @@ mod tests {
         assert!(container_type().object().is_some());
     }
 
-    fn engine(lower: &str, upper: &str) -> String {
-        flow(&component(ComponentKind::Engine, Some(node(lower)), &node(upper), &mut ()).unwrap())
+    fn merged(lower: &str, upper: &str) -> Node {
+        let lower = decoded(&node(lower), component_type(ComponentKind::Engine)).unwrap();
+        component(ComponentKind::Engine, Some(lower), &node(upper), &mut ()).unwrap()
     }
 
     // ome-components 1.4, the whole table.
@@ -135,8 +155,8 @@ mod tests {
             ("A=1 A=2", "B", "B A=1 A=2"),
             ("A B", "", "A B"),
         ] {
-            let names = list(expected).replace('\'', "");
-            assert_eq!(engine(&runner(base), &runner(patch)), format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}"), "{base} + {patch}");
+            let names = list(expected);
+            assert_eq!(merged(&runner(base), &runner(patch)), node(&format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}")), "{base} + {patch}");
         }
     }
 
@@ -159,24 +179,24 @@ mod tests {
             ),
             ("{unknown: 1, worker: {size: 2}}", "{worker: {size: 0}}", "{worker: {size: 0}}"),
         ] {
-            let merged = component(ComponentKind::Engine, Some(node(lower)), &node(upper), &mut ()).unwrap();
-            assert_eq!(merged, node(expected), "{lower} + {upper}");
+            assert_eq!(merged(lower, upper), node(expected), "{lower} + {upper}");
         }
     }
 
     // ome-components 1.8.
     #[test]
     fn a_runner_joins_the_container_of_its_name() {
-        let joined = |listed: Option<&str>, runner: &str| flow(&container(listed.map(node), &node(runner), &mut ()).unwrap());
-        assert_eq!(
-            joined(
+        for (listed, runner, expected) in [
+            (
                 Some("{name: c, args: [A], env: [{name: B0}, {name: MODEL_PATH, value: /base}]}"),
-                "{name: c, args: [B], env: [{name: R0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}]}"
+                "{name: c, args: [B], env: [{name: R0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}]}",
+                "{name: c, args: [A, B], env: [{name: R0}, {name: B0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}], resources: {}}",
             ),
-            "{name: c, args: [A, B], env: [{name: R0}, {name: B0}, {name: MODEL_PATH, value: /m}, {name: P, value: 32}], resources: {}}"
-        );
-        assert_eq!(joined(Some("{name: '', command: [a]}"), "{name: '', args: [B]}"), "{name: , command: [a], args: [B], resources: {}}");
-        assert_eq!(joined(None, "{name: c, args: [B]}"), "{name: c, args: [B], resources: {}}");
+            (Some("{name: '', command: [a]}"), "{name: '', args: [B]}", "{name: '', command: [a], args: [B], resources: {}}"),
+            (None, "{name: c, args: [B]}", "{name: c, args: [B], resources: {}}"),
+        ] {
+            assert_eq!(container(listed.map(node), &node(runner), &mut ()).unwrap(), node(expected), "{listed:?} + {runner}");
+        }
     }
 
     #[test]

@@ -163,6 +163,8 @@ codes! {
         "The API server refuses the pod (S0-043)." "- {name: a, emptyDir: {}, hostPath: {path: /a}}" "keep one source"
     WorkerWithoutContainer "worker-without-container" Finding Error "the worker has neither a runner nor containers"
         "No pod can be built from it (S0-048)." "worker: {size: 2}" "add `worker.runner`"
+    ShorthandResources "shorthand-resources" Finding Info "`router.resources` was read as the router container's"
+        "The shipped schema has them at `router.runner.resources` and prunes the short form (S2-031)." "router: {resources: {limits: {cpu: 4}}}" "write `runner.resources`"
     WorkerSizeAbsent "worker-size-absent" Finding Warning "the worker has no size"
         "It is read as 0 workers (S0-049)." "worker: {runner: {…}}" "add `worker.size`"
     DecoderWithoutEngine "decoder-without-engine" Finding Error "the service has a decoder and no engine"

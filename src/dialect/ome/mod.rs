@@ -5,7 +5,8 @@ mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
 use crate::api::{
-    Component, ComponentKind, Field, FineTunedWeight, FormatEntry, Model, ModelLookup, ModelRef, Object, Runtime, RuntimeRef, Scope, Service, SizeRange,
+    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model, ModelLookup, ModelRef, Object, Runtime, RuntimeRef, Scope, Service,
+    SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::{Policy, Semantics};
@@ -68,6 +69,7 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         disabled: boolean(object.spec("disabled")),
         protocols: texts(object.spec("protocolVersions")),
         accelerator_classes: texts(object.node.at(&["spec", "acceleratorRequirements", "acceleratorClasses"])),
+        decoded: DecodedConfigs::default(),
         object,
     }
 }
