@@ -361,10 +361,14 @@ impl Pool<'_> {
         let kind = text(&spec["names"]["kind"]);
         for version in spec["versions"].as_array().into_iter().flatten() {
             let mut schema = version["schema"]["openAPIV3Schema"].clone();
-            if let Some(properties) = schema["properties"].as_object_mut()
-                && properties.contains_key("status")
-            {
-                properties.insert("status".into(), serde_json::json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+            if let Some(properties) = schema["properties"].as_object_mut() {
+                if properties.contains_key("status") {
+                    properties.insert("status".into(), serde_json::json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
+                }
+                // Every object has these; Istio does not write them down.
+                for (name, ty) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+                    properties.entry(name).or_insert_with(|| serde_json::json!({ "type": ty }));
+                }
             }
             // The one custom resource whose Go structs are recorded.
             let go = Some("LeaderWorkerSet").filter(|go| *go == kind);

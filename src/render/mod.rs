@@ -4,6 +4,7 @@
 //! it, in the order in which the operator writes them, and findings about what does not work as written. Nothing is
 //! chosen or merged here; `accept` only observes.
 
+pub mod accept;
 mod build;
 mod domain;
 mod frame;

@@ -4,9 +4,10 @@ use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, State, stream};
 use crate::pipeline::{Rendered, Renderer, leaf};
+use crate::render::accept::accept;
 use crate::report::why::remark;
 use crate::yaml::{FieldPath, Node};
 use std::path::PathBuf;
@@ -120,8 +121,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if !left_out.is_empty() {
         io.say(&format!("not rendered: {}\n", left_out.join(", ")));
     }
+    // What a server refuses is printed as the operator writes it: the answer is no, not that there is none.
+    let (refusals, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
+    let refused = session.outcome(&refusals, false) != Outcome::Done;
     let outcome = session.outcome(&found, failed);
-    let refused = found.iter().any(|diagnostic| diagnostic.code == crate::diag::Code::ServerRefuses);
     Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
 }
 
@@ -131,10 +134,12 @@ fn failure(error: emit::Error) -> Failure {
 }
 
 /// Turns a service's objects into text, on the thread that rendered them.
-fn written(rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
+fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
+    for object in &rendered.objects {
+        accept(&object.node, &session.world.sources, &mut rendered.diagnostics);
+    }
     // What cannot be deployed is not printed; a finding of error level says why.
-    let failed = rendered.error.is_some()
-        || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != crate::diag::Code::ServerRefuses);
+    let failed = rendered.error.is_some() || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);
     let objects = if failed {
         Vec::new()
     } else {

@@ -1,0 +1,97 @@
+//! The words of the API server.
+
+use super::at::At;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::source::Span;
+use crate::yaml::Node;
+use std::fmt::Display;
+
+/// Collects what a server would refuse in one object.
+pub(super) struct Judge<'a> {
+    /// The object.
+    pub(super) object: &'a Node,
+    /// Error where the object itself is refused, warning where only the pods made from it are.
+    pub(super) severity: Severity,
+    /// What was found.
+    pub(super) findings: &'a mut Vec<Diagnostic>,
+}
+
+impl Judge<'_> {
+    /// Says that a value is refused, in the server's words.
+    pub(super) fn refuse(&mut self, at: &At<'_>, span: Option<Span>, detail: &str, help: &str) {
+        let text = |keys: &[&str]| self.object.at(keys).and_then(Node::as_str).unwrap_or_default();
+        let (kind, name, namespace) = (text(&["kind"]), text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+        let group = text(&["apiVersion"]).split_once('/').map_or(String::new(), |(group, _)| format!(".{group}"));
+        let message = match self.severity {
+            Severity::Error => format!("{kind}{group} \"{name}\" is invalid: {at}: {detail}"),
+            _ => format!("pods of {kind}{group} \"{name}\" would be refused: {at}: {detail}"),
+        };
+        let id = if namespace.is_empty() { format!("{kind}/{name}") } else { format!("{kind}/{namespace}/{name}") };
+        let finding = Diagnostic::new(Code::ServerRefuses, message).severity(self.severity).at(span).path(at.to_string()).object(id).help(help);
+        self.findings.push(finding);
+    }
+
+    /// A value is absent or empty; the span is that of what holds it.
+    pub(super) fn required(&mut self, at: &At<'_>, holder: &Node, detail: &str) {
+        let detail = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        self.refuse(at, holder.origin.span(), &detail, "add it");
+    }
+
+    /// A value is of no use.
+    pub(super) fn invalid(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
+        self.refuse(at, node.origin.span(), &format!("Invalid value: {}: {detail}", node.to_json()), help);
+    }
+
+    /// A value has no place where it stands.
+    pub(super) fn forbidden(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
+        self.refuse(at, node.origin.span(), &format!("Forbidden: {detail}"), help);
+    }
+
+    /// A text that is there must be one of these; whether it was.
+    pub(super) fn one_of(&mut self, at: &At<'_>, node: Option<&Node>, accepted: &[&str]) -> bool {
+        let Some(node) = node else { return true };
+        let fits = node.as_str().is_some_and(|text| text.is_empty() || accepted.contains(&text));
+        if !fits {
+            let list = accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
+            self.refuse(
+                at,
+                node.origin.span(),
+                &format!("Unsupported value: {}: supported values: {list}", node.to_json()),
+                "write one of the supported values",
+            );
+        }
+        fits
+    }
+
+    /// The objections of a validation function to a text.
+    pub(super) fn shaped(&mut self, at: &At<'_>, node: &Node, objections: Vec<impl Display>) {
+        for objection in objections {
+            self.invalid(at, node, &objection.to_string(), "write it as the message says");
+        }
+    }
+
+    /// Elements of a list must differ in these fields; `defaults` stand for absent ones. Whatever repeats is refused
+    /// once.
+    pub(super) fn keyed(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
+        let items = list.items();
+        if items.len() < 2 {
+            return;
+        }
+        let value = |item: &Node, (key, default): (&str, &str)| item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into());
+        for (index, item) in items.iter().enumerate() {
+            let same = |other: &&Node| keys.iter().all(|key| value(other, *key) == value(item, *key));
+            let earlier = items[..index].iter().filter(same).count();
+            if earlier == 1 {
+                let words: Vec<String> = keys
+                    .iter()
+                    .map(|(key, default)| {
+                        let text = value(item, (*key, *default));
+                        let number = item.get(key).is_some_and(|node| node.as_int().is_some());
+                        if number { format!("{key}={text}") } else { format!("{key}={}", serde_json::Value::from(text.as_str())) }
+                    })
+                    .collect();
+                self.refuse(at, item.origin.span(), &format!("duplicate entries for key [{}]", words.join(",")), "keep one of them");
+            }
+        }
+    }
+}

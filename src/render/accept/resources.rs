@@ -1,0 +1,96 @@
+//! Requests and limits of a container.
+
+use super::at::At;
+use super::judge::Judge;
+use crate::quantity::{Quantity, names};
+use crate::yaml::Node;
+
+/// Judges `resources` of a container.
+pub(super) fn resources(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
+    let (limits_at, requests_at) = (at.field("limits"), at.field("requests"));
+    let mut huge = false;
+    let mut computes = false;
+    for (list_at, list) in [(&limits_at, resources.get("limits")), (&requests_at, resources.get("requests"))] {
+        for entry in list.into_iter().flat_map(Node::entries) {
+            let at = list_at.key(&entry.key);
+            name(judge, &at, &entry.key, &entry.node);
+            huge |= entry.key.starts_with("hugepages-");
+            computes |= matches!(entry.key.as_str(), "cpu" | "memory");
+            let Some(quantity) = quantity(&entry.node) else {
+                let detail = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+                judge.invalid(&at, &entry.node, detail, "write an amount such as `500m`, `2` or `16Gi`");
+                continue;
+            };
+            if quantity.is_negative() {
+                judge.invalid(&at, &entry.node, "must be greater than or equal to 0", "write an amount of at least 0");
+            } else if !is_native(&entry.key) && !quantity.is_integer() {
+                judge.invalid(&at, &entry.node, "must be an integer", "write a whole number");
+            }
+        }
+    }
+    if huge && !computes {
+        judge.forbidden(at, resources, "HugePages require cpu or memory", "request cpu or memory as well");
+    }
+    let mut limit_missing = false;
+    for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
+        let Some(request) = quantity(&entry.node) else { continue };
+        let overcommitted = is_native(&entry.key) && !entry.key.starts_with("hugepages-");
+        match resources.get("limits").and_then(|limits| limits.get(&entry.key)).and_then(quantity) {
+            Some(limit) if !overcommitted && request != limit => {
+                let value = Node::str(request.canonical(), entry.node.origin);
+                judge.invalid(
+                    &requests_at,
+                    &value,
+                    &format!("must be equal to {} limit of {}", entry.key, limit.canonical()),
+                    "request as much as the limit, or leave the request out",
+                );
+            }
+            Some(limit) if request > limit => {
+                let value = Node::str(request.canonical(), entry.node.origin);
+                judge.invalid(
+                    &requests_at,
+                    &value,
+                    &format!("must be less than or equal to {} limit of {}", entry.key, limit.canonical()),
+                    "raise the limit or lower the request",
+                );
+            }
+            None if !overcommitted && !limit_missing => {
+                limit_missing = true;
+                judge.refuse(
+                    &limits_at,
+                    entry.node.origin.span(),
+                    "Required value: Limit must be set for non overcommitable resources",
+                    &format!("set a limit of `{}`", entry.key),
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+fn quantity(node: &Node) -> Option<Quantity> {
+    node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok())
+}
+
+/// Whether Kubernetes itself defines the resource; all others are extended resources.
+fn is_native(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
+    let shown = || Node::str(name, node.origin);
+    let objections = names::qualified_name(name);
+    if !objections.is_empty() {
+        judge.shaped(at, &shown(), objections);
+    } else if !name.contains('/') {
+        let standard = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+        if !standard {
+            judge.invalid(
+                at,
+                &shown(),
+                "must be a standard resource for containers",
+                "write `cpu`, `memory`, or a name with a domain such as `nvidia.com/gpu`",
+            );
+        }
+    }
+}

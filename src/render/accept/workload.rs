@@ -1,0 +1,96 @@
+//! Deployments.
+
+use super::at::At;
+use super::judge::Judge;
+use super::{metadata, pod};
+use crate::quantity::names;
+use crate::yaml::Node;
+
+/// Judges the spec of a Deployment.
+pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    for key in ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
+        non_negative(judge, &at.field(key), spec.get(key));
+    }
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    match spec.get("selector") {
+        None => judge.required(&at.field("selector"), spec, ""),
+        Some(selector) => {
+            metadata::labels(judge, &at.field("selector").field("matchLabels"), selector.get("matchLabels"));
+            if !metadata::holds_something(selector.get("matchLabels")) && !metadata::holds_something(selector.get("matchExpressions")) {
+                judge.invalid(&at.field("selector"), selector, "empty selector is invalid for deployment", "select the labels of the template");
+            } else if !metadata::selects(selector, labels) {
+                let node = labels.unwrap_or(selector);
+                let place = at.field("template");
+                let place = place.field("metadata");
+                judge.invalid(&place.field("labels"), node, "`selector` does not match template `labels`", "give both the same labels");
+            }
+        }
+    }
+    if let Some(strategy) = spec.get("strategy") {
+        self::strategy(judge, &at.field("strategy"), strategy);
+    }
+    let template_at = at.field("template");
+    let Some(template) = spec.get("template") else { return judge.required(&template_at, spec, "") };
+    let metadata_at = template_at.field("metadata");
+    metadata::labels(judge, &metadata_at.field("labels"), labels);
+    metadata::annotations(judge, &metadata_at.field("annotations"), template.at(&["metadata", "annotations"]));
+    let spec_at = template_at.field("spec");
+    let Some(found) = template.get("spec") else { return judge.required(&spec_at, template, "") };
+    pod::spec(judge, &spec_at, found);
+    if found.get("restartPolicy").and_then(Node::as_str).is_some_and(|policy| matches!(policy, "OnFailure" | "Never")) {
+        judge.one_of(&spec_at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
+    }
+}
+
+fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
+    if !judge.one_of(&at.field("type"), strategy.get("type"), &["Recreate", "RollingUpdate"]) {
+        return;
+    }
+    let rolling_at = at.field("rollingUpdate");
+    let Some(rolling) = strategy.get("rollingUpdate") else { return };
+    if strategy.get("type").and_then(Node::as_str) == Some("Recreate") {
+        return judge.forbidden(
+            &rolling_at,
+            rolling,
+            "may not be specified when strategy `type` is 'Recreate'",
+            "delete `rollingUpdate`, or write `type: RollingUpdate`",
+        );
+    }
+    let unavailable_at = rolling_at.field("maxUnavailable");
+    let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+    count_or_percent(judge, &unavailable_at, unavailable);
+    count_or_percent(judge, &rolling_at.field("maxSurge"), surge);
+    if let Some(node) = unavailable {
+        let none = |node: &Node| node.as_int() == Some(0) || node.as_str() == Some("0%");
+        if none(node) && surge.is_some_and(none) {
+            judge.invalid(&unavailable_at, node, "may not be 0 when `maxSurge` is 0", "let one of the two be at least 1");
+        }
+        if share(node).is_some_and(|share| share > 100) {
+            judge.invalid(&unavailable_at, node, "must not be greater than 100%", "write at most 100%");
+        }
+    }
+}
+
+/// A number of at least 0, or a percentage in digits.
+pub(super) fn count_or_percent(judge: &mut Judge<'_>, at: &At<'_>, node: Option<&Node>) {
+    let Some(node) = node else { return };
+    match node.as_str() {
+        Some(text) => {
+            let objections: Vec<String> = names::percent(text).into_iter().map(|objection| objection.to_string()).collect();
+            judge.shaped(at, node, objections);
+        }
+        None => non_negative(judge, at, Some(node)),
+    }
+}
+
+/// The number before a percent sign.
+fn share(node: &Node) -> Option<u64> {
+    node.as_str()?.strip_suffix('%')?.parse().ok()
+}
+
+/// A number of at least 0.
+pub(super) fn non_negative(judge: &mut Judge<'_>, at: &At<'_>, node: Option<&Node>) {
+    if let Some(node) = node.filter(|node| node.as_int().is_some_and(|number| number < 0)) {
+        judge.invalid(at, node, "must be greater than or equal to 0", "write at least 0");
+    }
+}
