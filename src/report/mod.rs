@@ -9,6 +9,7 @@ pub mod explain;
 pub mod findings;
 pub mod json;
 pub mod schema;
+pub mod serving;
 pub mod table;
 pub mod why;
 
