@@ -34,7 +34,7 @@ fn holds(property: impl Fn(&Fleet, usize, Semantics) -> Result<(), TestCaseError
 /// A fleet as it is read from standard input.
 fn world(fleet: &Fleet, semantics: Semantics) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut fleet.text().as_bytes(), &Limits::default());
-    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None })
+    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None, kthena: &ome::policy::KTHENA_SEED })
 }
 
 fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
@@ -48,7 +48,7 @@ fn document(world: &World, semantics: Semantics) -> String {
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::sort(&mut found, &world.sources);
-    let document = json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], found: &found, sources: &world.sources };
+    let document = json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &[], found: &found, sources: &world.sources };
     serde_json::to_string_pretty(&document).unwrap()
 }
 
