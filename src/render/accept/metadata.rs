@@ -33,7 +33,9 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
 pub(super) fn labels(judge: &mut Judge<'_>, at: &At<'_>, labels: Option<&Node>) {
     for entry in labels.into_iter().flat_map(Node::entries) {
         judge.shaped(at, &Node::str(entry.key.clone(), entry.key_origin), names::label_key(&entry.key));
-        judge.shaped(at, &entry.node, entry.node.as_str().map(names::label_value).unwrap_or_default());
+        // A variable that nobody expands here has a finding of its own, variable-outside-container (S0-058).
+        let text = entry.node.as_str().filter(|text| !text.contains("{{"));
+        judge.shaped(at, &entry.node, text.map(names::label_value).unwrap_or_default());
     }
 }
 
