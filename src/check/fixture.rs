@@ -6,7 +6,7 @@ use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::ome;
 use crate::policy::{Policy, Semantics};
-use crate::source::SourceId;
+use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 
 /// A ClusterServingRuntime whose spec is made of these lines.
@@ -74,7 +74,9 @@ pub(super) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
 
 /// As [`run`], with rules that are off by default.
 pub(super) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
-    check(&View { catalog: &catalog(text, semantics, |_| ()), semantics }, asked)
+    let mut sources = SourceMap::new();
+    sources.add(Source::new("test.yaml", SourceKind::File, text));
+    check(&View { catalog: &catalog(text, semantics, |_| ()), sources: &sources, semantics }, asked)
 }
 
 /// The codes of findings.

@@ -13,6 +13,7 @@ mod pairs;
 mod references;
 mod runtime;
 mod scalar;
+mod server;
 mod service;
 mod template;
 
@@ -27,6 +28,7 @@ use crate::api::{Api, Object};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, Semantics};
+use crate::source::SourceMap;
 use rayon::prelude::*;
 
 /// What is checked, and by whose word.
@@ -34,6 +36,8 @@ use rayon::prelude::*;
 pub struct View<'a> {
     /// Everything that was loaded.
     pub catalog: &'a Catalog,
+    /// The texts it was read from.
+    pub sources: &'a SourceMap,
     /// Whose word counts.
     pub semantics: Semantics,
 }
@@ -82,6 +86,7 @@ pub static CHECKS: &[Check] = &[
         cite: "S0-057, S0-058",
         run: template::variables,
     },
+    Check { codes: &[Code::InvalidValue], on_demand: false, cite: "x-kubernetes-validations of the CRDs", run: server::rules },
     Check { codes: &[Code::DecoderWithoutEngine], on_demand: false, cite: "S0-053", run: service::decoder },
     Check { codes: &[Code::ServerRefuses, Code::InvalidName, Code::InvalidValue], on_demand: false, cite: "ome-selection 5.2, 5.3", run: service::webhook },
     Check {

@@ -22,6 +22,7 @@ pub use check::Strictness;
 pub use default::CRD_DEFAULT;
 pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
 pub use order::order;
+pub(crate) use pattern::matches;
 pub use types::{Definition, Field, Item, Object, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;

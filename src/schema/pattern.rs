@@ -7,7 +7,7 @@
 const MAX_REPEAT: usize = 8;
 
 /// Whether a text matches somewhere, as Go's `regexp.MatchString` says.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     Program::compile(pattern).is_none_or(|program| program.matches(text))
 }
 

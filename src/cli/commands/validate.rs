@@ -156,7 +156,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     let catalog = &session.world.catalog;
     let mut asked = rules.to_vec();
     asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
-    let mut later = check::run(&View { catalog, semantics: session.semantics }, &asked);
+    let mut later = check::run(&View { catalog, sources: &session.world.sources, semantics: session.semantics }, &asked);
     let services = session.select(&[])?;
     let planner = Planner::new(catalog, session.semantics);
     let checked: BTreeSet<(Code, Option<Span>)> = later.iter().map(|finding| (finding.code, finding.span())).collect();

@@ -1,0 +1,153 @@
+//! What an expression comes to.
+
+use super::value::{Value, duration};
+use super::{Expr, Function, Macro, Operator};
+use crate::schema;
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::cmp::Ordering;
+
+/// Steps a rule may take. The API server refuses what costs more, too.
+pub(in super::super) const FUEL: usize = 1_000_000;
+
+/// What became of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Outcome {
+    /// The value keeps it.
+    Holds,
+    /// The value breaks it.
+    Fails,
+    /// It asks for a field that is not there, or takes a value for what it is not. The server refuses the object.
+    Error,
+    /// It takes more than [`FUEL`] steps.
+    TooCostly,
+}
+
+/// Evaluates a rule about a value.
+pub(in super::super) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
+    let mut run = Run { fuel: FUEL, scope: vec![("self".into(), Value::Node(about))] };
+    let truth = run.expr(rule).and_then(|value| value.truth());
+    match truth {
+        _ if run.fuel == 0 => Outcome::TooCostly,
+        Some(true) => Outcome::Holds,
+        Some(false) => Outcome::Fails,
+        None => Outcome::Error,
+    }
+}
+
+struct Run<'n> {
+    fuel: usize,
+    scope: Vec<(EcoString, Value<'n>)>,
+}
+
+impl<'n> Run<'n> {
+    /// The value of an expression; none is an error.
+    fn expr(&mut self, expr: &Expr) -> Option<Value<'n>> {
+        self.fuel = self.fuel.checked_sub(1).filter(|left| *left > 0).unwrap_or(0);
+        if self.fuel == 0 {
+            return None;
+        }
+        match expr {
+            Expr::Bool(truth) => Some(Value::Bool(*truth)),
+            Expr::Int(number) => Some(Value::Int(*number)),
+            Expr::Text(text) => Some(Value::Text(text.clone())),
+            Expr::List(items) => items.iter().map(|item| self.expr(item)).collect::<Option<Vec<_>>>().map(Value::List),
+            Expr::Name(name) => self.scope.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
+            Expr::Field(of, name) => self.expr(of)?.field(name),
+            Expr::Has(of, name) => Some(Value::Bool(self.expr(of)?.field(name).is_some())),
+            Expr::Index(of, index) => {
+                let (of, index) = (self.expr(of)?, self.expr(index)?);
+                match index.text() {
+                    Some(key) => of.field(key),
+                    None => of.elements()?.get(usize::try_from(index.int()?).ok()?).cloned(),
+                }
+            }
+            Expr::Not(of) => Some(Value::Bool(!self.expr(of)?.truth()?)),
+            Expr::Choice(condition, then, otherwise) => {
+                let branch = if self.expr(condition)?.truth()? { then } else { otherwise };
+                self.expr(branch)
+            }
+            Expr::Binary(operator, left, right) => self.binary(*operator, left, right),
+            Expr::Call(function, arguments) => {
+                let arguments = arguments.iter().map(|argument| self.expr(argument)).collect::<Option<Vec<_>>>()?;
+                call(*function, &arguments)
+            }
+            Expr::Macro(over, of, variable, condition) => self.over(*over, of, variable, condition),
+        }
+    }
+
+    fn binary(&mut self, operator: Operator, left: &Expr, right: &Expr) -> Option<Value<'n>> {
+        // One side that decides is enough, whatever becomes of the other.
+        if let Operator::Or | Operator::And = operator {
+            let decides = operator == Operator::Or;
+            let left = self.expr(left).and_then(|value| value.truth());
+            if left == Some(decides) {
+                return Some(Value::Bool(decides));
+            }
+            let right = self.expr(right).and_then(|value| value.truth());
+            return match (left, right) {
+                (_, Some(right)) if right == decides => Some(Value::Bool(decides)),
+                (Some(_), Some(_)) => Some(Value::Bool(!decides)),
+                _ => None,
+            };
+        }
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let ordered = |wanted: &[Ordering]| left.compare(&right).map(|order| Value::Bool(wanted.contains(&order)));
+        match operator {
+            Operator::Equal => Some(Value::Bool(left.equals(&right))),
+            Operator::Unequal => Some(Value::Bool(!left.equals(&right))),
+            Operator::Less => ordered(&[Ordering::Less]),
+            Operator::LessOrEqual => ordered(&[Ordering::Less, Ordering::Equal]),
+            Operator::Greater => ordered(&[Ordering::Greater]),
+            Operator::GreaterOrEqual => ordered(&[Ordering::Greater, Ordering::Equal]),
+            Operator::In => Some(Value::Bool(right.elements()?.iter().any(|element| element.equals(&left)))),
+            Operator::Add => left.int()?.checked_add(right.int()?).map(Value::Int),
+            Operator::Subtract => left.int()?.checked_sub(right.int()?).map(Value::Int),
+            Operator::Or | Operator::And => None,
+        }
+    }
+
+    fn over(&mut self, over: Macro, of: &Expr, variable: &EcoString, condition: &Expr) -> Option<Value<'n>> {
+        let elements = self.expr(of)?.elements()?;
+        let mut kept = Vec::new();
+        let (mut error, mut count) = (false, 0);
+        for element in elements {
+            self.scope.push((variable.clone(), element.clone()));
+            let truth = self.expr(condition).and_then(|value| value.truth());
+            self.scope.pop();
+            match (over, truth) {
+                (Macro::All, Some(false)) => return Some(Value::Bool(false)),
+                (Macro::Exists, Some(true)) => return Some(Value::Bool(true)),
+                (Macro::ExistsOne | Macro::Filter, None) => return None,
+                (Macro::ExistsOne, Some(true)) => count += 1,
+                (Macro::Filter, Some(true)) => kept.push(element),
+                (_, None) => error = true,
+                _ => {}
+            }
+            if self.fuel == 0 {
+                return None;
+            }
+        }
+        match over {
+            Macro::All | Macro::Exists if error => None,
+            Macro::All => Some(Value::Bool(true)),
+            Macro::Exists => Some(Value::Bool(false)),
+            Macro::ExistsOne => Some(Value::Bool(count == 1)),
+            Macro::Filter => Some(Value::List(kept)),
+        }
+    }
+}
+
+fn call<'n>(function: Function, arguments: &[Value<'n>]) -> Option<Value<'n>> {
+    let subject = arguments.first()?;
+    let text = || Some((subject.text()?, arguments.get(1)?.text()?));
+    match function {
+        Function::Size => subject.size().map(Value::Int),
+        Function::Duration => duration(subject.text()?).map(Value::Duration),
+        Function::Contains => text().map(|(text, part)| Value::Bool(text.contains(part))),
+        Function::StartsWith => text().map(|(text, part)| Value::Bool(text.starts_with(part))),
+        Function::EndsWith => text().map(|(text, part)| Value::Bool(text.ends_with(part))),
+        Function::Matches => text().map(|(text, pattern)| Value::Bool(schema::matches(pattern, text))),
+        Function::Split => text().map(|(text, part)| Value::List(text.split(part).map(|part| Value::Text(part.into())).collect())),
+    }
+}

@@ -1,0 +1,145 @@
+//! The part of the Common Expression Language that rules of CustomResourceDefinitions are written in.
+//!
+//! In: the text of a rule, and the value it is about (`self`). Out: whether the value keeps the rule. The grammar, the
+//! macros (`has`, `all`, `exists`, `exists_one`, `filter`) and the functions are those that the shipped rules use; a text
+//! with anything else does not parse and is no rule. Errors are values, as in the language: `a || b` holds when one side
+//! does, whatever becomes of the other. Work is bounded by [`FUEL`], as the API server bounds its own.
+
+mod eval;
+mod lex;
+mod parse;
+mod value;
+
+pub(super) use eval::{FUEL, Outcome, evaluate};
+pub(super) use parse::parse;
+
+use ecow::EcoString;
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expr {
+    Bool(bool),
+    Int(i64),
+    Text(EcoString),
+    List(Vec<Expr>),
+    /// A variable.
+    Name(EcoString),
+    /// A field of a value.
+    Field(Box<Expr>, EcoString),
+    /// An element of a list or a map.
+    Index(Box<Expr>, Box<Expr>),
+    /// `has(a.b)`.
+    Has(Box<Expr>, EcoString),
+    Not(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// `condition ? then : otherwise`.
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A function, or a method whose receiver is the first argument.
+    Call(Function, Vec<Expr>),
+    /// `list.all(x, condition)` and its like.
+    Macro(Macro, Box<Expr>, EcoString, Box<Expr>),
+}
+
+/// An operator between two expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+    Add,
+    Subtract,
+}
+
+/// A function by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Size,
+    Duration,
+    Contains,
+    StartsWith,
+    EndsWith,
+    Matches,
+    Split,
+}
+
+/// A macro over the elements of a list, or the keys of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Macro {
+    All,
+    Exists,
+    ExistsOne,
+    Filter,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Node, Origin, Rule};
+
+    static TEST: Rule = Rule { id: "test", text: "", cite: "" };
+
+    fn holds(rule: &str, json: &str) -> Option<bool> {
+        let node = Node::from_json(&serde_json::from_str(json).unwrap(), Origin::Derived(&TEST));
+        match evaluate(&parse(rule)?, &node) {
+            Outcome::Holds => Some(true),
+            Outcome::Fails => Some(false),
+            Outcome::Error | Outcome::TooCostly => None,
+        }
+    }
+
+    #[test]
+    fn expressions_mean_what_the_language_says() {
+        // Rows of a rule, the value it is about, and whether it holds; none is an error.
+        for (rule, json, expected) in [
+            ("self.a == 1", r#"{"a": 1}"#, Some(true)),
+            ("self.a == 'x' || true", r#"{"a": 1}"#, Some(true)),
+            ("self.none == 'x' || true", "{}", Some(true)),
+            ("true || self.none == 'x'", "{}", Some(true)),
+            ("self.none == 'x' && false", "{}", Some(false)),
+            ("self.none == 'x'", "{}", None),
+            ("has(self.a) ? self.a > 2 : true", r#"{"a": 3}"#, Some(true)),
+            ("has(self.a) ? self.a > 2 : true", "{}", Some(true)),
+            ("!has(self.a) || self.a in ['x', 'y']", r#"{"a": "z"}"#, Some(false)),
+            ("'*' in self && self.size() > 1", r#"["*", "b"]"#, Some(true)),
+            ("self.all(x, x.n == 1)", r#"[{"n": 1}, {"n": 2}]"#, Some(false)),
+            ("self.all(x, self.exists_one(y, x.n == y.n))", r#"[{"n": 1}, {"n": 2}]"#, Some(true)),
+            ("self.all(x, self.exists_one(y, x.n == y.n))", r#"[{"n": 1}, {"n": 1}]"#, Some(false)),
+            ("self.filter(f, f.type == 'CORS').size() <= 1", r#"[{"type": "CORS"}, {"type": "CORS"}]"#, Some(false)),
+            ("self.exists(f, f.none == 1)", r#"[{"a": 1}]"#, None),
+            ("(self.size() > 0 ? self[0].m.size() : 0) + (self.size() > 1 ? self[1].m.size() : 0) <= 2", r#"[{"m": [1, 2]}]"#, Some(true)),
+            ("duration(self) >= duration('1ms')", r#""1h1.5s""#, Some(true)),
+            ("duration(self) >= duration('1ms')", r#""1us""#, Some(false)),
+            ("duration(self) >= duration('1ms')", r#""soon""#, None),
+            ("self.value.startsWith('/') && !self.value.contains('//') && !self.value.endsWith('/..')", r#"{"value": "/a/b"}"#, Some(true)),
+            (r#"self.matches(r"""^[a-z]+$""")"#, r#""abc""#, Some(true)),
+            (r#"self.all(key, key.split("/")[0].size() < 4)"#, r#"{"abc/d": 1, "abcd/e": 1}"#, Some(false)),
+            ("has(self.__namespace__) && self.__namespace__ == ''", r#"{"namespace": ""}"#, Some(true)),
+            ("has(self.a.b)", r#"{"a": {"b": null}}"#, Some(false)),
+            ("self[3] == 1", "[1]", None),
+        ] {
+            assert_eq!(holds(rule, json), expected, "{rule} of {json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_does_not_parse() {
+        for text in ["", "self.", "self.a ==", "(self", "self.unknown()", "a ? b", "self.all(x)", "'open", "self..a", "1 2"] {
+            assert!(parse(text).is_none(), "{text}");
+        }
+        assert!(parse(&"(".repeat(100_000)).is_none() && parse(&"!".repeat(100_000)).is_none());
+    }
+
+    #[test]
+    fn work_is_bounded() {
+        let long = format!("[{}]", vec!["1"; 5000].join(","));
+        let node = Node::from_json(&serde_json::from_str(&long).unwrap(), Origin::Derived(&TEST));
+        let rule = parse("self.all(x, self.all(y, self.all(z, true)))").unwrap();
+        assert!(matches!(evaluate(&rule, &node), Outcome::TooCostly));
+    }
+}

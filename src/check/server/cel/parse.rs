@@ -1,0 +1,207 @@
+//! From words to an expression.
+
+use super::lex::{Token, tokens};
+use super::{Expr, Function, Macro, Operator};
+use ecow::EcoString;
+
+/// Deepest nesting that is read.
+const DEEPEST: usize = 64;
+
+/// Reads a rule; none when it is outside of what is known here.
+pub(in super::super) fn parse(text: &str) -> Option<Expr> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let expr = parser.choice()?;
+    (parser.at == tokens.len()).then_some(expr)
+}
+
+struct Parser<'t> {
+    tokens: &'t [Token],
+    at: usize,
+    depth: usize,
+}
+
+/// Operators by how tightly they bind, the loosest first.
+const LEVELS: [&[(&str, Operator)]; 4] = [
+    &[("||", Operator::Or)],
+    &[("&&", Operator::And)],
+    &[
+        ("==", Operator::Equal),
+        ("!=", Operator::Unequal),
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+    ],
+    &[("+", Operator::Add), ("-", Operator::Subtract)],
+];
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+
+    fn take(&mut self, mark: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Mark(found)) if *found == mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn need(&mut self, mark: &str) -> Option<()> {
+        self.take(mark).then_some(())
+    }
+
+    fn name(&mut self) -> Option<EcoString> {
+        let Some(Token::Name(name)) = self.peek().cloned() else { return None };
+        self.at += 1;
+        Some(name)
+    }
+
+    fn choice(&mut self) -> Option<Expr> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        let condition = self.level(0)?;
+        let expr = if self.take("?") {
+            let then = self.choice()?;
+            self.need(":")?;
+            let otherwise = self.choice()?;
+            Expr::Choice(Box::new(condition), Box::new(then), Box::new(otherwise))
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Some(expr)
+    }
+
+    fn level(&mut self, level: usize) -> Option<Expr> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut left = self.level(level + 1)?;
+        loop {
+            let found = operators.iter().find(|(mark, _)| matches!(self.peek(), Some(Token::Mark(found)) if found == mark)).map(|(_, operator)| *operator);
+            let contained = level == 2 && matches!(self.peek(), Some(Token::Name(name)) if name == "in");
+            let Some(operator) = found.or(contained.then_some(Operator::In)) else { return Some(left) };
+            self.at += 1;
+            left = Expr::Binary(operator, Box::new(left), Box::new(self.level(level + 1)?));
+        }
+    }
+
+    fn unary(&mut self) -> Option<Expr> {
+        let mut negated = false;
+        while self.take("!") {
+            negated = !negated;
+        }
+        let expr = self.member()?;
+        Some(if negated { Expr::Not(Box::new(expr)) } else { expr })
+    }
+
+    fn member(&mut self) -> Option<Expr> {
+        let mut expr = self.primary()?;
+        loop {
+            if self.take("[") {
+                let index = self.choice()?;
+                self.need("]")?;
+                expr = Expr::Index(Box::new(expr), Box::new(index));
+            } else if self.take(".") {
+                let name = self.name()?;
+                expr = if self.take("(") { self.method(expr, &name)? } else { Expr::Field(Box::new(expr), unescaped(&name)) };
+            } else {
+                return Some(expr);
+            }
+        }
+    }
+
+    fn method(&mut self, receiver: Expr, name: &str) -> Option<Expr> {
+        let over = match name {
+            "all" => Some(Macro::All),
+            "exists" => Some(Macro::Exists),
+            "exists_one" => Some(Macro::ExistsOne),
+            "filter" => Some(Macro::Filter),
+            _ => None,
+        };
+        if let Some(over) = over {
+            let variable = self.name()?;
+            self.need(",")?;
+            let condition = self.choice()?;
+            self.need(")")?;
+            return Some(Expr::Macro(over, Box::new(receiver), variable, Box::new(condition)));
+        }
+        let (function, count) = match name {
+            "size" => (Function::Size, 0),
+            "contains" => (Function::Contains, 1),
+            "startsWith" => (Function::StartsWith, 1),
+            "endsWith" => (Function::EndsWith, 1),
+            "matches" => (Function::Matches, 1),
+            "split" => (Function::Split, 1),
+            _ => return None,
+        };
+        let mut arguments = vec![receiver];
+        arguments.extend(self.arguments()?);
+        (arguments.len() == count + 1).then_some(Expr::Call(function, arguments))
+    }
+
+    fn arguments(&mut self) -> Option<Vec<Expr>> {
+        let mut arguments = Vec::new();
+        if self.take(")") {
+            return Some(arguments);
+        }
+        loop {
+            arguments.push(self.choice()?);
+            if self.take(")") {
+                return Some(arguments);
+            }
+            self.need(",")?;
+        }
+    }
+
+    fn primary(&mut self) -> Option<Expr> {
+        if self.take("(") {
+            let expr = self.choice()?;
+            self.need(")")?;
+            return Some(expr);
+        }
+        if self.take("[") {
+            let mut items = Vec::new();
+            if self.take("]") {
+                return Some(Expr::List(items));
+            }
+            loop {
+                items.push(self.choice()?);
+                if self.take("]") {
+                    return Some(Expr::List(items));
+                }
+                self.need(",")?;
+            }
+        }
+        let token = self.peek()?.clone();
+        self.at += 1;
+        match token {
+            Token::Int(number) => Some(Expr::Int(number)),
+            Token::Text(text) => Some(Expr::Text(text)),
+            Token::Name(name) => match name.as_str() {
+                "true" => Some(Expr::Bool(true)),
+                "false" => Some(Expr::Bool(false)),
+                name if self.take("(") => self.call(name),
+                _ => Some(Expr::Name(name)),
+            },
+            Token::Mark(_) => None,
+        }
+    }
+
+    fn call(&mut self, name: &str) -> Option<Expr> {
+        let mut arguments = self.arguments()?;
+        let argument = if arguments.len() == 1 { arguments.pop()? } else { return None };
+        match (name, argument) {
+            ("has", Expr::Field(of, field)) => Some(Expr::Has(of, field)),
+            ("size", argument) => Some(Expr::Call(Function::Size, vec![argument])),
+            ("duration", argument) => Some(Expr::Call(Function::Duration, vec![argument])),
+            _ => None,
+        }
+    }
+}
+
+/// A field whose name is a word of the language is written with underscores around it.
+fn unescaped(name: &str) -> EcoString {
+    name.strip_prefix("__").and_then(|name| name.strip_suffix("__")).unwrap_or(name).into()
+}
