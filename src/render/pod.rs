@@ -3,24 +3,26 @@
 //! In: the pod spec of a composed component. Out: the pod spec of a template. Only absent and empty values are filled
 //! in, init containers never; nothing is merged here (ome-objects.md 2.1).
 
-use super::build::{node, set};
+use super::build::{IntoNode, node, set};
 use super::rules;
-use crate::yaml::{Map, Node, Rule};
+use crate::yaml::{Map, Node, Origin, Rule};
+
+const READINESS: Origin = Origin::Default(&rules::READINESS);
 
 /// The pod of a Deployment: defaults of the API server, and a readiness probe for `ome-container`.
 pub(crate) fn deployment(pod: &Node) -> Node {
     defaulted(pod, |container| {
         let named = container.get("name").and_then(Node::as_str) == Some("ome-container");
         if named && !present(container, "readinessProbe") {
-            let port = first_port(container).cloned().or_else(|| Some(Node::int(8080, crate::yaml::Origin::Derived(&rules::READINESS))));
-            let probe = node!(&rules::READINESS; {
+            let port = first_port(container).cloned().or_else(|| 8080.into_node(READINESS));
+            let probe = node!(READINESS; {
                 tcpSocket: { port: port },
                 timeoutSeconds: 1,
                 periodSeconds: 10,
                 successThreshold: 1,
                 failureThreshold: 3,
             });
-            set(container, "readinessProbe", probe, &rules::READINESS);
+            set(container, "readinessProbe", probe, READINESS);
         }
     })
 }
@@ -65,7 +67,7 @@ pub(crate) fn router(pod: &Node, account: &str) -> Node {
 }
 
 fn defaulted(pod: &Node, also: impl Fn(&mut Map)) -> Node {
-    const RULE: &Rule = &rules::POD_DEFAULTS;
+    const RULE: Origin = Origin::Default(&rules::POD_DEFAULTS);
     edited(
         pod,
         |spec| {
@@ -103,10 +105,9 @@ fn present(map: &Map, key: &str) -> bool {
     map.get(key).is_some_and(|node| !node.is_null())
 }
 
-fn default(map: &mut Map, key: &'static str, value: &'static str, rule: &'static Rule) {
+fn default(map: &mut Map, key: &'static str, value: &'static str, origin: Origin) {
     if map.get(key).is_none_or(|node| node.is_null() || node.as_str() == Some("")) {
-        let origin = crate::yaml::Origin::Default(rule);
-        map.insert_entry(crate::yaml::Entry { key: key.into(), key_origin: origin, node: Node::str(value, origin) });
+        set(map, key, value, origin);
     }
 }
 

@@ -64,7 +64,12 @@ impl Judge<'_> {
     }
 
     /// The objections of a validation function to a text.
+    ///
+    /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so (S0-058).
     pub(super) fn shaped(&mut self, at: &At<'_>, node: &Node, objections: Vec<impl Display>) {
+        if objections.is_empty() || node.as_str().is_some_and(|text| text.contains("{{")) {
+            return;
+        }
         for objection in objections {
             self.invalid(at, node, &objection.to_string(), "write it as the message says");
         }

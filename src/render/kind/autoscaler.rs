@@ -5,7 +5,7 @@ use crate::render::frame::Frame;
 use crate::render::metadata::without;
 use crate::render::sprintf::sprintf;
 use crate::render::{names, rules};
-use crate::yaml::{Map, Node, Rule, Value};
+use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
 /// Who scales a component.
@@ -40,8 +40,11 @@ fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
     let given = |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node.clone())));
     let min = given("minReplicas").filter(|(number, _)| *number >= 1);
     let least = min.as_ref().map_or(1, |(number, _)| *number);
-    let min = min.map(|(_, node)| node).or_else(|| 1.into_node(&rules::AUTOSCALER_BOUNDS));
-    let max = given("maxReplicas").filter(|(number, _)| *number >= least).map(|(_, node)| node).or_else(|| least.into_node(&rules::AUTOSCALER_BOUNDS));
+    let min = min.map(|(_, node)| node).or_else(|| 1.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
+    let max = given("maxReplicas")
+        .filter(|(number, _)| *number >= least)
+        .map(|(_, node)| node)
+        .or_else(|| least.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
     (min, max)
 }
 
@@ -54,7 +57,7 @@ fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
 pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::HPA;
     let (min, max) = bounds(frame);
-    let metric = frame.spec("scaleMetric").filter(|node| node.as_str() != Some("")).cloned().or_else(|| "cpu".into_node(&rules::HPA_METRIC));
+    let metric = frame.spec("scaleMetric").filter(|node| node.as_str() != Some("")).cloned().or_else(|| "cpu".into_node(Origin::Default(&rules::HPA_METRIC)));
     node!(RULE; {
         apiVersion: "autoscaling/v2",
         kind: "HorizontalPodAutoscaler",
@@ -75,7 +78,7 @@ fn utilization(frame: &Frame<'_>) -> Option<Node> {
             let percent = node.scalar_text().and_then(|text| text.parse::<i32>().ok()).unwrap_or(0);
             Some(Node::new(Value::Int(percent.into()), node.origin))
         }
-        None => frame.spec("scaleTarget").cloned().or_else(|| 80.into_node(&rules::HPA_METRIC)),
+        None => frame.spec("scaleTarget").cloned().or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
     }
 }
 
@@ -83,7 +86,7 @@ fn utilization(frame: &Frame<'_>) -> Option<Node> {
 /// `kedaConfig` of a component is never read, the service's counts for all of them.
 pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>) {
     const RULE: &Rule = &rules::KEDA;
-    const DEFAULTS: &Rule = &rules::KEDA_DEFAULTS;
+    const DEFAULTS: Origin = Origin::Default(&rules::KEDA_DEFAULTS);
     let config = frame.service.object.spec("kedaConfig");
     let configured = |key: &str| config.and_then(|config| config.get(key)).filter(|node| node.as_str() != Some("")).cloned();
     let annotated = |key: &str| frame.annotations.get(key).cloned();
@@ -133,7 +136,7 @@ fn authentication(mut reference: Node) -> Node {
     if let Some(map) = reference.as_map_mut()
         && map.get("kind").is_none_or(|kind| kind.is_null() || kind.as_str() == Some(""))
     {
-        set(map, "kind", "TriggerAuthentication", &rules::KEDA_DEFAULTS);
+        set(map, "kind", "TriggerAuthentication", Origin::Default(&rules::KEDA_DEFAULTS));
     }
     reference
 }

@@ -1,9 +1,12 @@
 //! Deployment, `apps/v1` (ome-objects.md 2.2).
 
-use crate::render::build::{node, set};
+use crate::render::build::{IntoNode, node, set};
 use crate::render::frame::Frame;
 use crate::render::{pod, rules};
 use crate::yaml::{Map, Node, Origin, Value};
+
+const DEFAULT: Origin = Origin::Default(&rules::DEPLOYMENT);
+const STRATEGY: Origin = Origin::Default(&rules::DEPLOYMENT_STRATEGY);
 
 /// The Deployment of a component. `spec.replicas` is never written: the autoscaler owns it.
 pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
@@ -19,22 +22,22 @@ pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
                 spec: (pod::deployment(pod_spec)),
             },
             strategy: (strategy(frame.spec("deploymentStrategy"))),
-            revisionHistoryLimit: 10,
-            progressDeadlineSeconds: 600,
+            revisionHistoryLimit: (10.into_node(DEFAULT)),
+            progressDeadlineSeconds: (600.into_node(DEFAULT)),
         },
     })
 }
 
 /// The component's strategy; an untold type is a rolling update, an untold rolling update adds one pod first.
 fn strategy(given: Option<&Node>) -> Node {
-    let mut strategy = given.filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(Origin::Derived(&rules::DEPLOYMENT_STRATEGY)));
+    let mut strategy = given.filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(STRATEGY));
     if let Value::Map(map) = &mut strategy.value {
         if is_empty(map, "type") {
-            set(map, "type", "RollingUpdate", &rules::DEPLOYMENT_STRATEGY);
+            set(map, "type", "RollingUpdate", STRATEGY);
         }
         let rolling = map.get("type").and_then(Node::as_str) == Some("RollingUpdate");
         if rolling && map.get("rollingUpdate").is_none_or(Node::is_null) {
-            set(map, "rollingUpdate", node!(&rules::DEPLOYMENT_STRATEGY; { maxUnavailable: 0, maxSurge: 1 }), &rules::DEPLOYMENT_STRATEGY);
+            set(map, "rollingUpdate", node!(STRATEGY; { maxUnavailable: 0, maxSurge: 1 }), STRATEGY);
         }
     }
     strategy

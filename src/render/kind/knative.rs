@@ -4,7 +4,7 @@ use crate::render::build::{IntoNode, node, set};
 use crate::render::frame::Frame;
 use crate::render::metadata::{VISIBILITY, label, text, with, without};
 use crate::render::rules;
-use crate::yaml::{Entry, Map, Node, Rule, Value};
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// Annotations of the Service itself; all others belong to its revisions.
 const MANAGED: [&str; 2] = ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
@@ -37,7 +37,7 @@ fn scaling(frame: &Frame<'_>) -> Map {
     let class = (!given.contains_key("autoscaling.knative.dev/class")).then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
     let entries = [
         class,
-        entry("autoscaling.knative.dev/min-scale", number("minReplicas").or_else(|| "1".into_node(RULE))),
+        entry("autoscaling.knative.dev/min-scale", number("minReplicas").or_else(|| "1".into_node(Origin::Default(RULE)))),
         entry("autoscaling.knative.dev/max-scale", number("maxReplicas").filter(|node| node.as_str() != Some("0"))),
         entry("autoscaling.knative.dev/target", number("scaleTarget")),
         entry("autoscaling.knative.dev/metric", number("scaleMetric")),

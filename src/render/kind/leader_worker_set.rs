@@ -4,7 +4,7 @@ use crate::render::build::{IntoNode, node};
 use crate::render::frame::Frame;
 use crate::render::metadata::{label, with, without};
 use crate::render::{names, pod, rules};
-use crate::yaml::{Map, Node, Rule};
+use crate::yaml::{Map, Node, Origin, Rule};
 
 /// Annotations that would make Prometheus scrape workers.
 const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape"];
@@ -12,7 +12,7 @@ const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometh
 /// The LeaderWorkerSet of a component with `workers` workers to a leader. Neither autoscaler nor budget belongs to it.
 pub(crate) fn object(frame: &Frame<'_>, leader: &Node, worker: &Node, workers: i64) -> Option<Node> {
     const RULE: &Rule = &rules::LEADER_WORKER_SET;
-    let replicas = frame.spec("minReplicas").cloned().or_else(|| 1.into_node(RULE));
+    let replicas = frame.spec("minReplicas").cloned().or_else(|| 1.into_node(Origin::Default(RULE)));
     // The label `app` is not shortened here, unlike a Deployment's.
     let leader_labels = with(&frame.queued_labels, [label("app", frame.name().clone(), &rules::APP_LABEL), label("ray.io/node-type", "head", RULE)]);
     let worker_annotations = without(&frame.annotations, |key| SCRAPED.contains(&key));

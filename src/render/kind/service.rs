@@ -6,7 +6,7 @@ use crate::render::build::{IntoNode, node};
 use crate::render::frame::Frame;
 use crate::render::metadata::{self, SERVICE_LABEL, SERVICE_TYPE, label, metadata};
 use crate::render::{pod, rules};
-use crate::yaml::{Map, Node, Rule};
+use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
 
 /// The Service of a component deployed as a Deployment.
@@ -61,7 +61,7 @@ fn service_type(annotations: &Map) -> Node {
         .get(SERVICE_TYPE)
         .filter(|node| matches!(node.as_str(), Some("LoadBalancer" | "NodePort" | "ClusterIP")))
         .cloned()
-        .unwrap_or_else(|| Node::str("ClusterIP", crate::yaml::Origin::Derived(&rules::SERVICE_TYPE)))
+        .unwrap_or_else(|| Node::str("ClusterIP", Origin::Default(&rules::SERVICE_TYPE)))
 }
 
 /// One entry per port of the first container, else port 8080 under a name: the one given, or the container's.
@@ -71,12 +71,12 @@ fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
     let declared = container.get("ports").map(Node::items).unwrap_or_default();
     if declared.is_empty() {
         let name = default_name.and_then(|name| name.into_node(RULE)).or_else(|| text(container, "name").cloned());
-        return node!(RULE; { name: name, protocol: "TCP", port: 8080, targetPort: 8080 }).into_iter().collect();
+        return node!(Origin::Default(RULE); { name: name, protocol: "TCP", port: 8080, targetPort: 8080 }).into_iter().collect();
     }
     let mut ports = Vec::with_capacity(declared.len());
     for declared in declared {
         let port = declared.get("containerPort").cloned().or_else(|| 0.into_node(RULE));
-        let protocol = text(declared, "protocol").cloned().or_else(|| "TCP".into_node(RULE));
+        let protocol = text(declared, "protocol").cloned().or_else(|| "TCP".into_node(Origin::Default(RULE)));
         ports.extend(node!(RULE; { name: (text(declared, "name")), protocol: protocol, port: (&port), targetPort: (&port) }));
     }
     ports
@@ -99,7 +99,7 @@ pub(crate) fn external(service: &Service, annotations: &Map, namespace: &Node, e
     let labels: Map = [label("component", "external-service", RULE), label(SERVICE_LABEL, name.clone(), RULE)].into_iter().collect();
     let component = (!service.predictor).then(|| label("component", entry.as_str(), RULE));
     let selector: Map = component.into_iter().chain([label(SERVICE_LABEL, name.clone(), RULE)]).collect();
-    let port = port.cloned().or_else(|| 8080.into_node(RULE));
+    let port = port.cloned().or_else(|| 8080.into_node(Origin::Default(RULE)));
     node!(RULE; {
         apiVersion: "v1",
         kind: "Service",
