@@ -34,6 +34,7 @@ pub mod decision;
 pub mod diag;
 pub mod dialect;
 pub mod emit;
+pub mod exchange;
 pub mod load;
 pub mod pipeline;
 pub mod policy;

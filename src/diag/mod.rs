@@ -51,6 +51,24 @@ pub struct Edit {
     pub insert: String,
 }
 
+/// A text with replacements that do not meet. What lies outside of the text, or within a character, is left out.
+pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Edit>) -> String {
+    let mut edits: Vec<&Edit> = edits.into_iter().collect();
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let mut out = String::with_capacity(text.len() + 16 * edits.len());
+    let mut at = 0;
+    for edit in edits {
+        let (start, end) = (edit.span.start as usize, edit.span.end as usize);
+        if let (Some(between), true) = (text.get(at..start), text.is_char_boundary(end)) {
+            out.push_str(between);
+            out.push_str(&edit.insert);
+            at = end;
+        }
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
 /// A finding. The first label is the primary one: the place that `file:line:column` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -190,4 +208,23 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    #[test]
+    fn replacements_are_made_in_the_order_of_the_text() {
+        let edit = |start: u32, end: u32, insert: &str| Edit { span: Span { source: SourceId(0), start, end }, insert: insert.into() };
+        for (edits, expected) in [
+            (vec![], "a: ü\nb: 1\n"),
+            (vec![edit(9, 10, "2"), edit(0, 0, "# x\n")], "# x\na: ü\nb: 2\n"),
+            (vec![edit(3, 5, "u"), edit(3, 5, "v")], "a: u\nb: 1\n"),
+            (vec![edit(4, 5, "x"), edit(90, 91, "x")], "a: ü\nb: 1\n"),
+        ] {
+            assert_eq!(edited("a: ü\nb: 1\n", &edits), expected, "{edits:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! the edits change: comments and layout stay. Nothing here decides what a safe repair is: whoever made the finding did.
 
 use super::{Error, file};
-use crate::diag::{Diagnostic, Edit};
+use crate::diag::{Diagnostic, Edit, edited};
 use crate::source::{SourceId, SourceKind, SourceMap};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
         return Err(if std::str::from_utf8(&bytes).is_ok() { Left::Changed } else { Left::Encoding });
     }
     let mut content = mark.to_vec();
-    content.extend_from_slice(edited(text, edits).as_bytes());
+    content.extend_from_slice(edited(text, edits.iter().copied()).as_bytes());
     file::replace(path, &content).map_err(Left::Io)
 }
 
@@ -80,21 +80,6 @@ fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<u
         chosen.entry(id).or_default().push(index);
     }
     chosen
-}
-
-/// The text with edits that do not meet.
-fn edited(text: &str, edits: &[&Edit]) -> String {
-    let mut edits = edits.to_vec();
-    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
-    let mut out = String::with_capacity(text.len() + 16 * edits.len());
-    let mut at = 0;
-    for edit in edits {
-        out.push_str(&text[at..edit.span.start as usize]);
-        out.push_str(&edit.insert);
-        at = edit.span.end as usize;
-    }
-    out.push_str(&text[at..]);
-    out
 }
 
 #[cfg(test)]
@@ -122,7 +107,7 @@ mod tests {
         let chosen = chosen(&found, &sources);
         assert_eq!(chosen[&id], [0, 2]);
         let edits: Vec<&Edit> = chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();
-        assert_eq!(edited(&sources.get(id).text, &edits), "a: true # why\nb: \"8\"\n");
+        assert_eq!(edited(&sources.get(id).text, edits), "a: true # why\nb: \"8\"\n");
     }
 
     #[test]

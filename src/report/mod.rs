@@ -8,6 +8,7 @@ pub mod code;
 pub mod explain;
 pub mod findings;
 pub mod github;
+pub mod import;
 pub mod json;
 pub mod junit;
 pub mod sarif;

@@ -199,7 +199,7 @@ fn ambiguous_words_are_repaired_by_quotes_and_nothing_else() {
 
 #[test]
 fn every_node_and_key_knows_its_place() {
-    let text = "é: [a, {b: \"ü\"}]\r\nc:\r\n  - |\r\n    x\r\n    y\r\n  - 'z'\r\nd: &d\r\n  e: 1\r\nf: *d\r\ng:\r\n";
+    let text = "é: [a, {b: \"ü\"}]\r\nc:\r\n  - |\r\n    x\r\n    y\r\n  - 'z' # it's\r\nd: &d\r\n  e: 1\r\nf: *d\r\ng:\r\n";
     let (nodes, found) = read(text);
     assert_eq!(found, []);
     let at = |keys: &str| {

@@ -4,5 +4,6 @@
 
 mod architecture;
 mod conformance;
+mod import;
 mod process;
 mod properties;

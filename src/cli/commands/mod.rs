@@ -5,6 +5,7 @@ pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod explain;
+pub(crate) mod import;
 pub(crate) mod man;
 pub(crate) mod overview;
 pub(crate) mod payload;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Show the fields of a kind.
     Schema(schema::Args),
+    /// Read from a model's config.json what selection needs to know of it.
+    Import(import::Args),
     /// Check requests and responses of the inference protocols.
     Payload(payload::Args),
     /// Explain a finding, reason or error code.
@@ -57,6 +60,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
+        Some(Command::Import(args)) => import::run(&args, io),
         Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),

@@ -27,6 +27,23 @@ enum Found {
     Meaning(Meaning),
 }
 
+/// A quoted scalar without what stands behind its closing quote; any other text as it is.
+fn quoted_part(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let Some(quote @ (b'"' | b'\'')) = bytes.first().copied() else { return text };
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quote == b'"' => at += 1,
+            byte if byte == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => at += 1,
+            byte if byte == quote => return &text[..=at],
+            _ => {}
+        }
+        at += 1;
+    }
+    text
+}
+
 impl Reader<'_> {
     /// Adds a scalar, as a key or as a value.
     pub(super) fn scalar(&self, tree: &mut Tree<'_>, mut written: Written<'_>) -> Result<(), Stopped> {
@@ -37,7 +54,10 @@ impl Reader<'_> {
             written.text = Cow::Owned(written.text.replace(mark, "\u{feff}"));
         }
         if matches!(written.style, ScalarStyle::Literal | ScalarStyle::Folded) || written.end > written.start {
-            written.end = written.start + offset(self.slice(written.start, written.end).trim_end().len());
+            let text = self.slice(written.start, written.end).trim_end();
+            // The scanner counts a comment behind a quoted scalar to it.
+            let text = if text.contains('#') { quoted_part(text) } else { text };
+            written.end = written.start + offset(text.len());
         }
         if self.old_breaks {
             self.old_breaks(tree, &written)?;

@@ -1,0 +1,155 @@
+//! Reads the numbers of a config.json, and remembers which were read and which were missing.
+
+use crate::diag::{Code, Diagnostic};
+use crate::yaml::{Node, Value};
+
+/// The greatest number of a config that is believed; published models stay far below it. It keeps every product of the
+/// formulae within 128 bits.
+const GREATEST: i64 = 10_000_000;
+
+/// The greatest size of a patch, of a square of patches and the like, which are squared.
+const GREATEST_SMALL: i64 = 10_000;
+
+/// The most layers that are believed: they are counted one by one.
+const MOST_LAYERS: i64 = 10_000;
+
+/// A key that was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Used<'a> {
+    pub(super) key: &'static str,
+    pub(super) node: &'a Node,
+}
+
+/// One object of a config.json, and the one around it.
+pub(super) struct Config<'a> {
+    node: &'a Node,
+    /// Where keys are looked up next: the whole config around its `text_config`.
+    outer: Option<&'a Node>,
+    /// What `transformers` assumes for keys that are absent; it writes nested configs without them.
+    defaults: &'static [(&'static str, u128)],
+    /// What was read, in the order of reading, each key once.
+    pub(super) used: Vec<Used<'a>>,
+    /// Keys that the count needs and that are not there.
+    pub(super) missing: Vec<&'static str>,
+    /// Values that cannot be what they say.
+    pub(super) bad: Vec<Diagnostic>,
+}
+
+impl<'a> Config<'a> {
+    pub(super) fn new(node: &'a Node, outer: Option<&'a Node>) -> Self {
+        Self { node, outer, defaults: &[], used: Vec::new(), missing: Vec::new(), bad: Vec::new() }
+    }
+
+    /// With what counts for absent keys.
+    pub(super) fn with_defaults(mut self, defaults: &'static [(&'static str, u128)]) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// The object itself.
+    pub(super) fn root(&self) -> &'a Node {
+        self.node
+    }
+
+    /// A config of a part: `vision_config`, `ffn_config`. What it reads is told to this one by [`Self::absorb`].
+    pub(super) fn part(&self, key: &str) -> Option<Config<'a>> {
+        Some(Config::new(self.find(key)?, None)).filter(|part| part.node.as_map().is_some())
+    }
+
+    /// Takes over what a part has read and missed.
+    pub(super) fn absorb(&mut self, part: Config<'a>) {
+        self.used.extend(part.used);
+        self.missing.extend(part.missing);
+        self.bad.extend(part.bad);
+    }
+
+    /// A value, here or around.
+    pub(super) fn find(&self, key: &str) -> Option<&'a Node> {
+        self.node.get(key).or_else(|| self.outer.and_then(|outer| outer.get(key)))
+    }
+
+    /// The first of these keys that has a value; it counts as read.
+    pub(super) fn first(&mut self, keys: &[&'static str]) -> Option<&'a Node> {
+        let (key, node) = keys.iter().find_map(|key| Some((*key, self.find(key)?)))?;
+        if !self.used.iter().any(|used| std::ptr::eq(used.node, node)) {
+            self.used.push(Used { key, node });
+        }
+        Some(node)
+    }
+
+    /// A number that may be absent.
+    pub(super) fn maybe(&mut self, keys: &[&'static str]) -> Option<u128> {
+        self.up_to(keys, GREATEST)
+    }
+
+    /// A small number with a default: one that the formulae square.
+    pub(super) fn small(&mut self, keys: &[&'static str], default: u128) -> u128 {
+        self.up_to(keys, GREATEST_SMALL).unwrap_or(default)
+    }
+
+    fn up_to(&mut self, keys: &[&'static str], greatest: i64) -> Option<u128> {
+        let Some(node) = self.first(keys) else {
+            return self.defaults.iter().find(|(key, _)| keys.contains(key)).map(|(_, number)| *number);
+        };
+        // Some write one number per layer and mean the same for each.
+        let number = match &node.value {
+            Value::List(items) if items.iter().all(|item| item == &items[0]) => items.first().and_then(Node::as_int),
+            _ => node.as_int(),
+        };
+        if let Some(number) = number.filter(|number| *number <= greatest).and_then(|number| u128::try_from(number).ok()) {
+            return Some(number);
+        }
+        if self.bad.iter().all(|found| found.span().is_none() || found.span() != node.origin.span()) {
+            let shown = node.scalar_text().map_or_else(|| node.kind_name().to_owned(), |text| format!("`{text}`"));
+            let message = format!("`{}` is {shown}; a whole number from 0 to {greatest} is needed", keys[0]);
+            self.bad.push(Diagnostic::new(Code::InvalidValue, message).at(node.origin.span()).path(keys[0]));
+        }
+        Some(0)
+    }
+
+    /// A number with a default.
+    pub(super) fn or(&mut self, keys: &[&'static str], default: u128) -> u128 {
+        self.maybe(keys).unwrap_or(default)
+    }
+
+    /// A number that has to be there; 0, and remembered as missing, when it is not.
+    pub(super) fn need(&mut self, keys: &[&'static str]) -> u128 {
+        let number = self.maybe(keys);
+        self.required(keys[0], number)
+    }
+
+    /// Layers, to be counted one by one.
+    pub(super) fn layers(&mut self, keys: &[&'static str]) -> u128 {
+        let number = self.up_to(keys, MOST_LAYERS);
+        self.required(keys[0], number)
+    }
+
+    /// A small number that has to be there.
+    pub(super) fn need_small(&mut self, keys: &[&'static str]) -> u128 {
+        let number = self.up_to(keys, GREATEST_SMALL);
+        self.required(keys[0], number)
+    }
+
+    fn required(&mut self, key: &'static str, number: Option<u128>) -> u128 {
+        if number.is_none() && !self.missing.contains(&key) {
+            self.missing.push(key);
+        }
+        number.unwrap_or(0)
+    }
+
+    /// A switch with a default.
+    pub(super) fn flag(&mut self, key: &'static str, default: bool) -> bool {
+        self.first(&[key]).and_then(Node::as_bool).unwrap_or(default)
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, key: &'static str) -> Option<&'a str> {
+        self.first(&[key]).and_then(Node::as_str)
+    }
+
+    /// Whether a list of numbers is there and has this one.
+    pub(super) fn lists(&mut self, key: &'static str, number: u128) -> Option<bool> {
+        let node = self.first(&[key])?;
+        matches!(node.value, Value::List(_)).then(|| node.items().iter().filter_map(Node::as_int).any(|item| u128::try_from(item) == Ok(number)))
+    }
+}

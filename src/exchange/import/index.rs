@@ -1,0 +1,68 @@
+//! A safetensors index as evidence: which files there are, and how many parameters they hold.
+
+use super::count::Count;
+use super::quantization;
+use crate::quantity::ParamCount;
+use crate::source::Span;
+use crate::yaml::Node;
+use std::collections::BTreeSet;
+
+/// What a weight map lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Files {
+    pub(super) files: usize,
+    pub(super) tensors: usize,
+}
+
+/// Counts the files and tensors of an index.
+pub(super) fn files(index: &Node) -> Files {
+    let map = index.get("weight_map");
+    let entries = || map.into_iter().flat_map(Node::entries);
+    let names: BTreeSet<&str> = entries().filter_map(|entry| entry.node.as_str()).collect();
+    Files { files: names.len(), tensors: entries().count() }
+}
+
+/// How many parameters an index says there are.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    pub(super) parameters: ParamCount,
+    pub(super) text: String,
+    pub(super) span: Option<Span>,
+}
+
+impl Stored {
+    /// Whether a count agrees: within a hundredth, or but for the shared head, which some files hold twice.
+    pub(super) fn agrees(&self, counted: u64, count: &Count) -> bool {
+        let stored = self.parameters.0;
+        let embedding = count.parts.iter().find(|(part, _)| *part == "embedding").map_or(0, |(_, size)| *size);
+        let near = |counted: u128| u128::from(stored).abs_diff(counted) <= counted / 100;
+        near(counted.into()) || near(u128::from(counted) + embedding)
+    }
+}
+
+/// Parameters by an index: as it states them, or its bytes by the width of the weights. Bytes of quantized weights tell
+/// nothing.
+pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
+    let whole = |key: &str| {
+        let node = index.at(&["metadata", key])?;
+        // Some indexes write floats.
+        let number = u64::try_from(node.as_int()?).ok().filter(|number| *number > 0)?;
+        Some((number, node.origin.span()))
+    };
+    if let Some((parameters, span)) = whole("total_parameters") {
+        return Some(Stored { parameters: ParamCount(parameters), text: "`metadata.total_parameters` of the index".into(), span });
+    }
+    if quantization::config(config).is_some() {
+        return None;
+    }
+    let (key, dtype) = super::text_of(config, &["torch_dtype", "dtype"])?;
+    let width = match dtype.as_str()? {
+        "float64" => 8,
+        "float32" | "float" => 4,
+        "float16" | "bfloat16" | "half" => 2,
+        _ => return None,
+    };
+    let (bytes, span) = whole("total_size")?;
+    let text = format!("`metadata.total_size` of the index, {bytes} bytes, by {width} bytes of `{key}: {}`", dtype.as_str().unwrap_or_default());
+    Some(Stored { parameters: ParamCount(bytes / width), text, span })
+}
