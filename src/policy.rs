@@ -109,6 +109,15 @@ pub enum ModelKindRule {
     ConfigMapOnly,
 }
 
+/// How the accelerator class of a component is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceleratorRule {
+    /// Requirements, preference and strategy over all classes (OEP-0003).
+    Requirements,
+    /// A named class, or a policy over the classes the runtime lists (accelerators.md 2).
+    Policy,
+}
+
 /// How the service's part is laid over the runtime's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerRule {
@@ -199,6 +208,8 @@ pub struct Policy {
     pub model_kind: ModelKindRule,
     /// The accelerator classes a service names must be listed by the runtime (ome-selection 2.3).
     pub accelerator_gate: bool,
+    /// See [`AcceleratorRule`].
+    pub accelerators: AcceleratorRule,
     /// A service without `engine` gets one (S0-050, S2-017).
     pub implied_engine: bool,
     /// A service whose runtime is named may do without a model (S2-046).
@@ -239,6 +250,7 @@ pub static OME_DOCUMENTED: Policy = Policy {
     protocol: ProtocolRule::Listed,
     model_kind: ModelKindRule::Honoured,
     accelerator_gate: false,
+    accelerators: AcceleratorRule::Requirements,
     implied_engine: true,
     model_optional: true,
     crd_defaults: false,
@@ -267,6 +279,7 @@ pub static OME_V0_1_5: Policy = Policy {
     protocol: ProtocolRule::Ignored,
     model_kind: ModelKindRule::ConfigMapOnly,
     accelerator_gate: true,
+    accelerators: AcceleratorRule::Policy,
     implied_engine: false,
     model_optional: false,
     crd_defaults: true,

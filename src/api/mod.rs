@@ -3,6 +3,7 @@
 //! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here knows how a field is
 //! spelt in a file (that is `dialect`) or decides anything.
 
+mod accelerator;
 mod config;
 mod model;
 mod model_serving;
@@ -11,6 +12,10 @@ mod runtime;
 mod service;
 mod version;
 
+pub use accelerator::{
+    AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
+    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
+};
 pub use config::{IngressConfig, OperatorConfig};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};

@@ -24,6 +24,8 @@ pub struct FormatEntry {
     pub quantization: Option<Field<EcoString>>,
     /// `diffusionPipeline`.
     pub diffusion: Option<Diffusion>,
+    /// `acceleratorConfig`, by class name.
+    pub accelerator_config: Option<Node>,
     /// `autoSelect`; unset is not false for the controller's score.
     pub auto_select: Option<Field<bool>>,
     /// `priority`.
@@ -58,6 +60,8 @@ pub struct Runtime {
     pub protocols: Vec<Field<EcoString>>,
     /// `acceleratorRequirements.acceleratorClasses`.
     pub accelerator_classes: Vec<Field<EcoString>>,
+    /// `acceleratorRequirements` as the documents read them.
+    pub accelerators: super::AcceleratorRequirements,
     /// See [`DecodedConfigs`].
     pub decoded: DecodedConfigs,
 }

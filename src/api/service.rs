@@ -95,6 +95,8 @@ pub struct Service {
     pub protocol: Option<Field<EcoString>>,
     /// Accelerator classes the service names (annotation, selector, component overrides), sorted, without repeats.
     pub accelerator_classes: Vec<Field<EcoString>>,
+    /// Everything it says about accelerators.
+    pub accelerators: super::AcceleratorWish,
     /// Was written in the deprecated predictor form, which still has content.
     pub predictor: bool,
 }

@@ -1,7 +1,7 @@
 //! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
 
 use super::{Catalog, RuntimeSet, Views};
-use crate::api::{Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Semantics;
 use ecow::EcoString;
@@ -21,7 +21,7 @@ enum Item {
     Weight(FineTunedWeight),
     Service(Box<Views>),
     ModelServing(Box<ModelServing>),
-    AcceleratorClass(Object),
+    AcceleratorClass(Box<[AcceleratorClass; 2]>),
     Node(Object),
     Other(Object),
 }
@@ -34,7 +34,8 @@ impl Item {
             Self::Weight(weight) => &weight.object,
             Self::Service(views) => &views.documented.object,
             Self::ModelServing(serving) => &serving.object,
-            Self::AcceleratorClass(object) | Self::Node(object) | Self::Other(object) => object,
+            Self::AcceleratorClass(views) => &views[0].object,
+            Self::Node(object) | Self::Other(object) => object,
         }
     }
 }
@@ -80,9 +81,9 @@ impl Builder {
         self.add(Item::ModelServing(Box::new(serving)));
     }
 
-    /// Adds an accelerator class.
-    pub fn accelerator_class(&mut self, object: Object) {
-        self.add(Item::AcceleratorClass(object));
+    /// Adds an accelerator class as both semantics read it.
+    pub fn accelerator_class(&mut self, documented: AcceleratorClass, controller: AcceleratorClass) {
+        self.add(Item::AcceleratorClass(Box::new([documented, controller])));
     }
 
     /// Adds a node.
@@ -158,8 +159,8 @@ impl Builder {
                 }
                 Item::Service(views) => catalog.services.push(*views),
                 Item::ModelServing(serving) => catalog.model_servings.push(*serving),
-                Item::AcceleratorClass(object) => {
-                    catalog.accelerator_classes.insert(object.id.name.clone(), object);
+                Item::AcceleratorClass(views) => {
+                    catalog.accelerator_classes.insert(views[0].name().clone(), *views);
                 }
                 Item::Node(object) => {
                     catalog.nodes.insert(object.id.name.clone(), object);

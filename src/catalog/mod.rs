@@ -9,7 +9,7 @@ mod runtimes;
 pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
-use crate::api::{Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::policy::Semantics;
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
@@ -32,6 +32,13 @@ impl Views {
     }
 }
 
+fn view(views: &[AcceleratorClass; 2], semantics: Semantics) -> &AcceleratorClass {
+    match semantics {
+        Semantics::Documented => &views[0],
+        Semantics::Controller => &views[1],
+    }
+}
+
 /// All loaded objects.
 #[derive(Debug, Default)]
 pub struct Catalog {
@@ -42,7 +49,8 @@ pub struct Catalog {
     weights: BTreeMap<EcoString, FineTunedWeight>,
     services: Vec<Views>,
     model_servings: Vec<ModelServing>,
-    accelerator_classes: BTreeMap<EcoString, Object>,
+    /// As the documents and as the controller read them.
+    accelerator_classes: BTreeMap<EcoString, [AcceleratorClass; 2]>,
     nodes: BTreeMap<EcoString, Object>,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
@@ -97,12 +105,22 @@ impl Catalog {
 
     /// An accelerator class.
     pub fn accelerator_class(&self, name: &str) -> Option<&Object> {
-        self.accelerator_classes.get(name)
+        self.accelerator_classes.get(name).map(|views| &views[0].object)
     }
 
     /// All accelerator classes by name.
     pub fn accelerator_classes(&self) -> impl Iterator<Item = &Object> {
-        self.accelerator_classes.values()
+        self.accelerator_classes.values().map(|views| &views[0].object)
+    }
+
+    /// An accelerator class as a semantics reads it.
+    pub fn class(&self, semantics: Semantics, name: &str) -> Option<&AcceleratorClass> {
+        self.accelerator_classes.get(name).map(|views| view(views, semantics))
+    }
+
+    /// All accelerator classes by name, as a semantics reads them.
+    pub fn classes(&self, semantics: Semantics) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
+        self.accelerator_classes.values().map(move |views| view(views, semantics))
     }
 
     /// All nodes by name.
@@ -127,7 +145,7 @@ impl Catalog {
             .map(|model| &model.object)
             .chain(self.all_runtimes().map(|runtime| &runtime.object))
             .chain(self.weights.values().map(|weight| &weight.object))
-            .chain(self.accelerator_classes.values())
+            .chain(self.accelerator_classes())
             .chain(self.services.iter().map(|views| &views.documented.object))
             .chain(self.model_servings.iter().map(|serving| &serving.object))
             .chain(self.nodes.values())

@@ -8,7 +8,7 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{Composed, ComposedComponent, edit, gpus, node_selector, quantities, router};
+use super::{Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router};
 use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -59,7 +59,7 @@ pub fn compose<'a, R: Record>(
         return Err(error.clone());
     }
     let (model, runtime) = (resolution.model, resolution.chosen());
-    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, config, rec)?;
+    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, &resolution.accelerators, config, rec)?;
     let mut components = Vec::with_capacity(merged.len());
     if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
         return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
@@ -79,7 +79,7 @@ pub fn compose<'a, R: Record>(
             Some((worker, count)) => main.saturating_add(gpus::of_pod(worker).saturating_mul(*count)),
             None => main.saturating_mul(component.pods_per_replica()),
         };
-        let MergedComponent { kind, name, mode, spec } = component;
+        let MergedComponent { kind, name, mode, spec, .. } = component;
         components.push(ComposedComponent { kind, name, mode, spec, labels, annotations, pod, worker, gpus });
     }
     Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
@@ -92,7 +92,7 @@ struct Builder<'a> {
     sources: &'a Sources<'a>,
     annotations: &'a Map,
     service_annotations: &'a Map,
-    component: &'a MergedComponent,
+    component: &'a MergedComponent<'a>,
 }
 
 /// A pod and, of a component with workers, the workers' pod with their number.
@@ -117,8 +117,10 @@ impl Builder<'_> {
         if let Some(map) = pod.as_map_mut() {
             map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
         }
+        let accelerator = self.component.accelerator.as_ref();
         let steps = Steps {
             policy: self.policy,
+            accelerator,
             model: self.sources.model,
             fine_tuned: self.sources.fine_tuned,
             annotations: self.annotations,
@@ -131,7 +133,17 @@ impl Builder<'_> {
             router::run_as_account(&mut pod, self.place.service.name(), rec);
         } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
             let written = self.place.service.component(self.component.kind);
-            node_selector::apply(self.policy, &mut pod, self.sources.model, self.sources.runtime, written, rec);
+            let layers = [
+                self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
+                accelerator::node_selector(accelerator),
+                written.and_then(|component| component.get("nodeSelector")),
+            ];
+            node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
+        }
+        if self.policy.layers == LayerRule::Typed
+            && let Some(accelerator) = accelerator
+        {
+            accelerator::replace_affinity(accelerator, &mut pod, self.place.service.component(self.component.kind), rec);
         }
         if self.policy.layers == LayerRule::Written {
             quantities::canonical(&mut pod);
@@ -190,20 +202,12 @@ impl Builder<'_> {
             return;
         }
         if self.policy.layers == LayerRule::Typed
-            && !self.states_resources()
+            && !accelerator::states_resources(self.place.service, self.component.kind)
             && let Some(spec) = self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
         {
             container::resources_of_runtime(container, spec);
         }
         steps.run(container, rec);
-    }
-
-    /// Whether the service's own top-level runner states resources; empty mappings count (ome-components 2.1).
-    fn states_resources(&self) -> bool {
-        let component = self.place.service.component(self.component.kind);
-        component.and_then(|component| component.at(&["runner", "resources"])).is_some_and(|resources| {
-            resources.get("limits").is_some() || resources.get("requests").is_some() || resources.get("claims").is_some_and(|claims| !claims.is_empty())
-        })
     }
 
     fn expand(&self, pod: &mut Node, main: usize, role: PodRole, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {

@@ -1,12 +1,13 @@
 //! Components after merging: one spec and one deployment mode each. The cheap half of composing; `plan` needs no more.
 
+use super::accelerator::{self, Accelerator};
 use super::edit::{lost, within};
 use super::history::{Record, Step};
 use super::lint::Place;
 use super::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
 use super::{gpus, layer, lint, merge, mode, typed};
 use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{FaultRule, LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Node, Origin};
@@ -14,7 +15,7 @@ use ecow::{EcoString, eco_format};
 
 /// One component of a service with its merged spec.
 #[derive(Clone, Debug)]
-pub struct MergedComponent {
+pub struct MergedComponent<'a> {
     /// Which one.
     pub kind: ComponentKind,
     /// `SERVICE-engine` and so on, not truncated.
@@ -23,9 +24,11 @@ pub struct MergedComponent {
     pub mode: DeploymentMode,
     /// Runtime and service merged, replica counts filled in.
     pub spec: Node,
+    /// The accelerator class it runs on.
+    pub accelerator: Option<Accelerator<'a>>,
 }
 
-impl MergedComponent {
+impl MergedComponent<'_> {
     /// Least number of replicas; 1 when the spec says nothing usable.
     pub fn min_replicas(&self) -> i64 {
         self.spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1)
@@ -78,13 +81,14 @@ impl MergedComponent {
 ///
 /// # Errors
 /// What the operator says when it gives up before it builds anything.
-pub fn merged<R: Record>(
+pub fn merged<'a, R: Record>(
     policy: &Policy,
     service: &Service,
-    runtime: Option<&Runtime>,
+    runtime: Option<&'a Runtime>,
+    accelerators: &[AcceleratorDecision<'a>],
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Vec<MergedComponent>>, ServiceError> {
+) -> Result<Checked<Vec<MergedComponent<'a>>>, ServiceError> {
     let mut findings = Vec::new();
     if let Some(message) = &config.error {
         return Err(error(service, Code::InvalidInput, message.as_str()));
@@ -104,8 +108,16 @@ pub fn merged<R: Record>(
         let mut spec = laid_over(policy, runtime, *kind, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
-            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec });
+            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec, accelerator: None });
             continue;
+        }
+        let decision = accelerators.iter().find(|decision| decision.component == *kind);
+        let accelerator = decision.and_then(|decision| Accelerator::of(decision, runtime));
+        if let Some(accelerator) = &accelerator
+            && policy.layers == LayerRule::Typed
+            && !accelerator::states_resources(service, *kind)
+        {
+            within(Step::Field(kind.as_str()), rec, |rec| accelerator::overwrite_resources(&mut spec, accelerator.class, rec));
         }
         let mode = mode::of_component(*kind, &spec, beside_decoder);
         if policy.replicas == ReplicaRule::Runtime {
@@ -115,7 +127,7 @@ pub fn merged<R: Record>(
                 raise_min_replicas(&place, &mut spec, rec, &mut findings);
             }
         }
-        let component = MergedComponent { kind: *kind, name, mode, spec };
+        let component = MergedComponent { kind: *kind, name, mode, spec, accelerator };
         refuse(policy, service, &component)?;
         faults(policy, &place, &component, &mut findings);
         components.push(component);
@@ -124,7 +136,7 @@ pub fn merged<R: Record>(
 }
 
 /// What can be said of a merged component without building its pods.
-fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent, findings: &mut Vec<Diagnostic>) {
+fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent<'_>, findings: &mut Vec<Diagnostic>) {
     let path = |origin: Origin, field: &str| place.path(origin, field);
     lint::worker_size(&component.spec, &path, findings);
     if policy.pod_faults == FaultRule::Print {
@@ -196,7 +208,7 @@ fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
 }
 
 /// What stops the operator before it builds anything.
-fn refuse(policy: &Policy, service: &Service, component: &MergedComponent) -> Result<(), ServiceError> {
+fn refuse(policy: &Policy, service: &Service, component: &MergedComponent<'_>) -> Result<(), ServiceError> {
     let kind = component.kind.as_str();
     match component.mode {
         DeploymentMode::VirtualDeployment => Err(refusal(

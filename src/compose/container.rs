@@ -1,5 +1,6 @@
 //! What the operator does to the container that runs the model, and how it joins the pod.
 
+use super::accelerator::{self, Accelerator};
 use super::edit::{list_mut, lost, map_mut, mapping, position, text, within};
 use super::fine_tuned::FineTuned;
 use super::history::{Record, Step};
@@ -19,6 +20,7 @@ const PARALLELISM: &str = "PARALLELISM_SIZE";
 /// What the steps on a container and its pod look at.
 pub(super) struct Steps<'a> {
     pub(super) policy: &'a Policy,
+    pub(super) accelerator: Option<&'a Accelerator<'a>>,
     pub(super) model: Option<&'a Model>,
     pub(super) fine_tuned: Option<&'a FineTuned>,
     pub(super) annotations: &'a Map,
@@ -31,8 +33,11 @@ impl Steps<'_> {
     pub(super) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
-        // What a chosen accelerator does to environment, resources and arguments comes here.
-        self.parallelism(container, rec);
+        match self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed) {
+            // PARALLELISM_SIZE is set only where no class was chosen (ome-components 2.7).
+            Some(accelerator) => accelerator::overwrite_container(accelerator, container, rec),
+            None => self.parallelism(container, rec),
+        }
     }
 
     /// The model and its path on a node, when it lies on nodes.

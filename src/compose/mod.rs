@@ -4,6 +4,8 @@
 //! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
 //! runtime nor a workload kind.
 
+mod accelerator;
+mod arguments;
 mod assemble;
 mod component;
 mod container;
@@ -30,6 +32,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use accelerator::Accelerator;
 pub use assemble::compose;
 pub use component::{MergedComponent, merged};
 pub use mode::of_service as service_mode;

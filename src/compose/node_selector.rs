@@ -3,16 +3,16 @@
 use super::edit::{lost, map_mut, within};
 use super::history::{Record, Step};
 use super::rules::MODEL_READY;
-use crate::api::{Model, Runtime};
+use crate::api::Model;
 use crate::policy::Policy;
 use crate::quantity::hash::model_ready_label;
 use crate::yaml::{Node, Origin};
 
 /// Adds the selectors of the model, of the runtime as a whole and of the service's component to those of the pod.
 ///
-/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an accelerator class's (which
-/// would stand in between), the service's component (ome-components 2.2, S0-044).
-pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&Model>, runtime: Option<&Runtime>, component: Option<&Node>, rec: &mut R) {
+/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an accelerator class's, the
+/// service's component (ome-components 2.2, S0-044, S2-065).
+pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&Model>, layers: [Option<&Node>; 3], rec: &mut R) {
     if let Some(model) = model.filter(|_| policy.ready_label) {
         let key = model_ready_label(model.object.id.scope.namespace().map(ecow::EcoString::as_str), &model.object.id.name);
         let origin = Origin::Derived(&MODEL_READY);
@@ -20,7 +20,6 @@ pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&M
             map.insert(key, Node::str("Ready", origin));
         }
     }
-    let layers = [runtime.and_then(|runtime| runtime.object.spec("nodeSelector")), component.and_then(|component| component.get("nodeSelector"))];
     for layer in layers.into_iter().flatten().filter(|layer| !layer.is_empty()) {
         let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
         within(Step::Field("nodeSelector"), rec, |rec| {

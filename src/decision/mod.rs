@@ -3,13 +3,17 @@
 //! In: answers of `resolve`. Out: values that `report` words and `compose` follows. No verbs here: nothing is decided
 //! and nothing is worded.
 
+mod accelerator;
 mod reason;
 mod runtime;
 
+pub use accelerator::{
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, Truth,
+};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};
 
-use crate::api::{Model, Runtime};
+use crate::api::{ComponentKind, Model, Runtime};
 use crate::diag::Code;
 use crate::source::Span;
 
@@ -66,6 +70,8 @@ pub struct Resolution<'a> {
     pub model: Option<&'a Model>,
     /// The runtime decision; its `chosen` is the runtime.
     pub runtime: RuntimeDecision<'a>,
+    /// The accelerator of engine and decoder, in this order; none where no runtime was chosen.
+    pub accelerators: Vec<AcceleratorDecision<'a>>,
     /// Why the service cannot be planned.
     pub error: Option<ServiceError>,
 }
@@ -74,5 +80,10 @@ impl<'a> Resolution<'a> {
     /// The runtime that was chosen.
     pub fn chosen(&self) -> Option<&'a Runtime> {
         self.runtime.chosen
+    }
+
+    /// The decision for a component.
+    pub fn accelerator(&self, component: ComponentKind) -> Option<&AcceleratorDecision<'a>> {
+        self.accelerators.iter().find(|decision| decision.component == component)
     }
 }

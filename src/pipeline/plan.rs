@@ -146,14 +146,14 @@ impl<'a> Planner<'a> {
         let mut diagnostics = Vec::new();
         let mut components = Vec::new();
         if error.is_none() {
-            match compose::merged(selector.policy(), service, resolution.chosen(), self.catalog.config(), &mut ()) {
+            match compose::merged(selector.policy(), service, resolution.chosen(), &resolution.accelerators, self.catalog.config(), &mut ()) {
                 Ok(merged) => {
                     diagnostics = merged.diagnostics;
                     components = merged.value.iter().map(planned_component).collect();
                 }
                 Err(failed) => error = Some(failed),
             }
-        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, self.catalog.config(), &mut ()) {
+        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, &[], self.catalog.config(), &mut ()) {
             // What the service alone says of its components stands, whatever failed.
             components = merged.value.iter().map(planned_component).collect();
         }
@@ -161,7 +161,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn planned_component(component: &compose::MergedComponent) -> PlannedComponent {
+fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedComponent {
     PlannedComponent {
         kind: component.kind,
         mode: component.mode,

@@ -1,6 +1,6 @@
 //! Documents become typed objects, objects a catalog.
 
-use crate::api::{Api, Field, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{AcceleratorClass, Api, Field, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::{kthena, ome};
@@ -49,7 +49,7 @@ enum Typed {
     Weight(Box<FineTunedWeight>),
     Service(Box<(Service, Service)>),
     ModelServing(Box<ModelServing>),
-    AcceleratorClass(Object),
+    AcceleratorClass(Box<[AcceleratorClass; 2]>),
     Node(Object),
     Config(Box<OperatorConfig>, Object),
     Other(Object),
@@ -75,7 +75,10 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             Some(Typed::Weight(weight)) => builder.weight(*weight),
             Some(Typed::Service(views)) => builder.service(views.0, views.1),
             Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
-            Some(Typed::AcceleratorClass(object)) => builder.accelerator_class(object),
+            Some(Typed::AcceleratorClass(views)) => {
+                let [documented, controller] = *views;
+                builder.accelerator_class(documented, controller);
+            }
             Some(Typed::Node(object)) => builder.node(object),
             Some(Typed::Config(config, object)) => {
                 builder.config(*config);
@@ -112,7 +115,9 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
         (Api::Ome, "ServingRuntime" | "ClusterServingRuntime") => Typed::Runtime(Box::new(ome::runtime(object, semantics, diagnostics))),
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
-        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(object),
+        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
+            [Semantics::Documented, Semantics::Controller].map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
+        )),
         (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(&object, given, diagnostics))),
         (Api::Kthena, "ModelServing") if is_model_serving => {
             let serving = kthena::model_serving(object, given.kthena);

@@ -48,6 +48,7 @@ pub(crate) fn service(object: &str) -> Service {
         runtime: None,
         components,
         protocol: None,
+        accelerators: crate::api::AcceleratorWish::default(),
         accelerator_classes: Vec::new(),
         predictor: false,
     }

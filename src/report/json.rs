@@ -88,7 +88,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "api": planned.service.object.api.as_str(),
         "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
-        "accelerators": [],
+        "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(component).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(error),
     });

@@ -3,6 +3,7 @@
 //! In: data of the floors below. Out: text and JSON. This room cannot decide: it words what was decided, and it calls
 //! no verb of the rooms below.
 
+pub mod accelerator;
 pub mod catalog;
 pub mod code;
 pub mod explain;

@@ -8,6 +8,7 @@
 //! nothing else of the service. [`Selector`] remembers decisions by that key, so a fleet of S services over M models asks
 //! the R runtimes M times (per namespace with runtimes of its own), not S times: S + M·R, not S·R.
 
+mod accelerator;
 mod model;
 mod runtime;
 
@@ -130,6 +131,7 @@ fn decide<'a>(
     let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
         model,
         runtime: RuntimeDecision { basis, protocol: protocol.clone(), ..RuntimeDecision::none() },
+        accelerators: Vec::new(),
         error: Some(error),
     };
     let named = service.runtime.as_ref();
@@ -152,7 +154,7 @@ fn decide<'a>(
         return match runtime::named_without_model(runtimes, service, named) {
             Ok(mut decision) => {
                 decision.protocol = protocol;
-                Resolution { model: None, runtime: decision, error: None }
+                with_accelerators(policy, catalog, service, None, decision, None)
             }
             Err(error) => failed(None, basis, error),
         };
@@ -175,10 +177,27 @@ fn decide<'a>(
         Ok(mut decision) => {
             decision.protocol = protocol;
             let error = (decision.chosen.is_none()).then(|| runtime::failure(&request, service, named, &decision)).flatten();
-            Resolution { model: Some(model), runtime: decision, error }
+            with_accelerators(policy, catalog, service, Some(model), decision, error)
         }
         Err(error) => failed(Some(model), basis, error),
     }
+}
+
+/// The accelerators of a service whose runtime is decided.
+fn with_accelerators<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    service: &'a Service,
+    model: Option<&'a Model>,
+    runtime: RuntimeDecision<'a>,
+    error: Option<ServiceError>,
+) -> Resolution<'a> {
+    let chosen = runtime.chosen.filter(|_| error.is_none());
+    let (accelerators, failed) = chosen.map_or_else(Default::default, |chosen| {
+        let named_runtime = runtime.basis == Basis::Explicit;
+        accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime })
+    });
+    Resolution { model, runtime, accelerators, error: error.or(failed) }
 }
 
 /// "did you mean `x`?" over names that exist.

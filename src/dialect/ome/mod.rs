@@ -1,5 +1,6 @@
 //! OME, group `ome.io`: pkg/apis/ome/v1beta1 of v0.1.5, with the older spellings of seed 000.
 
+pub mod accelerator;
 mod config;
 mod predictor;
 
@@ -69,6 +70,7 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         disabled: boolean(object.spec("disabled")),
         protocols: texts(object.spec("protocolVersions")),
         accelerator_classes: texts(object.node.at(&["spec", "acceleratorRequirements", "acceleratorClasses"])),
+        accelerators: accelerator::requirements(object.spec("acceleratorRequirements")),
         decoded: DecodedConfigs::default(),
         object,
     }
@@ -104,6 +106,7 @@ fn format_entry(entry: &Node, reader: &mut Reader<'_>) -> FormatEntry {
         architecture: text(entry.get("modelArchitecture")),
         quantization: text(entry.get("quantization")),
         diffusion: diffusion(entry.get("diffusionPipeline")),
+        accelerator_config: entry.get("acceleratorConfig").filter(|config| config.as_map().is_some()).cloned(),
         auto_select: boolean(entry.get("autoSelect")),
         priority: integer(entry.get("priority")),
         origin: entry.origin,
@@ -154,6 +157,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     Service {
         protocol: protocol(&object, policy, diagnostics),
         accelerator_classes: accelerator_classes(&object, &spec),
+        accelerators: accelerator::wish(&object, &spec, policy.semantics),
         predictor: object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()),
         namespace,
         model,

@@ -14,6 +14,8 @@ use crate::policy::{Policy, RankRule};
 use ecow::{EcoString, eco_format};
 use rules::{Evaluation, Gate};
 
+pub(super) use rules::entry_weight;
+
 /// What a selection depends on.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {

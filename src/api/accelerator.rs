@@ -1,0 +1,286 @@
+//! Accelerator classes, what runtimes require of them and how services choose among them.
+//!
+//! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD (accelerators.md 1).
+
+use super::object::{Field, Object};
+use crate::quantity::{Memory, Quantity};
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+
+/// A figure of computing power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Figure {
+    /// TFLOPS at 32 bits.
+    Fp32,
+    /// TFLOPS at 16 bits.
+    Fp16,
+    /// TFLOPS at 8 bits, floating point.
+    Fp8,
+    /// TOPS at 8 bits, integers.
+    Int8,
+    /// TOPS at 4 bits, integers.
+    Int4,
+}
+
+impl Figure {
+    /// All figures, the widest first.
+    pub const ALL: [Self; 5] = [Self::Fp32, Self::Fp16, Self::Fp8, Self::Int8, Self::Int4];
+
+    /// The key of the shipped CRD; it has none for fp8.
+    pub fn shipped_key(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32Tflops",
+            Self::Fp16 => "fp16Tflops",
+            Self::Fp8 => "fp8Tflops",
+            Self::Int8 => "int8Tops",
+            Self::Int4 => "int4Tops",
+        }
+    }
+
+    /// The key of OEP-0003.
+    pub fn proposed_key(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32TFLOPS",
+            Self::Fp16 => "fp16TFLOPS",
+            Self::Fp8 => "fp8TFLOPS",
+            Self::Int8 => "int8TOPS",
+            Self::Int4 => "int4TOPS",
+        }
+    }
+}
+
+/// What an accelerator can do, or what is required of it. Units: bytes, GB/s, MHz, TFLOPS.
+#[derive(Clone, Debug, Default)]
+pub struct Capabilities {
+    /// `memoryGB`, by the rules of the semantics: a bare number is GiB by the documents and bytes for the controller.
+    pub memory: Option<Field<Memory>>,
+    /// The memory as it is written.
+    pub memory_text: EcoString,
+    /// `computeCapability`, an architecture version.
+    pub compute_capability: Option<Field<EcoString>>,
+    /// `memoryBandwidthGBps`.
+    pub bandwidth: Option<Field<Quantity>>,
+    /// `clockSpeedMHz`.
+    pub clock: Option<Field<i64>>,
+    /// `features`, as written.
+    pub features: Vec<Field<EcoString>>,
+    /// `performance` is there, also when it says nothing.
+    pub has_performance: bool,
+    /// Figures of `performance` that are numbers.
+    pub performance: Vec<(Figure, Field<f64>)>,
+    /// `rocmVersion` and `levelZeroVersion`, by their keys.
+    pub versions: Vec<(&'static str, Field<EcoString>)>,
+}
+
+impl Capabilities {
+    /// One figure; 0 counts as unstated, as it does upstream.
+    pub fn figure(&self, figure: Figure) -> Option<f64> {
+        self.performance.iter().find(|(key, field)| *key == figure && field.value > 0.0).map(|(_, field)| field.value)
+    }
+
+    /// Whether a feature is stated, without regard to case.
+    pub fn has_feature(&self, feature: &str) -> bool {
+        self.features.iter().any(|own| own.value.eq_ignore_ascii_case(feature))
+    }
+
+    /// Whether nothing is stated.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_none()
+            && self.compute_capability.is_none()
+            && self.bandwidth.is_none()
+            && self.clock.is_none()
+            && self.features.is_empty()
+            && self.performance.is_empty()
+            && self.versions.is_empty()
+    }
+}
+
+/// How the nodes of a class are found.
+#[derive(Clone, Debug, Default)]
+pub struct Discovery {
+    /// `nodeSelector`, a mapping.
+    pub node_selector: Option<Node>,
+    /// `nodeSelectorTerms` (OEP-0003): any of them.
+    pub terms: Option<Node>,
+    /// `affinity` (shipped).
+    pub affinity: Option<Node>,
+    /// `pciVendorID`.
+    pub pci_vendor: Option<Field<EcoString>>,
+    /// `deviceIDs`.
+    pub device_ids: Vec<Field<EcoString>>,
+}
+
+/// A resource that a pod asks for per accelerator.
+#[derive(Clone, Debug)]
+pub struct ClassResource {
+    /// Name, such as `nvidia.com/gpu`.
+    pub name: Field<EcoString>,
+    /// Quantity as written; the default is 1.
+    pub quantity: Node,
+    /// Shares of a device: never asked for by itself (S2-009).
+    pub divisible: bool,
+}
+
+/// Prices in dollars.
+#[derive(Clone, Debug, Default)]
+pub struct Cost {
+    /// `perHour`.
+    pub per_hour: Option<Field<Quantity>>,
+    /// `spotPerHour`.
+    pub spot_per_hour: Option<Field<Quantity>>,
+    /// `perMillionTokens`.
+    pub per_million_tokens: Option<Field<Quantity>>,
+    /// `tier`: low, medium, high or anything else.
+    pub tier: Option<Field<EcoString>>,
+}
+
+/// An AcceleratorClass as one semantics reads it.
+#[derive(Clone, Debug)]
+pub struct AcceleratorClass {
+    /// The object.
+    pub object: Object,
+    /// `vendor`.
+    pub vendor: Option<Field<EcoString>>,
+    /// `family`.
+    pub family: Option<Field<EcoString>>,
+    /// `model`.
+    pub model: Option<Field<EcoString>>,
+    /// `discovery`.
+    pub discovery: Discovery,
+    /// `capabilities`, as declared.
+    pub capabilities: Capabilities,
+    /// `resources`.
+    pub resources: Vec<ClassResource>,
+    /// `cost`.
+    pub cost: Option<Cost>,
+    /// `integration.kueueResourceFlavor`.
+    pub kueue_flavor: Option<Field<EcoString>>,
+    /// `integration.volcanoGPUType`.
+    pub volcano_gpu_type: Option<Field<EcoString>>,
+}
+
+impl AcceleratorClass {
+    /// Its name.
+    pub fn name(&self) -> &EcoString {
+        &self.object.id.name
+    }
+
+    /// The resources a pod asks for: those that are no shares of a device.
+    pub fn whole_resources(&self) -> impl Iterator<Item = &ClassResource> {
+        self.resources.iter().filter(|resource| !resource.divisible)
+    }
+}
+
+/// `acceleratorSelector.constraints` of the shipped API.
+#[derive(Clone, Debug)]
+pub struct Constraints {
+    /// `minMemory`, whole GiB.
+    pub min_memory: Option<Field<i64>>,
+    /// `maxMemory`, whole GiB.
+    pub max_memory: Option<Field<i64>>,
+    /// `minComputePerformanceTFLOPS`: scored, never filtered by.
+    pub min_tflops: Option<Field<i64>>,
+    /// `minArchitectureVersion`.
+    pub min_architecture: Option<Field<EcoString>>,
+    /// `requiredFeatures`.
+    pub features: Vec<Field<EcoString>>,
+    /// `excludedClasses`.
+    pub excluded: Vec<Field<EcoString>>,
+    /// `architectureFamilies`.
+    pub families: Vec<Field<EcoString>>,
+    /// `preferredPrecisions`.
+    pub precisions: Vec<Field<EcoString>>,
+}
+
+/// `acceleratorSelector` of a service or `acceleratorOverride` of a component, in both shapes.
+#[derive(Clone, Debug, Default)]
+pub struct AcceleratorSelector {
+    /// `acceleratorClass` (shipped).
+    pub class: Option<Field<EcoString>>,
+    /// `policy` (shipped).
+    pub policy: Option<Field<EcoString>>,
+    /// `constraints` (shipped).
+    pub constraints: Option<Constraints>,
+    /// `preferredClasses` (OEP-0003).
+    pub preferred: Vec<Field<EcoString>>,
+    /// `requiredCapabilities` (OEP-0003).
+    pub required: Capabilities,
+    /// `strategy` (OEP-0003).
+    pub strategy: Option<Field<EcoString>>,
+    /// `nodeSelector` (OEP-0003).
+    pub node_selector: Option<Node>,
+}
+
+/// What annotations say of accelerators: `ome.io/accelerator-class` and its like.
+#[derive(Clone, Debug, Default)]
+pub struct AcceleratorAnnotations {
+    /// `ome.io/accelerator-class`.
+    pub class: Option<Field<EcoString>>,
+    /// `ome.io/selection-strategy`.
+    pub strategy: Option<Field<EcoString>>,
+    /// `ome.io/request-size`, tokens.
+    pub request_size: Option<Field<EcoString>>,
+    /// `ome.io/cost-threshold`, dollars an hour of one replica.
+    pub cost_threshold: Option<Field<EcoString>>,
+}
+
+/// Everything a service says about accelerators.
+#[derive(Clone, Debug, Default)]
+pub struct AcceleratorWish {
+    /// `spec.acceleratorSelector`.
+    pub selector: AcceleratorSelector,
+    /// `acceleratorOverride` of engine and decoder.
+    pub overrides: [AcceleratorSelector; 2],
+    /// Annotations of the service; those under `acceleratorSelector.annotations` below them (S2-038).
+    pub annotations: AcceleratorAnnotations,
+    /// Annotations of engine and decoder.
+    pub component_annotations: [AcceleratorAnnotations; 2],
+    /// All of it as text: two services that say the same are decided alike. Empty when nothing is said.
+    pub key: EcoString,
+}
+
+/// One condition of a preference: a fact of the request that must hold (S2-099).
+#[derive(Clone, Debug)]
+pub struct PreferenceCondition {
+    /// `modelSize`, `requestSize` and so on.
+    pub key: EcoString,
+    /// The expression as written.
+    pub expression: Field<EcoString>,
+}
+
+/// One entry of `preferenceOrder`.
+#[derive(Clone, Debug)]
+pub struct PreferenceEntry {
+    /// Class name, glob or matcher.
+    pub class: Field<EcoString>,
+    /// 0..100.
+    pub score: Field<i64>,
+    /// All must hold.
+    pub conditions: Vec<PreferenceCondition>,
+}
+
+/// `acceleratorConfigurations[]`: what is set when a class is chosen.
+#[derive(Clone, Debug)]
+pub struct AcceleratorConfiguration {
+    /// Class names or globs; any of them.
+    pub classes: Vec<Field<EcoString>>,
+    /// Minimums the class must meet.
+    pub capabilities: Capabilities,
+    /// Labels the class must have.
+    pub labels: Option<Node>,
+    /// The whole entry.
+    pub node: Node,
+}
+
+/// `acceleratorRequirements` of a runtime, in both shapes.
+#[derive(Clone, Debug, Default)]
+pub struct AcceleratorRequirements {
+    /// Allow-list: `supportedClasses` and `acceleratorClasses`.
+    pub supported: Vec<Field<EcoString>>,
+    /// `requiredCapabilities`, with the shipped siblings as aliases (accelerators.md 1.4).
+    pub required: Capabilities,
+    /// `preferenceOrder`.
+    pub preference: Vec<PreferenceEntry>,
+    /// Who wrote them; none when the runtime has none.
+    pub origin: Option<Origin>,
+}

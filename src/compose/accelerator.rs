@@ -1,0 +1,146 @@
+//! What a chosen accelerator class does to the pods of engine and decoder.
+
+use super::arguments;
+use super::edit::{list_mut, lost, map_mut, mapping, position, within};
+use super::history::{Record, Step};
+use crate::api::{AcceleratorClass, ComponentKind, Runtime, Service};
+use crate::decision::AcceleratorDecision;
+use crate::yaml::{Entry, Map, Node, Value};
+
+const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
+const PIPELINE: [&str; 3] = ["--pp-size", "--pp", "--pipeline-parallel-size"];
+
+/// The class of a component with what the runtime configures for it.
+#[derive(Clone, Debug)]
+pub struct Accelerator<'a> {
+    /// The class.
+    pub class: &'a AcceleratorClass,
+    /// The runtime's `acceleratorConfig` of this class (shipped shape).
+    config: Option<&'a Node>,
+}
+
+impl<'a> Accelerator<'a> {
+    /// The chosen class of a decision.
+    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>) -> Option<Self> {
+        let class = decision.chosen?;
+        let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
+        let config = entry.and_then(|entry| entry.accelerator_config.as_ref()?.get(class.name()));
+        Some(Self { class, config })
+    }
+}
+
+/// Sets the class's resources in every runner, in requests and limits, whatever they were (ome-components 2.1).
+///
+/// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime asks for.
+pub(super) fn overwrite_resources<R: Record>(spec: &mut Node, class: &AcceleratorClass, rec: &mut R) {
+    for part in [None, Some("leader"), Some("worker")] {
+        let holder = match part {
+            None => Some(&mut *spec),
+            Some(key) => spec.as_map_mut().and_then(|map| map.get_mut(key)),
+        };
+        let Some(runner) = holder.and_then(Node::as_map_mut).and_then(|map| map.get_mut("runner")).filter(|runner| runner.as_map().is_some()) else { continue };
+        set_in(runner, part, class, rec);
+    }
+}
+
+fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorClass, rec: &mut R) {
+    for side in ["requests", "limits"] {
+        for resource in &class.resources {
+            let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else { return };
+            let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(resource.quantity.origin));
+            if let Some(map) = amounts.as_map_mut() {
+                if let Some(loser) = map.get(&resource.name.value) {
+                    let mut down = |rec: &mut R| {
+                        within(Step::Field("runner"), rec, |rec| {
+                            within(Step::Field("resources"), rec, |rec| {
+                                within(Step::Field(side), rec, |rec| lost(Step::Field(&resource.name.value), loser, &resource.quantity, rec))
+                            });
+                        });
+                    };
+                    match part {
+                        Some(part) => within(Step::Field(part), rec, &mut down),
+                        None => down(rec),
+                    }
+                }
+                map.insert_entry(Entry { key: resource.name.value.clone(), key_origin: resource.name.origin, node: resource.quantity.clone() });
+            }
+            resources.insert(side, amounts);
+        }
+    }
+}
+
+/// Whether the service's own top-level runner states resources; empty mappings count (ome-components 2.1).
+pub(super) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
+    service.component(kind).and_then(|component| component.at(&["runner", "resources"])).is_some_and(|resources| {
+        resources.get("limits").is_some() || resources.get("requests").is_some() || resources.get("claims").is_some_and(|claims| !claims.is_empty())
+    })
+}
+
+/// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the container has
+/// (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
+pub(super) fn overwrite_container<R: Record>(accelerator: &Accelerator<'_>, container: &mut Node, rec: &mut R) {
+    let Some(config) = accelerator.config else { return };
+    // Upstream walks a Go map; sorted here.
+    let mut variables: Vec<&Entry> = config.get("environmentOverride").map(Node::entries).into_iter().flatten().collect();
+    variables.sort_by(|a, b| a.key.cmp(&b.key));
+    for entry in variables {
+        set_variable(container, entry, rec);
+    }
+    if let Some(over) = config.get("runtimeArgsOverride").filter(|over| !over.items().is_empty())
+        && let Value::List(over) = &over.value
+        && let Some(args) = list_mut(container, "args", config.origin)
+    {
+        let merged = arguments::merged(args, over);
+        *args = merged;
+    }
+    let sizes = config.get("tensorParallelismOverride");
+    for (key, aliases) in [("tensorParallelSize", TENSOR), ("pipelineParallelSize", PIPELINE)] {
+        let Some(size) = sizes.and_then(|sizes| sizes.get(key)).filter(|size| size.as_int().is_some_and(|size| size > 0)) else { continue };
+        let mut both =
+            ["args", "command"].map(|key| container.get(key).and_then(|node| if let Value::List(list) = &node.value { Some(list.clone()) } else { None }));
+        let [args, command] = &mut both;
+        arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
+        for (key, list) in ["args", "command"].into_iter().zip(both) {
+            if let (Some(list), Some(slot)) = (list, container.as_map_mut().and_then(|map| map.get_mut(key))) {
+                slot.value = Value::List(list);
+            }
+        }
+    }
+}
+
+fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
+    let value = entry.node.scalar_text().map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
+    let Some(list) = list_mut(container, "env", entry.node.origin) else { return };
+    let Some(index) = position(list, "name", &entry.key) else {
+        let name = Node::str(entry.key.clone(), entry.key_origin);
+        list.push(mapping([("name", name), ("value", value)], entry.node.origin));
+        return;
+    };
+    if let Some(loser) = list[index].get("value") {
+        super::container::lost_variable(&entry.key, loser, &value, rec);
+    }
+    if let Some(map) = list.make_mut()[index].as_map_mut() {
+        map.insert("value", value);
+    }
+}
+
+/// The class's affinity takes the place of the pod's when the service's component has none (ome-components 2.3).
+pub(super) fn replace_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &mut Node, component: Option<&Node>, rec: &mut R) {
+    let Some(affinity) = &accelerator.class.discovery.affinity else { return };
+    if component.and_then(|component| component.get("affinity")).is_some_and(|own| !own.is_null()) {
+        return;
+    }
+    if let Some(loser) = pod.get("affinity") {
+        lost(Step::Field("affinity"), loser, affinity, rec);
+    }
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("affinity", affinity.clone());
+    }
+}
+
+/// The node selector of a class, when it has one.
+pub(super) fn node_selector<'a>(accelerator: Option<&Accelerator<'a>>) -> Option<&'a Node> {
+    accelerator
+        .and_then(|accelerator| accelerator.class.discovery.node_selector.as_ref())
+        .filter(|selector| selector.as_map().is_some_and(|map: &Map| !map.is_empty()))
+}

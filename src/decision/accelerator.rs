@@ -1,0 +1,260 @@
+//! The choice of an accelerator class for one component.
+
+use super::runtime::{Basis, Step, Verdict};
+use crate::api::{AcceleratorClass, ComponentKind};
+use crate::diag::Code;
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+
+/// What put the chosen class before the others. Declaration order is the order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ClassDecidedBy {
+    /// The service names it by annotation.
+    Annotation,
+    /// The service names it in its selector.
+    Named,
+    /// There was no other.
+    OnlyCandidate,
+    /// First preferred class that passed.
+    PreferredClass,
+    /// Below the cost threshold.
+    CostThreshold,
+    /// Preference of the runtime.
+    PreferenceOrder,
+    /// Score of the strategy.
+    Strategy,
+    /// Score of the policy (controller).
+    Policy,
+    /// Fewer accelerators.
+    Gpus,
+    /// Lower cost.
+    Cost,
+    /// Less memory to spare.
+    Memory,
+    /// Earlier in the runtime's list (controller).
+    Order,
+    /// Name, byte order.
+    Name,
+}
+
+impl ClassDecidedBy {
+    /// The word used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Annotation => "annotation",
+            Self::Named => "explicit",
+            Self::OnlyCandidate => "only-candidate",
+            Self::PreferredClass => "preferred-class",
+            Self::CostThreshold => "cost-threshold",
+            Self::PreferenceOrder => "preference-order",
+            Self::Strategy => "strategy",
+            Self::Policy => "policy",
+            Self::Gpus => "gpus",
+            Self::Cost => "cost",
+            Self::Memory => "memory",
+            Self::Order => "order",
+            Self::Name => "name",
+        }
+    }
+}
+
+/// Why a class was rejected: a code and both operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassReason {
+    /// Its code.
+    pub code: Code,
+    /// Both operands.
+    pub detail: EcoString,
+}
+
+/// Where a capability is known from (S2-028).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The class says so.
+    Declared,
+    /// The facts about products say so.
+    Catalogue,
+    /// Labels of its nodes say so.
+    Nodes,
+    /// Nobody says.
+    Unknown,
+}
+
+impl Evidence {
+    /// The words used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Catalogue => "computed(catalogue)",
+            Self::Nodes => "computed(nodes)",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A capability of a candidate as the decision saw it.
+#[derive(Clone, Debug)]
+pub struct KnownCapability {
+    /// Its key.
+    pub name: &'static str,
+    /// Its value; none when nobody knows.
+    pub value: Option<EcoString>,
+    /// Where it is known from.
+    pub evidence: Evidence,
+}
+
+/// One class with everything that was found out about it.
+#[derive(Clone, Debug)]
+pub struct ClassCandidate<'a> {
+    /// Name, also of a class that is not loaded.
+    pub name: EcoString,
+    /// The class.
+    pub class: Option<&'a AcceleratorClass>,
+    /// Verdict.
+    pub verdict: Verdict,
+    /// Score by policy or strategy, 0..1.
+    pub score: Option<f64>,
+    /// Accelerators one replica needs; none when unknown.
+    pub gpus: Option<u64>,
+    /// Nodes one replica needs.
+    pub nodes_needed: u64,
+    /// Dollars an hour of one replica.
+    pub cost_per_hour: Option<f64>,
+    /// Preference of the runtime, 0..100.
+    pub preference: i64,
+    /// What it can do.
+    pub capabilities: Vec<KnownCapability>,
+    /// All failed checks.
+    pub reasons: Vec<ClassReason>,
+}
+
+/// An effective requirement with the layer that set it (S2-110).
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// Its key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: Node,
+    /// The layer: `default`, `runtime`, `service`, `annotation`, `component-annotation`.
+    pub layer: &'static str,
+}
+
+/// Three-valued truth: a fact may be unknown (S2-033).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// It holds.
+    True,
+    /// It does not.
+    False,
+    /// The fact is not known.
+    Unknown,
+}
+
+impl Truth {
+    /// The word used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One entry of preferenceOrder as it was judged.
+#[derive(Clone, Debug)]
+pub struct JudgedPreference {
+    /// Position in the list.
+    pub index: usize,
+    /// Class or matcher as written.
+    pub class: EcoString,
+    /// Score.
+    pub score: i64,
+    /// Whether it applies.
+    pub applies: Truth,
+    /// Its conditions: key, expression, fact, result.
+    pub conditions: Vec<(EcoString, EcoString, Option<EcoString>, Truth)>,
+}
+
+/// The decision with its trace.
+#[derive(Clone, Debug)]
+pub struct AcceleratorDecision<'a> {
+    /// For which component.
+    pub component: ComponentKind,
+    /// How it came about.
+    pub basis: AcceleratorBasis,
+    /// Policy of the shipped API, as written.
+    pub policy: Option<EcoString>,
+    /// Effective strategy of OEP-0003.
+    pub strategy: Option<EcoString>,
+    /// What decided.
+    pub decided_by: Option<ClassDecidedBy>,
+    /// What was chosen.
+    pub chosen: Option<&'a AcceleratorClass>,
+    /// Accelerators one replica needs by its memory; none when unknown.
+    pub gpus: Option<u64>,
+    /// Entry of the runtime's formats whose acceleratorConfig applies (controller).
+    pub entry: Option<usize>,
+    /// Named steps with counts.
+    pub steps: Vec<Step>,
+    /// Effective requirements.
+    pub requirements: Vec<Requirement>,
+    /// preferenceOrder as judged.
+    pub preference_order: Vec<JudgedPreference>,
+    /// Remarks.
+    pub notes: Vec<EcoString>,
+    /// How many passed.
+    pub eligible: usize,
+    /// How many did not.
+    pub rejected: usize,
+    /// Every candidate: those that passed in rank order, then the rejected.
+    pub candidates: Vec<ClassCandidate<'a>>,
+    /// Findings that the decision alone knows: code, message, place, help.
+    pub findings: Vec<(Code, String, Option<Origin>, Option<String>)>,
+}
+
+/// How the choice of an accelerator came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcceleratorBasis {
+    /// The service names the class.
+    Explicit,
+    /// A policy or a strategy chose it.
+    Policy,
+    /// Nothing was chosen.
+    None,
+}
+
+impl AcceleratorBasis {
+    /// The word used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Explicit => Basis::Explicit.as_str(),
+            Self::Policy => "policy",
+            Self::None => Basis::None.as_str(),
+        }
+    }
+}
+
+impl AcceleratorDecision<'_> {
+    /// A decision that chose nothing.
+    pub fn none(component: ComponentKind) -> Self {
+        Self {
+            component,
+            basis: AcceleratorBasis::None,
+            policy: None,
+            strategy: None,
+            decided_by: None,
+            chosen: None,
+            gpus: None,
+            entry: None,
+            steps: Vec::new(),
+            requirements: Vec::new(),
+            preference_order: Vec::new(),
+            notes: Vec::new(),
+            eligible: 0,
+            rejected: 0,
+            candidates: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Facts about accelerator products: what data sheets say of what nodes are labelled with.
+//!
+//! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves out objects, never
+//! facts. The classes under `accelerator-classes/` hold the same figures; a test compares the two. Figures are of one
+//! schedulable device and dense; prices are no facts.
+
+mod products;
+
+pub use products::PRODUCTS;
+
+use crate::quantity::{GIB, Memory};
+
+/// One product, as Kubernetes counts it.
+#[derive(Clone, Copy, Debug)]
+pub struct Product {
+    /// Name of the built-in class.
+    pub id: &'static str,
+    /// Vendor, lower case.
+    pub vendor: &'static str,
+    /// Architecture family.
+    pub family: &'static str,
+    /// Short model name.
+    pub model: &'static str,
+    /// Values of product labels, current and former.
+    pub labels: &'static [&'static str],
+    /// GiB as it is sold.
+    pub nominal_gib: u64,
+    /// MiB that nodes report; 0 when nobody has published it.
+    pub measured_mib: u64,
+    /// GB/s.
+    pub bandwidth: f64,
+    /// TFLOPS at 32 bits; 0 when unknown.
+    pub fp32: f64,
+    /// Dense TFLOPS at 16 bits.
+    pub fp16: f64,
+    /// Dense TFLOPS at 8 bits floating point; 0 when not supported.
+    pub fp8: f64,
+    /// Dense TOPS at 8 bits.
+    pub int8: f64,
+    /// CUDA compute capability; empty for other vendors.
+    pub compute_capability: &'static str,
+    /// PCI device ids.
+    pub device_ids: &'static [&'static str],
+    /// Extended resource.
+    pub resource: &'static str,
+    /// Features.
+    pub features: &'static [&'static str],
+}
+
+impl Product {
+    /// Memory as it is sold.
+    pub fn nominal(&self) -> Memory {
+        Memory(self.nominal_gib * GIB)
+    }
+
+    /// Memory that nodes report, or as it is sold.
+    pub fn measured(&self) -> Memory {
+        if self.measured_mib == 0 { self.nominal() } else { Memory(self.measured_mib << 20) }
+    }
+}
+
+/// Keys of labels whose value names a product.
+pub const PRODUCT_LABELS: [&str; 7] = [
+    "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
+    "amd.com/gpu.product",
+    "gpu.amd.com/model",
+    "gpu.intel.com/product",
+    "cloud.google.com/gke-tpu-accelerator",
+    "cloud.google.com/gke-accelerator",
+];
+
+/// The product of a label value; sharing and partition suffixes of NVIDIA's labels are no other product.
+pub fn by_label(value: &str) -> Option<&'static Product> {
+    let plain = value.strip_suffix("-SHARED").unwrap_or(value);
+    PRODUCTS.iter().find(|product| product.labels.iter().any(|label| same_label(label, plain)))
+}
+
+/// Older drivers leave the vendor out and NVML changed its spelling of white space.
+fn same_label(known: &str, value: &str) -> bool {
+    fn bare(label: &str) -> &str {
+        label.strip_prefix("NVIDIA-").unwrap_or(label)
+    }
+    bare(known).eq_ignore_ascii_case(bare(value))
+}
+
+/// The product of a PCI device id.
+pub fn by_device(id: &str) -> Option<&'static Product> {
+    PRODUCTS.iter().find(|product| product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(id)))
+}
+
+/// The product with the name of a built-in class.
+pub fn by_id(id: &str) -> Option<&'static Product> {
+    PRODUCTS.iter().find(|product| product.id == id)
+}
+
+/// Sizes accelerators are sold with, GiB.
+const SOLD: [u64; 24] = [5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256, 288];
+
+/// The size as sold of a measured one: the smallest that is not smaller and at most 9 % larger, else rounded up
+/// (accelerators.md 3.6). Measured sizes slightly above a nominal one belong to it.
+pub fn nominal_of(measured: Memory) -> Memory {
+    #[expect(clippy::cast_precision_loss, reason = "a comparison within percents")]
+    let gib = |size: u64| size as f64;
+    let own = measured.gib();
+    let found = SOLD.into_iter().find(|size| gib(*size) >= own * 0.995 && gib(*size) <= own * 1.09);
+    Memory(found.unwrap_or_else(|| measured.gib_rounded_up()) * GIB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_old_and_new_name_the_product() {
+        for (label, id) in [
+            ("NVIDIA-A100-SXM4-40GB", "nvidia-a100-40gb"),
+            ("A100-SXM4-40GB", "nvidia-a100-40gb"),
+            ("H100-SXM5-80GB", "nvidia-h100-80gb"),
+            ("NVIDIA-H100-80GB-HBM3", "nvidia-h100-80gb"),
+            ("NVIDIA-L4-SHARED", "nvidia-l4"),
+            ("Tesla-T4", "nvidia-t4"),
+            ("MI250X", "amd-mi250x"),
+            ("Max_1550", "intel-max-1550"),
+        ] {
+            assert_eq!(by_label(label).map(|product| product.id), Some(id), "{label}");
+        }
+        assert!(by_label("FOO-1").is_none());
+    }
+
+    #[test]
+    fn measured_sizes_are_sold_as_round_ones() {
+        for (mib, gib) in [(15_360, 16), (23_034, 24), (46_068, 48), (97_887, 96), (81_559, 80), (143_771, 141), (183_359, 180), (40_960, 40), (81_920, 80), (30_000, 32)] {
+            assert_eq!(nominal_of(Memory(mib << 20)).whole_gib(), gib, "{mib}");
+        }
+    }
+}

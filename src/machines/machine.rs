@@ -1,0 +1,97 @@
+//! A Node as far as placing pods goes.
+
+use crate::api::Object;
+use crate::quantity::Quantity;
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
+
+/// A taint that keeps pods away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taint {
+    /// Key.
+    pub key: EcoString,
+    /// Value.
+    pub value: EcoString,
+    /// Effect.
+    pub effect: EcoString,
+}
+
+/// A Node as far as placing pods goes.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Name.
+    pub name: EcoString,
+    /// Labels.
+    pub labels: Map,
+    /// Condition Ready is true, or no condition is stated.
+    pub ready: bool,
+    /// `spec.unschedulable`.
+    pub cordoned: bool,
+    /// Taints with effect NoSchedule or NoExecute.
+    pub taints: Vec<Taint>,
+    /// `status.allocatable`, else `status.capacity`; none when neither is stated.
+    pub allocatable: Option<Vec<(EcoString, Quantity)>>,
+    /// `status.capacity`.
+    pub capacity: Vec<(EcoString, Quantity)>,
+}
+
+/// Taints that belong to an accelerator: admission or the flavor adds the toleration (accelerators.md 5.4).
+fn is_device_taint(key: &str) -> bool {
+    key == "sku" || key.starts_with("gpu.intel.com/") || matches!(key, "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "google.com/tpu" | "aws.amazon.com/neuron")
+}
+
+impl Machine {
+    /// Reads a Node.
+    pub fn of(object: &Object) -> Self {
+        let amounts = |key: &str| -> Option<Vec<(EcoString, Quantity)>> {
+            let stated = object.node.at(&["status", key])?;
+            Some(stated.entries().filter_map(|entry| Some((entry.key.clone(), Quantity::parse_field(&entry.node.scalar_text()?).ok()?))).collect())
+        };
+        let conditions = object.node.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
+        let ready = conditions.iter().find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
+        let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let taints = object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default();
+        Self {
+            name: object.id.name.clone(),
+            labels: object.labels(),
+            ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
+            cordoned: object.node.at(&["spec", "unschedulable"]).and_then(Node::as_bool).unwrap_or(false),
+            taints: taints
+                .iter()
+                .map(|taint| Taint { key: text(taint, "key"), value: text(taint, "value"), effect: text(taint, "effect") })
+                .filter(|taint| taint.effect != "PreferNoSchedule")
+                .collect(),
+            allocatable: amounts("allocatable").or_else(|| amounts("capacity")),
+            capacity: amounts("capacity").or_else(|| amounts("allocatable")).unwrap_or_default(),
+        }
+    }
+
+    /// A label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).and_then(Node::as_str)
+    }
+
+    /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices are tolerated.
+    pub fn untolerated(&self, tolerations: &[Node]) -> Option<&Taint> {
+        self.taints.iter().find(|taint| !is_device_taint(&taint.key) && !tolerations.iter().any(|toleration| tolerates(toleration, taint)))
+    }
+
+    /// Whether new pods may come at all.
+    pub fn usable(&self, tolerations: &[Node]) -> bool {
+        self.ready && !self.cordoned && self.untolerated(tolerations).is_none()
+    }
+
+    /// Whole units of a resource that pods may have; none when the node states nothing.
+    pub fn allocatable(&self, resource: &str) -> Option<i64> {
+        let stated = self.allocatable.as_ref()?;
+        Some(stated.iter().find(|(name, _)| name == resource).and_then(|(_, quantity)| quantity.value()).unwrap_or(0))
+    }
+}
+
+fn tolerates(toleration: &Node, taint: &Taint) -> bool {
+    let text = |key: &str| toleration.get(key).and_then(Node::scalar_text).unwrap_or_default();
+    let (key, effect) = (text("key"), text("effect"));
+    let effect_fits = effect.is_empty() || effect == taint.effect;
+    let exists = text("operator") == "Exists";
+    effect_fits && if key.is_empty() { exists } else { key == taint.key && (exists || text("value") == taint.value) }
+}

@@ -1,0 +1,10 @@
+//! Machines: which of them may run a pod, and how many pods fit on them.
+//!
+//! In: Node objects, what a pod asks for. Out: matches, places, what stands in the way. Nothing here chooses.
+
+mod machine;
+mod terms;
+
+pub use machine::{Machine, Taint};
+pub(crate) use terms::without_keys_of;
+pub use terms::{affinity_matches, kubernetes_terms, selector_mismatch, terms_match};

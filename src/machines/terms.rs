@@ -1,0 +1,118 @@
+//! Node selectors and node selector terms against labels (accelerators.md 5.5).
+//!
+//! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and quantities are understood,
+//! for keys whose labels count MiB in MiB.
+
+use super::machine::Machine;
+use crate::quantity::Memory;
+use crate::yaml::{Entry, Map, Node, Value};
+use ecow::{EcoString, eco_format};
+
+/// Labels that count MiB.
+const MIB_LABELS: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
+
+/// The first key of a node selector that a machine does not have as asked.
+pub fn selector_mismatch<'n>(selector: &'n Node, machine: &Machine) -> Option<&'n Entry> {
+    selector.entries().find(|entry| entry.node.scalar_text().as_deref() != machine.label(&entry.key))
+}
+
+/// Whether any term of a list matches; an empty list matches nothing.
+pub fn terms_match(terms: &[Node], machine: &Machine) -> bool {
+    terms.iter().any(|term| term_matches(term, machine))
+}
+
+fn term_matches(term: &Node, machine: &Machine) -> bool {
+    let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
+    let fields = term.get("matchFields").map(Node::items).unwrap_or_default();
+    if expressions.is_empty() && fields.is_empty() {
+        return false;
+    }
+    expressions.iter().all(|expression| matches(expression, |key| machine.label(key)))
+        && fields.iter().all(|field| matches(field, |key| (key == "metadata.name").then_some(machine.name.as_str())))
+}
+
+/// Whether the required node affinity of an affinity lets a machine in.
+pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
+    let required = affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"]);
+    required.is_none_or(|terms| terms_match(terms.items(), machine))
+}
+
+fn text(node: &Node, key: &str) -> EcoString {
+    node.get(key).and_then(Node::scalar_text).unwrap_or_default()
+}
+
+/// A bound as the label of its key counts.
+fn number(key: &str, value: &str) -> Option<i64> {
+    let own = value.trim().parse::<i64>().ok();
+    if own.is_some() || !MIB_LABELS.contains(&key) {
+        return own.or_else(|| Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0).ok()));
+    }
+    Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0 >> 20).ok())
+}
+
+fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let key = text(expression, "key");
+    let own = label(&key);
+    let values: Vec<EcoString> = expression.get("values").map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text).collect();
+    let listed = |own: &str| values.iter().any(|value| value == own);
+    let compared = |fits: fn(i64, i64) -> bool| {
+        let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice()) else { return false };
+        number(&key, bound).is_some_and(|bound| fits(own, bound))
+    };
+    match text(expression, "operator").as_str() {
+        "In" => own.is_some_and(listed),
+        "NotIn" => own.is_none_or(|own| !listed(own)),
+        "Exists" => own.is_some(),
+        "DoesNotExist" => own.is_none(),
+        "Gt" => compared(|own, bound| own > bound),
+        "Gte" | "Ge" => compared(|own, bound| own >= bound),
+        "Lt" => compared(|own, bound| own < bound),
+        "Lte" | "Le" => compared(|own, bound| own <= bound),
+        _ => false,
+    }
+}
+
+/// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain integers (S2-080).
+pub fn kubernetes_terms(terms: &Node) -> Node {
+    let mut out = terms.clone();
+    if let Some(list) = out.as_list_mut() {
+        for term in list.make_mut() {
+            let Some(expressions) = term.as_map_mut().and_then(|map| map.get_mut("matchExpressions")).and_then(Node::as_list_mut) else { continue };
+            expressions.make_mut().iter_mut().for_each(plain_expression);
+        }
+    }
+    out
+}
+
+fn plain_expression(expression: &mut Node) {
+    let (key, operator) = (text(expression, "key"), text(expression, "operator"));
+    let (plain, step) = match operator.as_str() {
+        "Gt" => ("Gt", 0),
+        "Gte" | "Ge" => ("Gt", -1),
+        "Lt" => ("Lt", 0),
+        "Lte" | "Le" => ("Lt", 1),
+        _ => return,
+    };
+    let bound = expression.get("values").and_then(|values| values.items().first()).and_then(Node::scalar_text).and_then(|value| number(&key, &value));
+    let Some(map) = expression.as_map_mut() else { return };
+    if let Some(slot) = map.get_mut("operator") {
+        slot.value = Value::Str(plain.into());
+    }
+    if let (Some(bound), Some(slot)) = (bound, map.get_mut("values")) {
+        let origin = slot.items().first().map_or(slot.origin, |value| value.origin);
+        let text = eco_format!("{}", bound.saturating_add(step));
+        *slot = Node::list([Node::str(text, origin)], slot.origin);
+    }
+}
+
+/// Keys that occur in the expressions of terms.
+pub(crate) fn keys(terms: &Node) -> Vec<EcoString> {
+    terms.items().iter().filter_map(|term| term.get("matchExpressions")).flat_map(Node::items).map(|expression| text(expression, "key")).collect()
+}
+
+/// Node selector entries whose keys do not occur in terms (S2-066).
+pub(crate) fn without_keys_of(selector: &Node, terms: &Node) -> Node {
+    let known = keys(terms);
+    let kept: Map = selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
+    Node::new(Value::Map(kept), selector.origin)
+}

@@ -1,0 +1,58 @@
+//! The choice of an accelerator as JSON (conformance README, CONTRACT-s2).
+
+use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy};
+use crate::pipeline::Depth;
+use serde_json::{Value, json};
+
+/// One decision.
+pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
+    let mut out = json!({
+        "component": decision.component.as_str(),
+        "basis": decision.basis.as_str(),
+        "policy": decision.policy.as_ref().map(|policy| policy.as_str()),
+        "strategy": decision.strategy.as_ref().map(|strategy| strategy.as_str()),
+        "chosen": decision.chosen.map(|class| class.name().as_str()),
+        "decidedBy": decision.decided_by.map(ClassDecidedBy::as_str),
+        "gpus": decision.gpus,
+        "eligibleCount": decision.eligible,
+        "rejectedCount": decision.rejected,
+        "steps": decision.steps.iter().map(|step| json!({ "id": step.id, "in": step.r#in, "out": step.out })).collect::<Vec<_>>(),
+        "notes": decision.notes.iter().map(|note| note.as_str()).collect::<Vec<_>>(),
+        "requirements": decision
+            .requirements
+            .iter()
+            .map(|requirement| json!({ "key": requirement.key, "value": requirement.value.to_json(), "layer": requirement.layer }))
+            .collect::<Vec<_>>(),
+        "preferenceOrder": decision
+            .preference_order
+            .iter()
+            .map(|entry| {
+                let conditions: Vec<Value> = entry
+                    .conditions
+                    .iter()
+                    .map(|(key, expression, fact, result)| json!({ "key": key.as_str(), "expression": expression.as_str(), "fact": fact.as_ref().map(|fact| fact.as_str()), "result": result.as_str() }))
+                    .collect();
+                json!({ "index": entry.index, "class": entry.class.as_str(), "score": entry.score, "applies": entry.applies.as_str(), "conditions": conditions })
+            })
+            .collect::<Vec<_>>(),
+    });
+    if depth == Depth::Explain {
+        out["candidates"] = decision.candidates.iter().map(candidate).collect();
+    }
+    out
+}
+
+fn candidate(candidate: &ClassCandidate<'_>) -> Value {
+    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(|value| value.as_str()), "evidence": known.evidence.as_str() });
+    json!({
+        "name": candidate.name.as_str(),
+        "verdict": candidate.verdict.as_str(),
+        "score": candidate.score,
+        "gpus": candidate.gpus,
+        "nodesNeeded": candidate.nodes_needed,
+        "costPerHour": candidate.cost_per_hour,
+        "preference": candidate.preference,
+        "capabilities": candidate.capabilities.iter().map(capability).collect::<Vec<_>>(),
+        "reasons": candidate.reasons.iter().map(|reason| json!({ "code": reason.code.as_str(), "detail": reason.detail.as_str() })).collect::<Vec<_>>(),
+    })
+}
