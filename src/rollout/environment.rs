@@ -1,7 +1,7 @@
 //! The cluster around the controller: pods end, pods get ready, things go wrong (kthena-rollout, "the simulated cluster").
 
 use super::cluster::{Address, Cluster, Group, Status};
-use super::target::{Id, Target};
+use super::target::Target;
 use super::trace::{Action, Capacity, Cause, Cell, GroupStatus, Kind, Reason, Row, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::policy::{KthenaPolicy, RoleRecreateRule};
@@ -109,7 +109,6 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         Vec::new()
     };
     cluster.held = stuck.into_iter().collect();
-    let revision_before: BTreeSet<Id> = cluster.groups.iter().map(|group| group.revision).collect();
     let templates_changed = cluster.groups.iter().any(|group| group.revision != goal.revision);
     let gpus_before = cluster.counts.gpus;
     cluster.begin(&goal);
@@ -125,7 +124,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         }
         cluster.recovery(first)
     });
-    let _ = revision_before;
+    cluster.trace.pods_recover_alone = cluster.target.recovery == RecoveryPolicy::RoleRecreate && policy.role_recreate == RoleRecreateRule::PodThenGroup;
     cluster.finish();
     let stuck = cluster.stuck();
     let proof = stuck.map(|ordinal| cluster.proof(ordinal));

@@ -129,9 +129,9 @@ impl Cluster {
         for ordinal in free(&taken, count, role.replicas, role.partition, self.policy.ordinals) {
             if ordinal < role.partition {
                 let (stored, revision) = self.revision_of_protected(role, revision);
-                self.create_replica(group, &stored, ordinal, revision, stored.hash, Cause::Roles, Reason::Protected);
+                self.create_replica(group, &stored, ordinal, (revision, stored.hash), Cause::Roles, Reason::Protected);
             } else {
-                self.create_replica(group, role, ordinal, revision, role.hash, Cause::Roles, Reason::MissingOrdinal);
+                self.create_replica(group, role, ordinal, (revision, role.hash), Cause::Roles, Reason::MissingOrdinal);
             }
         }
     }

@@ -254,12 +254,28 @@ pub struct Trace {
     pub rows: Vec<Row>,
     /// Texts of numbers.
     pub names: Names,
+    /// A failed pod is replaced without its role replica or group.
+    pub pods_recover_alone: bool,
 }
 
 impl Trace {
     /// What the controller requests of the API server.
     pub fn requests(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| event.kind.is_object() && matches!(event.action, Action::Create | Action::Delete))
+    }
+
+    /// What happens to groups, and to roles and pods where they are the unit of a change; a selection of the same events. An
+    /// event of stage `n` is in row `n + 2`: rows count from 1, and the first is before the change.
+    pub fn group_steps(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| match (event.kind, event.cause) {
+            (Kind::ServingGroup, Cause::Groups) => event.action != Action::Ready,
+            (Kind::ServingGroup, Cause::Update | Cause::Recovery) => true,
+            (Kind::ServingGroup, Cause::Roles | Cause::RoleUpdate | Cause::Upkeep) => event.action == Action::Wait,
+            (Kind::Role, Cause::Roles) => event.action != Action::Ready,
+            (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
+            (Kind::Pod, Cause::Recovery) => self.pods_recover_alone,
+            _ => false,
+        })
     }
 
     /// Name of what an event is about.

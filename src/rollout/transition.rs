@@ -35,7 +35,8 @@ impl Cluster {
         self.create_pod_group(ordinal, cause, reason);
         for role in roles {
             for replica in 0..role.replicas {
-                self.create_replica(ordinal, role, replica, revision, role.hash, cause, reason);
+                self.add_replica(ordinal, role, replica, (revision, role.hash), Cause::Groups);
+                self.create_missing_pods(ordinal, role, replica, cause, reason);
             }
         }
         true
@@ -52,11 +53,17 @@ impl Cluster {
         }
     }
 
-    /// A role replica begins: its entry pod, then its workers.
-    #[expect(clippy::too_many_arguments, reason = "a replica may be labelled with a revision that is not its role's")]
-    pub(super) fn create_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, revision: Id, hash: Id, cause: Cause, reason: Reason) {
+    /// A role replica begins within its group: its entry pod, then its workers.
+    pub(super) fn create_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, labels: (Id, Id), cause: Cause, reason: Reason) {
         let owed = self.owed_replicas.iter().position(|(owner, name, _)| cause == Cause::Roles && (*owner, *name) == (group, role.name));
         let cause = owed.map_or(cause, |owed| self.owed_replicas.swap_remove(owed).2);
+        self.add_replica(group, role, ordinal, labels, cause);
+        self.note_replica(Action::Create, Kind::Role, Address { group, role: role.name, ordinal, index: 0 }, cause, reason);
+        self.create_missing_pods(group, role, ordinal, cause, reason);
+    }
+
+    /// A place for a role replica, labelled with a revision and a hash that need not be those of its role.
+    fn add_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, (revision, hash): (Id, Id), cause: Cause) {
         let began = (self.stage, cause);
         let replica = Replica { ordinal, revision, hash, status: Status::Creating, pods: Vec::new(), service: false, began };
         let Some(owner) = self.group_mut(group) else { return };
@@ -64,9 +71,6 @@ impl Cluster {
         if let Err(position) = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal) {
             replicas.insert(position, replica);
         }
-        let at = Address { group, role: role.name, ordinal, index: 0 };
-        self.note_replica(Action::Create, Kind::Role, at, cause, reason);
-        self.create_missing_pods(group, role, ordinal, cause, reason);
     }
 
     /// The pods of a role replica that do not exist are created; those that do stay as they are.
