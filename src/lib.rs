@@ -25,6 +25,7 @@
 
 pub mod api;
 pub mod builtin;
+pub mod capacity;
 pub mod catalog;
 pub mod check;
 pub mod cli;

@@ -1,7 +1,7 @@
 //! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
 
 use super::{Catalog, RuntimeSet, Views};
-use crate::api::{Api, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::Semantics;
 use ecow::EcoString;
@@ -20,6 +20,7 @@ enum Item {
     Runtime(Box<Runtime>),
     Weight(FineTunedWeight),
     Service(Box<Views>),
+    ModelServing(Box<ModelServing>),
     AcceleratorClass(Object),
     Node(Object),
     Other(Object),
@@ -32,6 +33,7 @@ impl Item {
             Self::Runtime(runtime) => &runtime.object,
             Self::Weight(weight) => &weight.object,
             Self::Service(views) => &views.documented.object,
+            Self::ModelServing(serving) => &serving.object,
             Self::AcceleratorClass(object) | Self::Node(object) | Self::Other(object) => object,
         }
     }
@@ -71,6 +73,11 @@ impl Builder {
     /// Adds a service as both semantics read it.
     pub fn service(&mut self, documented: Service, controller: Service) {
         self.add(Item::Service(Box::new(Views { documented, controller })));
+    }
+
+    /// Adds a ModelServing.
+    pub fn model_serving(&mut self, serving: ModelServing) {
+        self.add(Item::ModelServing(Box::new(serving)));
     }
 
     /// Adds an accelerator class.
@@ -150,6 +157,7 @@ impl Builder {
                     catalog.weights.insert(weight.object.id.name.clone(), weight);
                 }
                 Item::Service(views) => catalog.services.push(*views),
+                Item::ModelServing(serving) => catalog.model_servings.push(*serving),
                 Item::AcceleratorClass(object) => {
                     catalog.accelerator_classes.insert(object.id.name.clone(), object);
                 }
@@ -167,6 +175,7 @@ impl Builder {
             let key = |views: &Views| (views.documented.object.api, views.documented.namespace.clone(), views.documented.name().clone());
             key(a).cmp(&key(b))
         });
+        catalog.model_servings.sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
         catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
         catalog.runtimes = runtimes.into_iter().map(|(api, runtimes)| (api, RuntimeSet::new(runtimes))).collect();
         (catalog, self.diagnostics)

@@ -9,7 +9,7 @@ mod runtimes;
 pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
-use crate::api::{Api, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::policy::Semantics;
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
@@ -41,6 +41,7 @@ pub struct Catalog {
     runtimes: BTreeMap<Api, RuntimeSet>,
     weights: BTreeMap<EcoString, FineTunedWeight>,
     services: Vec<Views>,
+    model_servings: Vec<ModelServing>,
     accelerator_classes: BTreeMap<EcoString, Object>,
     nodes: BTreeMap<EcoString, Object>,
     config: OperatorConfig,
@@ -89,6 +90,11 @@ impl Catalog {
         &self.services
     }
 
+    /// All ModelServings: by namespace, then name.
+    pub fn model_servings(&self) -> &[ModelServing] {
+        &self.model_servings
+    }
+
     /// An accelerator class.
     pub fn accelerator_class(&self, name: &str) -> Option<&Object> {
         self.accelerator_classes.get(name)
@@ -123,6 +129,7 @@ impl Catalog {
             .chain(self.weights.values().map(|weight| &weight.object))
             .chain(self.accelerator_classes.values())
             .chain(self.services.iter().map(|views| &views.documented.object))
+            .chain(self.model_servings.iter().map(|serving| &serving.object))
             .chain(self.nodes.values())
             .chain(&self.others)
     }

@@ -27,6 +27,9 @@ pub(crate) struct InputArgs {
     /// Whose word counts: the documents or the shipped controller.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
     pub semantics: Option<SemanticsArg>,
+    /// A release of Kthena whose behaviour ModelServings follow instead of the document's.
+    #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
+    pub kthena_profile: Option<KthenaProfileArg>,
     /// References to what is not loaded are no errors.
     #[arg(long)]
     pub partial: bool,
@@ -80,6 +83,19 @@ pub(crate) enum SemanticsArg {
     Documented,
     /// What the pinned upstream code does.
     Controller,
+}
+
+/// A release of Kthena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KthenaProfileArg {
+    /// v0.1.0 of 2025-10.
+    #[value(name = "v0.1")]
+    V0_1,
+    /// v1.0.0 of 2026-07.
+    #[value(name = "v1.0")]
+    V1_0,
+    /// volcano-sh/kthena @3cc0572, as under controller semantics.
+    Head,
 }
 
 /// Shape of the output of commands that report.

@@ -1,14 +1,14 @@
 //! What the arguments, variables and settings of a run come to: a session over everything that was read.
 
-use super::args::{InputArgs, SemanticsArg};
+use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use super::{Failure, Io, Outcome};
-use crate::api::Object;
+use crate::api::{ModelServing, Object};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Request, settings};
 use crate::pipeline::{self, Given, World};
-use crate::policy::Semantics;
+use crate::policy::{KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::SourceId;
@@ -22,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) world: World,
     /// Whose word counts.
     pub(crate) semantics: Semantics,
+    /// What ModelServings follow.
+    pub(super) kthena: &'static KthenaPolicy,
     settings: settings::Settings,
     namespace: Option<EcoString>,
     selector: Option<Selector>,
@@ -67,7 +69,9 @@ impl Session {
         let request = Request { paths: &files, context, builtin: if no_builtin { &[] } else { builtin::files() } };
         let loaded = load::load(&request, &mut std::io::stdin(), &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
-        let given = Given { semantics, namespace: namespace.clone().unwrap_or_else(|| "default".into()), protocol: protocol.map(EcoString::from) };
+        let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
+        let namespace_of_none = namespace.clone().unwrap_or_else(|| "default".into());
+        let given = Given { semantics, namespace: namespace_of_none, protocol: protocol.map(EcoString::from), kthena };
         let mut world = pipeline::read(loaded, &given);
         if let Some(source) = settings_source {
             let id = world.sources.add(source);
@@ -77,7 +81,7 @@ impl Session {
             });
             world.diagnostics.extend(moved);
         }
-        Ok(Self { world, semantics, settings, namespace, selector, partial: args.partial, strict: args.strict })
+        Ok(Self { world, semantics, kthena, settings, namespace, selector, partial: args.partial, strict: args.strict })
     }
 
     /// The services a command is about, in order: those named, else all that namespace and selector leave.
@@ -111,6 +115,37 @@ impl Session {
             chosen.extend(found);
         }
         Ok(chosen)
+    }
+
+    /// The services and the ModelServings a command is about: those named, of either kind, else all that namespace and
+    /// selector leave.
+    pub(super) fn select_all(&self, names: &[String]) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
+        let all = self.world.catalog.model_servings();
+        if names.is_empty() {
+            let in_namespace = |serving: &&ModelServing| self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace);
+            return Ok((self.select(names)?, all.iter().filter(in_namespace).filter(|serving| self.is_selected(&serving.object)).collect()));
+        }
+        let (mut services, mut servings) = (Vec::new(), Vec::new());
+        for name in names {
+            let found = self.model_servings(name);
+            match self.select(std::slice::from_ref(name)) {
+                Ok(views) => services.extend(views),
+                Err(error) if found.is_empty() => return Err(error),
+                Err(_) => {}
+            }
+            servings.extend(found);
+        }
+        Ok((services, servings))
+    }
+
+    /// The ModelServings of one name, given as NAME or NAMESPACE/NAME.
+    pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
+        let (namespace, name) = match wanted.split_once('/') {
+            Some((namespace, name)) => (Some(namespace), name),
+            None => (self.namespace.as_deref(), wanted),
+        };
+        let named = |serving: &&ModelServing| serving.name() == name && namespace.is_none_or(|namespace| serving.namespace == namespace);
+        self.world.catalog.model_servings().iter().filter(named).collect()
     }
 
     /// The services of a namespace, or of all of them.
@@ -190,4 +225,23 @@ impl Session {
         }
         out
     }
+}
+
+/// What ModelServings follow: the flag, else the settings, else the document; under controller semantics the pinned code.
+fn kthena(args: &InputArgs, semantics: Semantics, setting: Option<&str>) -> Result<&'static KthenaPolicy, Failure> {
+    if semantics == Semantics::Controller {
+        return match args.kthena_profile {
+            None | Some(KthenaProfileArg::Head) => Ok(&KTHENA_CONTROLLER),
+            Some(KthenaProfileArg::V0_1 | KthenaProfileArg::V1_0) => {
+                Err(Failure::Usage("`--semantics controller` follows the Kthena of `--kthena-profile head` and no other".into()))
+            }
+        };
+    }
+    let profile = match (args.kthena_profile, setting) {
+        (Some(KthenaProfileArg::V0_1), _) | (None, Some("v0.1")) => KthenaProfile::V0_1,
+        (Some(KthenaProfileArg::V1_0), _) | (None, Some("v1.0")) => KthenaProfile::V1_0,
+        (Some(KthenaProfileArg::Head), _) | (None, Some("head")) => KthenaProfile::Head,
+        (None, _) => KthenaProfile::Seed,
+    };
+    Ok(profile.policy())
 }

@@ -243,7 +243,7 @@ codes! {
     RoleScalingOnePass "role-scaling-one-pass" Finding Info "all groups change their role replicas in one pass"
         "The document shows one group after another (S4-035); no release does that." "replicas of a role in four groups" "nothing"
     TooManyPods "too-many-pods" Finding Warning "the ModelServing has more pods than are expanded or simulated"
-        "Every pod of `render --expand` and `rollout` is held in memory." "replicas: 2000000000" "check the replicas, or raise the limit with `--max-pods`"
+        "Every pod of `render --expand` and `rollout` is held in memory." "replicas: 2000000000" "check the replicas"
     WorkloadUnsupported "workload-unsupported" Finding Warning "a property of the service has no place in a ModelServing"
         "It is left out of what is rendered." "deploymentStrategy with maxSurge" "see the message"
     KthenaDefect "kthena-defect" Finding Warning "the shipped controller does not do here what it is meant to do"

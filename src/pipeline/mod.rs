@@ -7,10 +7,12 @@ mod flip;
 mod plan;
 mod read;
 mod render;
+mod serving;
 mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
+pub use serving::{PlannedServing, plan_servings};
 pub use why::{Layer, Leaf, Said, layer, leaf, why};

@@ -1,11 +1,11 @@
 //! Documents become typed objects, objects a catalog.
 
-use crate::api::{Api, Field, FineTunedWeight, Model, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{Api, Field, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::ome;
+use crate::dialect::{kthena, ome};
 use crate::load::{Document, Loaded};
-use crate::policy::{Policy, Semantics};
+use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -27,6 +27,8 @@ pub struct Given {
     pub namespace: EcoString,
     /// Protocol asked for, over every service.
     pub protocol: Option<EcoString>,
+    /// By which document or release ModelServings are read.
+    pub kthena: &'static KthenaPolicy,
 }
 
 /// Everything that was read, frozen.
@@ -46,6 +48,7 @@ enum Typed {
     Runtime(Box<Runtime>),
     Weight(Box<FineTunedWeight>),
     Service(Box<(Service, Service)>),
+    ModelServing(Box<ModelServing>),
     AcceleratorClass(Object),
     Node(Object),
     Config(Box<OperatorConfig>, Object),
@@ -71,6 +74,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
             Some(Typed::Weight(weight)) => builder.weight(*weight),
             Some(Typed::Service(views)) => builder.service(views.0, views.1),
+            Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
             Some(Typed::AcceleratorClass(object)) => builder.accelerator_class(object),
             Some(Typed::Node(object)) => builder.node(object),
             Some(Typed::Config(config, object)) => {
@@ -86,14 +90,21 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     World { sources, catalog, diagnostics }
 }
 
-fn typed(document: Document, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
+fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
     let schema = schema::kind(&document.api_version, &document.kind);
+    let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
+    if is_model_serving {
+        kthena::prepare(&mut document.node, given.kthena, diagnostics);
+    }
     if let Some(schema) = schema {
         let strictness = match given.semantics {
             Semantics::Documented => schema::Strictness::Documented,
             Semantics::Controller => schema::Strictness::Server,
         };
         schema.check(&document.node, strictness, sources, diagnostics);
+    }
+    if is_model_serving {
+        kthena::check(&document.node, given.kthena, diagnostics);
     }
     let object = object(document, schema, given, diagnostics)?;
     let semantics = given.semantics;
@@ -103,6 +114,11 @@ fn typed(document: Document, given: &Given, sources: &SourceMap, diagnostics: &m
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(object),
         (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(&object, given, diagnostics))),
+        (Api::Kthena, "ModelServing") if is_model_serving => {
+            let serving = kthena::model_serving(object, given.kthena);
+            diagnostics.extend(crate::render::kthena::too_many_pods(&serving));
+            Typed::ModelServing(Box::new(serving))
+        }
         (Api::Cluster, "Node") => Typed::Node(object),
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let config = ome::config(&object, diagnostics);

@@ -4,7 +4,7 @@ use super::{SCHEMA_VERSION, findings};
 use crate::api::{Model, ObjectRef, Runtime};
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision, ServiceError};
 use crate::diag::Diagnostic;
-use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent};
+use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent, PlannedServing};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
@@ -21,6 +21,8 @@ pub struct Plan<'a> {
     pub depth: Depth,
     /// The services.
     pub planned: &'a [Planned<'a>],
+    /// The ModelServings; empty in `explain`.
+    pub servings: &'a [PlannedServing<'a>],
     /// What would make a runtime win, per service; empty unless that was asked.
     pub flips: &'a [Flip],
     /// All findings.
@@ -46,6 +48,9 @@ impl Serialize for Plan<'_> {
                 })
             }),
         )?;
+        if self.depth == Depth::Plan {
+            map.serialize_entry("modelServings", &Streamed(|| self.servings.iter().map(super::serving::json)))?;
+        }
         map.serialize_entry("totals", &totals(self.planned))?;
         map.serialize_entry("findings", &Streamed(|| self.found.iter().map(|diagnostic| findings::json(diagnostic, self.sources))))?;
         map.end()

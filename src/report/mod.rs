@@ -12,6 +12,7 @@ pub mod json;
 pub mod junit;
 pub mod sarif;
 pub mod schema;
+pub mod serving;
 pub mod table;
 pub mod why;
 

@@ -2,7 +2,7 @@
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::policy::{GangResources, KthenaPolicy};
-use crate::render::kthena::{plugins, pod_group, revision};
+use crate::render::kthena::{gpus, plugins, pod_group, revision};
 use ecow::EcoString;
 use indexmap::IndexSet;
 
@@ -75,7 +75,7 @@ impl Target {
             .iter()
             .map(|role| {
                 let replicas = role.replicas.value;
-                let gpus = |template: Option<&crate::api::PodTemplate>| template.map_or(0, |template| gpus(&template.spec));
+                let gpus = |template: Option<&crate::api::PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
                 TargetRole {
                     name: names.id(role.name.value.clone()),
                     replicas,
@@ -122,16 +122,4 @@ impl Target {
 
 fn is_default(role: &crate::api::Role) -> bool {
     role.budget.max_unavailable.as_ref().is_some_and(|most| matches!(most.origin, crate::yaml::Origin::Default(_)))
-}
-
-/// GPUs that the containers of a pod ask for, whatever their vendor.
-pub(super) fn gpus(pod: &crate::yaml::Node) -> i64 {
-    let containers = pod.get("containers").map_or(&[][..], crate::yaml::Node::items);
-    let asked = containers.iter().flat_map(|container| pod_group::asked(container, GangResources::RequestsOrLimits));
-    asked.filter(|(name, _)| is_gpu(name)).filter_map(|(_, quantity)| quantity.value()).fold(0, i64::saturating_add)
-}
-
-/// Whether a resource counts GPUs: extended resources whose name ends in `gpu`.
-pub(super) fn is_gpu(resource: &str) -> bool {
-    resource.split_once('/').is_some_and(|(_, name)| name == "gpu" || name.ends_with("-gpu") || name.starts_with("mig-") || name == "gaudi")
 }

@@ -47,7 +47,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.output {
         ReportFormat::Json => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
-            io.print_json(&json::Plan { semantics: session.semantics, depth: Depth::Explain, planned: &planned, flips, found: &found, sources })?;
+            io.print_json(&json::Plan {
+                semantics: session.semantics,
+                depth: Depth::Explain,
+                planned: &planned,
+                servings: &[],
+                flips,
+                found: &found,
+                sources,
+            })?;
         }
         ReportFormat::Table | ReportFormat::Markdown => {
             session.say(&found, io);

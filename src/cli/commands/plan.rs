@@ -3,15 +3,15 @@
 use crate::cli::args::{InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Depth, Planner};
-use crate::report::{json, table};
+use crate::pipeline::{Depth, Planner, plan_servings};
+use crate::report::{json, serving, table};
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
     /// Shape of the output.
@@ -27,24 +27,44 @@ pub(crate) struct Args {
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
-    let selected = session.select(&args.services)?;
+    let (selected, servings) = session.select_all(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Plan);
-    let found = session.settle(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+    let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
+    let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
+    let found = session.settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
     match args.output {
         ReportFormat::Json => {
             let sources = &session.world.sources;
-            io.print_json(&json::Plan { semantics: session.semantics, depth: Depth::Plan, planned: &planned, flips: &[], found: &found, sources })?;
+            io.print_json(&json::Plan {
+                semantics: session.semantics,
+                depth: Depth::Plan,
+                planned: &planned,
+                servings: &servings,
+                flips: &[],
+                found: &found,
+                sources,
+            })?;
         }
         ReportFormat::Table => {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
-            io.print(&table::plan(session.semantics, &session.header(), &planned, style))?;
+            if !planned.is_empty() || servings.is_empty() {
+                io.print(&table::plan(session.semantics, &session.header(), &planned, style))?;
+            }
+            if !servings.is_empty() {
+                let gap = if planned.is_empty() { "" } else { "\n" };
+                io.print(&format!("{gap}kthena: {}\n\n{}", session.kthena.profile, serving::text(&servings, style)))?;
+            }
         }
         ReportFormat::Markdown => {
             session.say(&found, io);
             io.print(&table::plan_markdown(session.semantics, &planned))?;
+            if !servings.is_empty() {
+                io.print(&format!("\n{}", serving::markdown(&servings)))?;
+            }
         }
     }
-    Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))
+    let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    Ok(if servings.iter().any(serving::is_refused) { outcome.and(Outcome::No) } else { outcome })
 }

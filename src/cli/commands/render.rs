@@ -1,5 +1,6 @@
 //! `ome render`: the manifests.
 
+use crate::api::ModelServing;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
@@ -8,6 +9,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, State, stream};
 use crate::pipeline::{Rendered, Renderer, leaf};
 use crate::render::accept::accept;
+use crate::render::{RenderedObject, kthena};
 use crate::report::why::remark;
 use crate::yaml::{FieldPath, Node};
 use std::path::PathBuf;
@@ -19,7 +21,7 @@ use std::str::FromStr;
 /// an object.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
     /// `yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/.
@@ -34,6 +36,10 @@ pub(crate) struct Args {
     /// Annotate objects with Argo CD's sync waves.
     #[arg(long)]
     argocd_waves: bool,
+    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services. A preview, not to
+    /// be applied.
+    #[arg(long)]
+    expand: bool,
     /// The protocol asked for, over every service.
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
@@ -76,7 +82,7 @@ struct Written {
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
-    let selected = session.select(&args.services)?;
+    let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
     let format = match (&args.output, &args.check) {
         (Output::Stream(format), None) => *format,
@@ -115,6 +121,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         found.extend(written.diagnostics);
         Ok(())
     })?;
+    for serving in servings {
+        let written = model_serving(serving, &args, format, &session);
+        if written.failed {
+            failed = true;
+            left_out.push(format!("{}/{}", written.namespace, written.service));
+        }
+        sink.take(&written, io)?;
+        found.extend(written.diagnostics);
+    }
     let stale = sink.finish(io)?;
     let found = session.settle(found);
     session.say(&found, io);
@@ -129,6 +144,51 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
+/// Turns a ModelServing, or what its controller makes of it, into text.
+fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, session: &Session) -> Written {
+    let mut diagnostics = Vec::new();
+    let inside = |found: &&Diagnostic| {
+        found
+            .span()
+            .is_some_and(|span| span.source == serving.object.span.source && serving.object.span.start <= span.start && span.start < serving.object.span.end)
+    };
+    let broken = session.world.diagnostics.iter().filter(inside).any(|found| found.severity == Severity::Error);
+    let too_many = args.expand && kthena::too_many_pods(serving).is_some();
+    let nodes = if broken || too_many {
+        Vec::new()
+    } else if args.expand {
+        kthena::expand(serving, session.kthena, &mut diagnostics)
+    } else {
+        vec![serving.object.node.clone()]
+    };
+    let objects = nodes.into_iter().map(|node| {
+        let mut object = RenderedObject { node, component: None, wave: 1 };
+        if args.argocd_waves && !args.expand {
+            object.annotate_wave();
+        }
+        let mut text = String::new();
+        if args.annotate && format == stream::Format::Yaml {
+            let history = History::new();
+            crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
+                Some(remark(&leaf(&session.world.catalog, node, path, &history), &session.world.sources))
+            });
+        } else {
+            text = stream::text(&object.node, format);
+        }
+        if args.expand && format == stream::Format::Yaml {
+            text.insert_str(0, "# preview: created by the Kthena controller, do not apply\n");
+        }
+        (object.node, text)
+    });
+    Written {
+        namespace: serving.namespace.to_string(),
+        service: serving.name().to_string(),
+        failed: broken || too_many,
+        objects: objects.collect(),
+        diagnostics,
+    }
+}
+
 fn failure(error: emit::Error) -> Failure {
     Failure::Usage(error.to_string())
 }

@@ -22,18 +22,20 @@ use pods::Prepared;
 /// API version of a ModelServing.
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
 
-/// Most pods that are expanded or simulated unless a flag raises it.
+/// Most pods of a ModelServing that is expanded or simulated.
 pub const MOST_PODS: i64 = 200_000;
 
+pub use pod_group::{gpus, is_gpu};
+
 /// The finding about a ModelServing that is too large to be looked at pod by pod.
-pub fn too_many_pods(serving: &ModelServing, most: i64) -> Option<Diagnostic> {
+pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
     let pods = serving.pods();
-    (pods > most).then(|| {
-        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {pods} pods; more than {most} are not expanded", serving.name()))
+    (pods > MOST_PODS).then(|| {
+        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {pods} pods; more than {MOST_PODS} are neither expanded nor simulated", serving.name()))
             .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
             .path("spec.replicas")
             .object(serving.object.id.to_string())
-            .help("check the replicas, or raise the limit with `--max-pods`")
+            .help("check the replicas")
     })
 }
 

@@ -78,6 +78,18 @@ pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)
     found
 }
 
+/// Whether a resource counts GPUs or parts of them: extended resources of any vendor.
+pub fn is_gpu(resource: &str) -> bool {
+    resource.split_once('/').is_some_and(|(_, name)| name == "gpu" || name.ends_with("-gpu") || name.starts_with("mig-") || name == "gaudi")
+}
+
+/// GPUs that the containers of a pod ask for.
+pub fn gpus(pod: &Node, rule: GangResources) -> i64 {
+    let containers = pod.get("containers").map_or(&[][..], Node::items);
+    let found = containers.iter().flat_map(|container| asked(container, rule)).filter(|(name, _)| is_gpu(name));
+    found.filter_map(|(_, quantity)| quantity.value()).fold(0, i64::saturating_add)
+}
+
 /// The arithmetic of all pods of a group, one term per role: `2*(1+3) + 1*(1+2) = 11` (S4-020).
 pub fn arithmetic(serving: &ModelServing, gang: &Gang) -> String {
     let terms: Vec<String> =

@@ -1,0 +1,119 @@
+//! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
+
+use crate::api::{ModelServing, PodTemplate, Role};
+use crate::capacity::{Demand, Inventory};
+use crate::catalog::Catalog;
+use crate::diag::{Code, Diagnostic};
+use crate::policy::{GangResources, GangRule, KthenaPolicy};
+use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
+use crate::yaml::Node;
+
+/// A ModelServing with what a plan says of it.
+#[derive(Debug)]
+pub struct PlannedServing<'a> {
+    /// The ModelServing.
+    pub serving: &'a ModelServing,
+    /// The gang of each group; none where the scheduler knows no gangs.
+    pub gang: Option<pod_group::Gang>,
+    /// Whether the gang of each group finds a place after those before it; none without nodes that state what they have.
+    pub fits: Option<Vec<bool>>,
+    /// GPUs of all pods.
+    pub gpus: i64,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.
+pub fn plan_servings<'a>(catalog: &Catalog, servings: &[&'a ModelServing], policy: &KthenaPolicy) -> Vec<PlannedServing<'a>> {
+    let mut inventory = Inventory::new(catalog.nodes());
+    let small = servings.iter().filter(|serving| serving.pods() <= MOST_PODS);
+    small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
+}
+
+fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy, inventory: Option<&mut Inventory>) -> PlannedServing<'a> {
+    let mut diagnostics = Vec::new();
+    let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
+    if policy.gang == GangRule::Volcano && gang.is_none() {
+        let scheduler = &serving.scheduler;
+        diagnostics.push(
+            Diagnostic::new(Code::GangNeedsVolcano, format!("gang scheduling needs volcano, the scheduler of `{}` is `{}`", serving.name(), scheduler.value))
+                .at(scheduler.span().unwrap_or_else(|| serving.object.name_span()))
+                .path("spec.schedulerName")
+                .object(serving.object.id.to_string())
+                .help("write `schedulerName: volcano` to start the pods of a group together"),
+        );
+    }
+    if let Some(minima) = serving.gang.as_ref().filter(|gang| !gang.min_role_replicas.is_empty()) {
+        for role in serving.roles.iter().filter(|role| minima.minimum(&role.name.value).is_none()) {
+            let counted = if gang
+                .as_ref()
+                .is_some_and(|gang| gang.roles.iter().zip(&serving.roles).any(|(minimum, other)| other.name.value == role.name.value && minimum.is_some()))
+            {
+                "it counts with all its replicas"
+            } else {
+                "its pods are not waited for"
+            };
+            diagnostics.push(
+                Diagnostic::new(Code::RoleWithoutGangMinimum, format!("role `{}` has no gang minimum: {counted}", role.name.value))
+                    .at(minima.origin.span())
+                    .path("spec.template.gangPolicy.minRoleReplicas")
+                    .object(serving.object.id.to_string())
+                    .help(format!("add `{}` to minRoleReplicas", role.name.value)),
+            );
+        }
+    }
+    for (index, role) in serving.roles.iter().enumerate() {
+        gpus_in_limits(serving, role, index, &mut diagnostics);
+    }
+    let fits = inventory.map(|inventory| fits(serving, gang.as_ref(), inventory));
+    PlannedServing { serving, gpus: serving_gpus(serving), gang, fits, diagnostics }
+}
+
+/// A GPU that stands in the limits alone (S4-017).
+fn gpus_in_limits(serving: &ModelServing, role: &Role, index: usize, diagnostics: &mut Vec<Diagnostic>) {
+    let templates = [("entryTemplate", Some(&role.entry)), ("workerTemplate", role.worker.as_ref())];
+    for (key, template) in templates.iter().filter_map(|(key, template)| Some((*key, (*template)?))) {
+        for (position, container) in template.spec.get("containers").map_or(&[][..], Node::items).iter().enumerate() {
+            let requested = container.at(&["resources", "requests"]);
+            let limits = container.at(&["resources", "limits"]).into_iter().flat_map(Node::entries);
+            for entry in limits.filter(|entry| is_gpu(&entry.key) && requested.is_none_or(|requests| requests.get(&entry.key).is_none())) {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::GpuLimitsOnly,
+                        format!(
+                            "role `{}`: `{}` stands in the limits and not in the requests, which are all that the shipped gang counts",
+                            role.name.value, entry.key
+                        ),
+                    )
+                    .at(entry.key_origin.span())
+                    .path(format!("spec.template.roles[{index}].{key}.spec.containers[{position}].resources.limits"))
+                    .object(serving.object.id.to_string())
+                    .help(format!("add `{}` with the same number to `requests`", entry.key)),
+                );
+            }
+        }
+    }
+}
+
+fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut Inventory) -> Vec<bool> {
+    let demands: Vec<(Demand, Option<Demand>)> =
+        serving.roles.iter().map(|role| (Demand::of(&role.entry.spec), role.worker.as_ref().map(|worker| Demand::of(&worker.spec)))).collect();
+    let counts: Vec<i64> = match gang {
+        Some(gang) => gang.roles.iter().map(|minimum| minimum.unwrap_or(0)).collect(),
+        None => serving.roles.iter().map(|role| role.replicas.value).collect(),
+    };
+    let group = || {
+        serving.roles.iter().zip(&demands).zip(&counts).flat_map(|((role, (entry, worker)), count)| {
+            let workers = worker.as_ref().map(|worker| (worker, count * role.workers.value));
+            std::iter::once((entry, *count)).chain(workers)
+        })
+    };
+    (0..serving.replicas.value).map(|_| inventory.place_all(group())).collect()
+}
+
+fn serving_gpus(serving: &ModelServing) -> i64 {
+    let of = |template: Option<&PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
+    let role =
+        |role: &Role| role.replicas.value.saturating_mul(of(Some(&role.entry)).saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))));
+    serving.replicas.value.saturating_mul(serving.roles.iter().map(role).sum())
+}
