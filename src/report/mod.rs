@@ -11,6 +11,7 @@ pub mod github;
 pub mod json;
 pub mod junit;
 pub mod sarif;
+pub mod rollout;
 pub mod schema;
 pub mod serving;
 pub mod table;

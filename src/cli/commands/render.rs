@@ -143,7 +143,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
 /// Turns a ModelServing, or what its controller makes of it, into text.
 fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, session: &Session) -> Written {
     let mut diagnostics = Vec::new();
@@ -189,6 +188,7 @@ fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, se
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
 fn failure(error: emit::Error) -> Failure {
     Failure::Usage(error.to_string())
 }
