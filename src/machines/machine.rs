@@ -37,7 +37,9 @@ pub struct Machine {
 
 /// Taints that belong to an accelerator: admission or the flavor adds the toleration (accelerators.md 5.4).
 fn is_device_taint(key: &str) -> bool {
-    key == "sku" || key.starts_with("gpu.intel.com/") || matches!(key, "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "google.com/tpu" | "aws.amazon.com/neuron")
+    key == "sku"
+        || key.starts_with("gpu.intel.com/")
+        || matches!(key, "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "google.com/tpu" | "aws.amazon.com/neuron")
 }
 
 impl Machine {

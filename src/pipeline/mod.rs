@@ -7,12 +7,16 @@ mod flip;
 mod plan;
 mod read;
 mod render;
+mod rollout;
 mod serving;
+mod waves;
 mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
+pub use rollout::play;
 pub use serving::{PlannedServing, plan_servings};
+pub use waves::{WAVES, WorkloadRollout, waves, workloads};
 pub use why::{Layer, Leaf, Said, layer, leaf, why};

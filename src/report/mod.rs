@@ -12,6 +12,7 @@ pub mod github;
 pub mod import;
 pub mod json;
 pub mod junit;
+pub mod rollout;
 pub mod sarif;
 pub mod schema;
 pub mod serving;

@@ -29,6 +29,8 @@ pub(super) struct Pod {
     /// Annotation `controller.kubernetes.io/pod-deletion-cost`.
     pub(super) cost: i64,
     pub(super) gpus: i64,
+    /// Hash of the role template it was made from.
+    pub(super) template: Id,
     /// Stage in which it was created, and what for.
     pub(super) began: (u32, Cause),
 }
@@ -140,6 +142,8 @@ pub(super) struct Counts {
     pub(super) gpus: i64,
     /// Replicas that run, by role.
     pub(super) replicas: Vec<(Id, i64)>,
+    /// Pods that exist, by the hash of their role's template and by whether they are workers.
+    pub(super) templates: Vec<((Id, bool), i64)>,
 }
 
 impl Counts {
@@ -147,6 +151,17 @@ impl Counts {
         match self.replicas.iter_mut().find(|(name, _)| *name == role) {
             Some((_, count)) => *count += change,
             None => self.replicas.push((role, change)),
+        }
+    }
+
+    /// A pod comes or goes.
+    pub(super) fn pod(&mut self, pod: &Pod, change: i64) {
+        self.pods += change;
+        self.gpus += change * pod.gpus;
+        let key = (pod.template, pod.index != 0);
+        match self.templates.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, count)) => *count += change,
+            None => self.templates.push((key, change)),
         }
     }
 }

@@ -70,6 +70,10 @@ pub struct Outcome {
     pub protected: i64,
     /// GPUs before the change.
     pub gpus_before: i64,
+    /// Groups that ran before the change.
+    pub available_before: i64,
+    /// Role replicas that keep another template although nothing protects them, by name.
+    pub left_behind: Vec<EcoString>,
 }
 
 /// Plays a change through to its end.
@@ -83,6 +87,11 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let pending = places(&scenario.pending, &mut trace);
     let mut stuck = places(&scenario.stuck, &mut trace);
     let fail = places(&scenario.fail, &mut trace);
+    let named: Vec<(Address, EcoString)> = [(&pending, &scenario.pending), (&stuck, &scenario.stuck), (&fail, &scenario.fail)]
+        .into_iter()
+        .filter(|(places, names)| places.len() == names.len())
+        .flat_map(|(places, names)| places.iter().copied().zip(names.iter().cloned()))
+        .collect();
     let costs: Vec<Vec<(Address, i64)>> =
         scenario.from.iter().map(|before| before.costs.iter().filter_map(|(name, cost)| Some((reader.address(name, &mut trace)?, *cost))).collect()).collect();
 
@@ -110,7 +119,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     };
     cluster.held = stuck.into_iter().collect();
     let templates_changed = cluster.groups.iter().any(|group| group.revision != goal.revision);
-    let gpus_before = cluster.counts.gpus;
+    let (gpus_before, available_before) = (cluster.counts.gpus, cluster.counts.groups);
     cluster.begin(&goal);
     cluster.apply(goal, applied, scenario.to.object.node.get("spec"));
     cluster.settle(scenario.stagger);
@@ -134,6 +143,13 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         let cause = cluster.group_mut(ordinal).map_or(Cause::Upkeep, |group| group.began.1);
         cluster.note_group(Action::Wait, Kind::ServingGroup, ordinal, cause, Reason::NeverReady);
     }
+    let is_known = |at: Address| {
+        let seen = |event: &super::trace::Event| {
+            event.kind == Kind::Pod && (event.group, event.index) == (at.group, at.index) && event.replica == Some((at.role, at.ordinal))
+        };
+        cluster.exists(at) || cluster.trace.events.iter().any(seen)
+    };
+    reader.unknown.extend(named.into_iter().filter(|(at, _)| !is_known(*at)).map(|(_, name)| name));
     Outcome {
         stuck,
         proof,
@@ -143,6 +159,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         templates_changed,
         protected: i64::try_from(protected).unwrap_or(i64::MAX),
         gpus_before,
+        available_before,
+        left_behind: cluster.left_behind(),
         trace: cluster.trace,
     }
 }
@@ -301,6 +319,7 @@ impl Cluster {
             gpus: self.counts.gpus,
             pods: self.counts.pods,
             waits_for,
+            templates: self.counts.templates.clone(),
         });
         self.push_row(Some(self.stage));
         self.stage += 1;
@@ -389,6 +408,25 @@ impl Cluster {
             restarted: restarted.into_iter().collect(),
             escalation: escalates.then(|| (self.target.grace_seconds, self.target.pods_per_group())),
         }
+    }
+
+    fn exists(&self, at: Address) -> bool {
+        let replicas = self.position(at.group).map(|position| self.groups[position].role(at.role));
+        replicas.is_some_and(|replicas| replicas.iter().any(|replica| replica.ordinal == at.ordinal && replica.pods.iter().any(|pod| pod.index == at.index)))
+    }
+
+    /// Replicas of groups that count as updated, made from another template than the one asked for now.
+    fn left_behind(&self) -> Vec<EcoString> {
+        let mut found = Vec::new();
+        for group in self.groups.iter().filter(|group| group.revision == self.target.revision) {
+            for role in &self.target.roles {
+                let open = group.role(role.name).iter().skip(usize::try_from(role.partition).unwrap_or(usize::MAX));
+                let other = open.filter(|replica| replica.hash != role.hash && replica.status != Status::Deleting);
+                let name = names::group(&self.trace.serving, group.ordinal);
+                found.extend(other.map(|replica| ecow::eco_format!("{name}-{}", names::role_id(self.trace.names.text(role.name), replica.ordinal))));
+            }
+        }
+        found
     }
 
     /// The highest group that the change touched and that does not run.

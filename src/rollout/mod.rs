@@ -9,6 +9,7 @@ mod cluster;
 mod controller;
 mod document;
 mod environment;
+mod fit;
 mod recover;
 mod scale;
 mod target;
@@ -18,4 +19,6 @@ mod update_groups;
 mod update_roles;
 
 pub use environment::{Before, Outcome, Recovery, Scenario, simulate};
+pub use fit::fits;
+pub use target::{Id, Names};
 pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};

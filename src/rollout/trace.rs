@@ -179,6 +179,8 @@ pub struct Capacity {
     pub pods: i64,
     /// Groups whose readiness opens the next stage.
     pub waits_for: Vec<i64>,
+    /// Pods that exist, by the hash of their role's template and by whether they are workers.
+    pub templates: Vec<((Id, bool), i64)>,
 }
 
 /// How far a group is with a change.

@@ -83,10 +83,10 @@ impl Cluster {
             let Some(replica) = self.replica_mut(group, role.name, ordinal) else { return };
             if let Err(position) = replica.pods.binary_search_by_key(&index, |pod| pod.index) {
                 let gpus = if index == 0 { role.gpus.0 } else { role.gpus.1 };
-                replica.pods.insert(position, Pod { index, ready: false, terminating: false, held, cost: 0, gpus, began });
+                let pod = Pod { index, ready: false, terminating: false, held, cost: 0, gpus, template: role.hash, began };
+                replica.pods.insert(position, pod);
                 created.push(at);
-                self.counts.pods += 1;
-                self.counts.gpus += gpus;
+                self.counts.pod(&pod, 1);
             }
         }
         for at in created {
@@ -202,8 +202,7 @@ impl Cluster {
         let Some(index) = replica.pods.iter().position(|pod| pod.index == at.index && pod.terminating) else { return };
         let pod = replica.pods.remove(index);
         let deleting_replica = replica.status == Status::Deleting;
-        self.counts.pods -= 1;
-        self.counts.gpus -= pod.gpus;
+        self.counts.pod(&pod, -1);
         self.touch(at.group);
         if deleting_group {
             self.remove_if_gone(at.group);

@@ -11,6 +11,7 @@ pub(crate) mod overview;
 pub(crate) mod payload;
 pub(crate) mod plan;
 pub(crate) mod render;
+pub(crate) mod rollout;
 pub(crate) mod schema;
 pub(crate) mod validate;
 pub(crate) mod why;
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Why(why::Args),
     /// Print the manifests.
     Render(render::Args),
+    /// Show what a change does to pods: order, capacity, where it gets stuck.
+    Rollout(rollout::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
     Validate(validate::Args),
     /// List and show runtimes, models and accelerator classes.
@@ -57,6 +60,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
+        Some(Command::Rollout(args)) => rollout::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),

@@ -1,0 +1,299 @@
+//! `ome rollout`: what a change does to pods, in which order, and where it gets stuck.
+
+use crate::api::{ComponentKind, ModelServing};
+use crate::capacity::Inventory;
+use crate::catalog::Views;
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::{Diagnostic, Severity, nearest};
+use crate::dialect::kthena;
+use crate::pipeline::{self, Depth, Planner, Renderer, WAVES};
+use crate::policy::Admission;
+use crate::render::kthena::too_many_pods;
+use crate::report::{findings, rollout, table};
+use crate::rollout::{Before, Scenario, fits};
+use clap::ValueEnum;
+use ecow::EcoString;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Annotation of a pod that says how much its deletion costs.
+const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+
+/// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
+///
+/// Without --from nothing exists before. Exit codes: 0 the new state is reached, 1 the input is invalid, 2 stuck.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What is applied before; repeatable: one after the other. A Pod document sets the annotations of that pod.
+    #[arg(long, value_name = "PATH")]
+    from: Vec<PathBuf>,
+    /// A container of this pod crashes after everything has settled; under the document's rules a pod that the change
+    /// creates does not get ready. Repeatable.
+    #[arg(long, value_name = "pod/NAME")]
+    fail: Vec<String>,
+    /// A pod of this name never gets ready once the change is applied. Repeatable.
+    #[arg(long, value_name = "pod/NAME")]
+    stuck: Vec<String>,
+    /// This pod is not ready before the change, and stays so until another one replaces it. Repeatable.
+    #[arg(long, value_name = "pod/NAME")]
+    pending: Vec<String>,
+    /// Pods end and get ready in one group at a time, the highest ordinal first.
+    #[arg(long)]
+    stagger: bool,
+    /// Also print every request, in order (with `-o table`).
+    #[arg(long)]
+    steps: bool,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Shape of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A timeline for people.
+    #[default]
+    Table,
+    /// One JSON document with a versioned shape.
+    Json,
+    /// Markdown that fits a pull request comment.
+    Markdown,
+    /// One page of HTML.
+    Html,
+}
+
+/// Plays the change and prints it.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, None)?;
+    let mut earlier = Vec::new();
+    for path in &args.from {
+        let input = InputArgs { files: vec![path.clone()], ..args.input.clone() };
+        earlier.push(Session::open(&input, None)?);
+    }
+    match session.model_servings(&args.name)[..] {
+        [] => {}
+        [serving] => return model_serving(args, &session, &earlier, serving, io),
+        [first, ..] => {
+            return Err(Failure::NotFound {
+                message: format!("several ModelServings are named `{}`", args.name),
+                help: Some(format!("write `{}/{}`, or name a namespace with `-n`", first.namespace, first.name())),
+            });
+        }
+    }
+    match session.select(std::slice::from_ref(&args.name)) {
+        Ok(views) => inference_service(args, &session, &earlier, views[0], io),
+        Err(_) => {
+            let servings = session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
+            let services = session.world.catalog.services().iter().map(|views| views.of(session.semantics).name().as_str());
+            let near = nearest(&args.name, servings.chain(services));
+            Err(Failure::NotFound {
+                message: format!("no ModelServing or InferenceService `{}`", args.name),
+                help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
+            })
+        }
+    }
+}
+
+fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &ModelServing, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let mut from = Vec::new();
+    for (before, path) in earlier.iter().zip(&args.from) {
+        let named = |serving: &&ModelServing| serving.name() == to.name() && serving.namespace == to.namespace;
+        let Some(serving) = before.world.catalog.model_servings().iter().find(named) else {
+            return Err(Failure::NotFound {
+                message: format!("no ModelServing `{}/{}` in {}", to.namespace, to.name(), path.display()),
+                help: Some("`--from` names the file of the state before".into()),
+            });
+        };
+        from.push(Before { serving, costs: costs(before, &to.namespace) });
+    }
+    let mut later: Vec<Diagnostic> = Vec::new();
+    if let Some(before) = from.last() {
+        let mut refused = Vec::new();
+        kthena::check_change(&before.serving.object.node, &to.object.node, &mut refused);
+        let server = session.kthena.admission == Admission::Server;
+        // What the document allows and a server refuses is a warning.
+        let graded = refused
+            .into_iter()
+            .map(|found| if server { found } else { Diagnostic { code: crate::diag::Code::ServerRefuses, ..found }.severity(Severity::Warning) });
+        later.extend(graded);
+    }
+    let before_found: Vec<Vec<Diagnostic>> = earlier.iter().map(|before| before.settle(Vec::new())).collect();
+    let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
+    let too_many = too_many_pods(to).is_some() || from.iter().any(|before| too_many_pods(before.serving).is_some());
+    let found = session.settle(later);
+    for (before, found) in earlier.iter().zip(&before_found) {
+        before.say(found, io);
+    }
+    if too_many || broken(&found) || before_found.iter().any(|found| broken(found)) {
+        let all = as_json(session, &found, earlier, &before_found);
+        if args.output == Format::Json {
+            io.print_json(&json!({ "schemaVersion": crate::report::SCHEMA_VERSION, "steps": [], "stages": [], "groupSteps": [], "findings": all }))?;
+        }
+        session.say(&found, io);
+        return Ok(Outcome::CouldNot);
+    }
+
+    let names = |given: &[String]| given.iter().map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name))).collect();
+    let scenario =
+        Scenario { policy: session.kthena, from, to, pending: names(&args.pending), stuck: names(&args.stuck), fail: names(&args.fail), stagger: args.stagger };
+    let (outcome, said) = pipeline::play(&scenario);
+    if let Some(unknown) = outcome.unknown.first() {
+        return Err(Failure::NotFound {
+            message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
+            help: Some(format!("pods are named as `{}-0-{}-0-0`", to.name(), to.roles.first().map_or("ROLE", |role| role.name.value.as_str()))),
+        });
+    }
+    let found = session.settle(found_later(&scenario, session, said));
+    let inventory = Inventory::new(session.world.catalog.nodes());
+    let fits = inventory.map(|inventory| fits(&outcome.trace, scenario.from.iter().map(|before| before.serving).chain([to]), &inventory));
+    let json = as_json(session, &found, earlier, &before_found);
+    let view = rollout::Rollout {
+        semantics: session.semantics,
+        profile: session.kthena.profile,
+        from: scenario.from.last().map(|before| before.serving),
+        to,
+        outcome: &outcome,
+        fits: fits.as_deref(),
+        found: &json,
+    };
+    match args.output {
+        Format::Json => io.print_json(&view)?,
+        Format::Table => {
+            session.say(&found, io);
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&view.text(style))?;
+            if args.steps {
+                io.print(&format!("\n{}", view.steps_text()))?;
+            }
+        }
+        Format::Markdown => {
+            session.say(&found, io);
+            io.print(&view.markdown())?;
+        }
+        Format::Html => {
+            session.say(&found, io);
+            io.print(&view.html())?;
+        }
+    }
+    let no = outcome.stuck.is_some() || fits.is_some_and(|fits| fits.contains(&false));
+    let ended = session.outcome(&found, false);
+    Ok(if no { ended.and(Outcome::No) } else { ended })
+}
+
+/// What the rollout showed, and what the change would have met on a server.
+fn found_later(scenario: &Scenario<'_>, session: &Session, mut said: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if let Some(before) = scenario.from.last().filter(|_| session.kthena.admission != Admission::Server) {
+        let mut refused = Vec::new();
+        kthena::check_change(&before.serving.object.node, &scenario.to.object.node, &mut refused);
+        said.extend(refused.into_iter().map(|found| Diagnostic { code: crate::diag::Code::ServerRefuses, ..found }.severity(Severity::Warning)));
+    }
+    said
+}
+
+fn as_json(session: &Session, found: &[Diagnostic], earlier: &[Session], before: &[Vec<Diagnostic>]) -> Vec<Value> {
+    let mut all: Vec<Value> = found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
+    for (session, found) in earlier.iter().zip(before) {
+        all.extend(found.iter().map(|found| findings::json(found, &session.world.sources)));
+    }
+    all
+}
+
+/// Deletion costs that Pod documents of a state give. What is no integer counts as 0, as upstream reads it.
+fn costs(session: &Session, namespace: &str) -> Vec<(EcoString, i64)> {
+    let pods =
+        session.world.catalog.others().iter().filter(|object| object.id.kind == "Pod" && object.id.scope.namespace().is_some_and(|found| found == namespace));
+    pods.filter_map(|pod| Some((pod.id.name.clone(), pod.annotation(DELETION_COST)?.as_str()?.parse().unwrap_or(0)))).collect()
+}
+
+fn inference_service(args: &Args, session: &Session, earlier: &[Session], views: &Views, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let service = views.of(session.semantics);
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
+    let after = renderer.render(views, &mut ());
+    let before = match earlier.last() {
+        Some(before) => {
+            let same = |views: &&Views| {
+                let other = views.of(before.semantics);
+                other.name() == service.name() && other.namespace == service.namespace && other.object.api == service.object.api
+            };
+            let views = before.world.catalog.services().iter().find(same).ok_or_else(|| Failure::NotFound {
+                message: format!("no InferenceService `{}/{}` in the state before", service.namespace, service.name()),
+                help: Some("`--from` names the file of the state before".into()),
+            })?;
+            Renderer::new(&before.world.catalog, before.semantics, "cluster.local").render(views, &mut ()).objects
+        }
+        None => Vec::new(),
+    };
+    let planned = Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
+    let pods = |kind: ComponentKind| {
+        let components = planned.iter().flat_map(|planned| &planned.components);
+        components.filter(|component| component.kind == kind).map(|component| component.min_replicas * component.pods_per_replica).sum()
+    };
+    let workloads = pipeline::workloads(&before, &after.objects, pods);
+    let waves = pipeline::waves(&after.objects);
+    let found = session.settle(after.diagnostics);
+    match args.output {
+        Format::Json => {
+            let waves: Vec<Value> = WAVES.iter().zip(&waves).map(|(wave, objects)| json!({ "wave": wave, "objects": objects })).collect();
+            let workloads: Vec<Value> = workloads
+                .iter()
+                .map(|workload| {
+                    json!({
+                        "name": workload.name.as_str(),
+                        "kind": workload.kind.as_str(),
+                        "strategy": { "maxUnavailable": workload.max_unavailable, "maxSurge": workload.max_surge },
+                        "podsRestarted": workload.pods_restarted,
+                    })
+                })
+                .collect();
+            let found: Vec<Value> = found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
+            io.print_json(&json!({
+                "schemaVersion": crate::report::SCHEMA_VERSION,
+                "semantics": session.semantics.as_str(),
+                "name": service.name().as_str(),
+                "namespace": service.namespace.as_str(),
+                "waves": waves,
+                "workloads": workloads,
+                "steps": [], "stages": [], "groupSteps": [],
+                "findings": found,
+            }))?;
+        }
+        Format::Table | Format::Markdown | Format::Html => {
+            session.say(&found, io);
+            io.print(&waves_text(args.output, service.name(), &waves, &workloads, table::Style { color: io.out_color(), width: io.width() }))?;
+        }
+    }
+    Ok(session.outcome(&found, after.error.is_some()))
+}
+
+fn waves_text(format: Format, name: &str, waves: &[Vec<String>; 4], workloads: &[pipeline::WorkloadRollout], style: table::Style) -> String {
+    let markdown = format == Format::Markdown;
+    let mut out = if markdown { format!("**ome rollout** {name}\n\n") } else { format!("{name}\n\n") };
+    for (wave, objects) in WAVES.iter().zip(waves) {
+        let objects = if objects.is_empty() { "-".to_owned() } else { objects.join(", ") };
+        out.push_str(&if markdown { format!("1. **{wave}**: {objects}\n") } else { format!("{wave:<12} {objects}\n") });
+    }
+    out.push('\n');
+    let rows = workloads.iter().map(|workload| {
+        vec![
+            workload.kind.to_string(),
+            workload.name.to_string(),
+            workload.max_unavailable.clone(),
+            workload.max_surge.clone(),
+            workload.pods_restarted.to_string(),
+        ]
+    });
+    if markdown {
+        out.push_str("| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
+        rows.for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));
+    } else {
+        out.push_str(&table::table(&["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"], rows, style));
+    }
+    out
+}

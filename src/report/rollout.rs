@@ -1,0 +1,419 @@
+//! `rollout`: JSON, a timeline for terminals, Markdown, and one page of HTML.
+
+use super::SCHEMA_VERSION;
+use super::table::{Style, table};
+use crate::api::{ModelServing, RolloutType};
+use crate::policy::{KthenaProfile, Semantics};
+use crate::render::kthena::names;
+use crate::rollout::{Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// A rollout of a ModelServing, ready to be shown.
+#[derive(Clone, Copy)]
+pub struct Rollout<'a> {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// Whose behaviour was played.
+    pub profile: KthenaProfile,
+    /// What was applied before; none at creation.
+    pub from: Option<&'a ModelServing>,
+    /// What was applied.
+    pub to: &'a ModelServing,
+    /// What came of it.
+    pub outcome: &'a Outcome,
+    /// Whether the pods of each stage find a place; none without nodes that state what they have.
+    pub fits: Option<&'a [bool]>,
+    /// All findings, as JSON.
+    pub found: &'a [Value],
+}
+
+impl Rollout<'_> {
+    fn trace(&self) -> &Trace {
+        &self.outcome.trace
+    }
+
+    fn group(&self, ordinal: i64) -> String {
+        names::group(&self.trace().serving, ordinal).to_string()
+    }
+
+    /// The letter that notes put before an ordinal: `G` where roles are scaled, `R` elsewhere.
+    fn letter(&self) -> char {
+        let steps: Vec<&Event> = self.trace().group_steps().take(1).collect();
+        if steps.first().is_some_and(|step| step.kind == Kind::Role) { 'G' } else { 'R' }
+    }
+
+    /// One sentence about a row.
+    fn note(&self, position: usize) -> String {
+        let rows = &self.trace().rows;
+        let row = &rows[position];
+        let Some(previous) = position.checked_sub(1).map(|before| &rows[before]) else {
+            return "before the change".to_owned();
+        };
+        let letter = self.letter();
+        let named = |wanted: &dyn Fn(usize, Cell) -> bool| {
+            let all: Vec<i64> =
+                row.groups.iter().enumerate().filter(|(index, (cell, _))| wanted(*index, *cell)).map(|(index, _)| self.trace().columns[index]).collect();
+            ordinals(letter, &all)
+        };
+        let done = named(&|index, cell| cell == Cell::Updated && previous.groups[index].0 != Cell::Updated);
+        let rolling = named(&|_, cell| cell == Cell::Rolling);
+        match (done.is_empty(), rolling.is_empty()) {
+            (true, true) => "nothing changed in this row".to_owned(),
+            (false, true) if row.stage.is_none() => format!("{done} done; finished"),
+            (false, true) => format!("{done} done"),
+            (true, false) => format!("{rolling} in progress"),
+            (false, false) => format!("{done} done, {rolling} in progress"),
+        }
+    }
+
+    /// Prefill and decode replicas per group, where both roles exist.
+    fn ratio(&self) -> Option<(String, String)> {
+        let ratio = |serving: &ModelServing| {
+            let replicas = |name: &str| serving.role(name).map(|role| role.replicas.value);
+            Some(format!("{}:{}", replicas("prefill")?, replicas("decode")?))
+        };
+        Some((ratio(self.from?)?, ratio(self.to)?))
+    }
+
+    /// The stage in which the fewest groups run.
+    fn lowest(&self) -> Option<&Capacity> {
+        self.trace().capacity.iter().min_by_key(|capacity| capacity.groups)
+    }
+
+    fn gpus_at_peak(&self) -> i64 {
+        self.trace().capacity.iter().map(|capacity| capacity.gpus).max().unwrap_or(0).max(self.outcome.gpus_before)
+    }
+
+    fn gpus_after(&self) -> i64 {
+        self.trace().capacity.last().map_or(self.outcome.gpus_before, |capacity| capacity.gpus)
+    }
+
+    /// GPUs beyond what either end needs.
+    fn gpus_extra(&self) -> i64 {
+        self.gpus_at_peak() - self.gpus_after().max(self.outcome.gpus_before)
+    }
+
+    /// Why it does not go on, if it does not.
+    fn proof(&self) -> Option<String> {
+        if let Some(stage) = self.fits.and_then(|fits| fits.iter().position(|fits| !fits)) {
+            let waiting: Vec<String> = self.trace().capacity[stage].waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
+            let pods = self.trace().capacity[stage].pods;
+            let held = if waiting.is_empty() { String::new() } else { format!(", so that {} cannot start and nothing after it happens", waiting.join(", ")) };
+            return Some(format!("the {pods} pods of stage {stage} do not fit on the loaded nodes{held}"));
+        }
+        self.outcome.proof.clone()
+    }
+}
+
+/// `R-3`, `R-3 and R-2`, `R-9 to R-4`.
+fn ordinals(letter: char, all: &[i64]) -> String {
+    let name = |ordinal: &i64| format!("{letter}-{ordinal}");
+    match all {
+        [] => String::new(),
+        [one] => name(one),
+        [first, .., last] if all.len() > 3 && last - first == i64::try_from(all.len()).unwrap_or(0) - 1 => format!("{} to {}", name(last), name(first)),
+        _ => all.iter().rev().map(name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// A list whose elements are made when they are written.
+struct List<F>(F);
+
+impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// One step.
+struct Step<'a> {
+    trace: &'a Trace,
+    event: &'a Event,
+    /// Added to the stage: rows count from 1, and the first is before the change.
+    offset: u32,
+}
+
+impl Serialize for Step<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(5))?;
+        map.serialize_entry("stage", &(self.event.stage + self.offset))?;
+        map.serialize_entry("action", self.event.action.as_str())?;
+        map.serialize_entry("kind", self.event.kind.as_str())?;
+        map.serialize_entry("name", self.trace.name(self.event).as_str())?;
+        map.serialize_entry("reason", &Shown(self.event.reason))?;
+        map.end()
+    }
+}
+
+/// Something that is written as it is shown.
+struct Shown<T>(T);
+
+impl<T: std::fmt::Display> Serialize for Shown<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// Words of all groups of a row.
+struct Words<'a>(&'a Row, fn(&(Cell, GroupStatus)) -> &'static str);
+
+impl Serialize for Words<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.groups.len()))?;
+        for group in &self.0.groups {
+            list.serialize_element((self.1)(group))?;
+        }
+        list.end()
+    }
+}
+
+struct Stage<'a> {
+    rollout: &'a Rollout<'a>,
+    position: usize,
+}
+
+impl Serialize for Stage<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = &self.rollout.trace().rows[self.position];
+        let mut map = serializer.serialize_map(Some(5))?;
+        map.serialize_entry("stage", &(self.position + 1))?;
+        map.serialize_entry("cells", &Words(row, |(cell, _)| cell.as_str()))?;
+        map.serialize_entry("available", &row.available)?;
+        map.serialize_entry("groupStatus", &Words(row, |(_, status)| status.as_str()))?;
+        map.serialize_entry("note", &self.rollout.note(self.position))?;
+        map.end()
+    }
+}
+
+impl Serialize for Rollout<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let trace = self.trace();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schemaVersion", SCHEMA_VERSION)?;
+        map.serialize_entry("semantics", self.semantics.as_str())?;
+        map.serialize_entry("kthenaProfile", self.profile.as_str())?;
+        map.serialize_entry("name", self.to.name().as_str())?;
+        map.serialize_entry("namespace", self.to.namespace.as_str())?;
+        map.serialize_entry("columns", &List(|| trace.columns.iter().map(|ordinal| self.group(*ordinal))))?;
+        map.serialize_entry("stages", &List(|| (0..trace.rows.len()).map(|position| Stage { rollout: self, position })))?;
+        map.serialize_entry("groupSteps", &List(|| trace.group_steps().map(|event| Step { trace, event, offset: 2 })))?;
+        map.serialize_entry("steps", &List(|| trace.requests().map(|event| Step { trace, event, offset: 0 })))?;
+        if let Some(stuck) = self.outcome.stuck {
+            map.serialize_entry("stuck", &self.group(stuck))?;
+        }
+        if let Some(proof) = self.proof() {
+            map.serialize_entry("proof", &proof)?;
+        }
+        map.serialize_entry("podsRestarted", &self.outcome.restarted)?;
+        if let Some((from, to)) = self.ratio() {
+            map.serialize_entry("ratio", &json!({ "from": from, "to": to }))?;
+        }
+        if let Some(recovery) = &self.outcome.recovery {
+            let groups: Vec<Value> = recovery.restarted.iter().map(|(ordinal, pods)| json!({ "name": self.group(*ordinal), "restartedPods": pods })).collect();
+            let mut out = json!({ "policy": recovery.policy.as_str(), "groupStatus": "progressing", "groups": groups });
+            if let Some((seconds, pods)) = recovery.escalation {
+                out["escalation"] = json!({ "afterSeconds": seconds, "restartedPods": pods });
+            }
+            map.serialize_entry("recovery", &out)?;
+        }
+        map.serialize_entry("capacity", &List(|| trace.capacity.iter().map(|capacity| self.capacity(capacity))))?;
+        map.serialize_entry("lowest", &self.lowest().map(|capacity| self.capacity(capacity)))?;
+        map.serialize_entry(
+            "gpus",
+            &json!({ "before": self.outcome.gpus_before, "after": self.gpus_after(), "peak": self.gpus_at_peak(), "extra": self.gpus_extra() }),
+        )?;
+        map.serialize_entry("findings", self.found)?;
+        map.end()
+    }
+}
+
+impl Rollout<'_> {
+    fn capacity(&self, capacity: &Capacity) -> Value {
+        let roles: Map<String, Value> = capacity.roles.iter().map(|(role, count)| (self.trace().names.text(*role).to_string(), (*count).into())).collect();
+        let waits: Vec<String> = capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
+        let mut out = json!({
+            "stage": capacity.stage,
+            "available": capacity.groups,
+            "roles": roles,
+            "gpus": capacity.gpus,
+            "pods": capacity.pods,
+            "waitsFor": waits,
+        });
+        if let Some(fits) = self.fits.and_then(|fits| fits.get(capacity.stage as usize)) {
+            out["fits"] = (*fits).into();
+        }
+        out
+    }
+
+    /// The capacity at the end of a row's stage.
+    fn capacity_of(&self, row: &Row) -> Option<&Capacity> {
+        self.trace().capacity.get(row.stage? as usize)
+    }
+
+    /// What is set for updates, in words.
+    fn strategy(&self) -> String {
+        let by_role = self.to.rollout.value == RolloutType::Role;
+        let mut out = self.to.rollout.value.as_str().to_owned();
+        if !by_role {
+            let most = self.to.budget.max_unavailable.as_ref().map_or("1".to_owned(), |most| most.value.to_string());
+            let partition = self.to.budget.partition.as_ref().map_or("0".to_owned(), |partition| partition.value.to_string());
+            let _ = write!(out, ", maxUnavailable {most}, partition {partition}");
+        }
+        out
+    }
+
+    fn title(&self) -> String {
+        format!("{}/{} · semantics: {} · kthena: {} · {}", self.to.namespace, self.to.name(), self.semantics, self.profile, self.strategy())
+    }
+
+    /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
+    fn line(&self, position: usize) -> Vec<String> {
+        let row = &self.trace().rows[position];
+        let capacity = self.capacity_of(row);
+        let stage = row.stage.map_or_else(|| if position == 0 { "before".to_owned() } else { "after".to_owned() }, |stage| stage.to_string());
+        let roles = capacity.map_or_else(String::new, |capacity| {
+            let words: Vec<String> = capacity.roles.iter().map(|(role, count)| format!("{} {count}", self.trace().names.text(*role))).collect();
+            words.join(" ")
+        });
+        let gpus = capacity.map(|capacity| capacity.gpus).or((position == 0).then_some(self.outcome.gpus_before));
+        let fits = self.fits.and_then(|fits| fits.get(row.stage? as usize)).map_or("", |fits| if *fits { "" } else { "; does not fit" });
+        vec![
+            stage,
+            strip(row),
+            row.available.to_string(),
+            roles,
+            gpus.map_or_else(String::new, |gpus| gpus.to_string()),
+            format!("{}{fits}", self.note(position)),
+        ]
+    }
+
+    /// What a reader takes away, a sentence each.
+    fn summary(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let restarted = self.outcome.restarted;
+        if let Some(lowest) = self.lowest() {
+            let total = self.to.replicas.value.max(self.outcome.available_before);
+            out.push(format!(
+                "lowest: {} of {total} groups run in stage {}; pods restarted: {restarted}; GPUs {} before, {} at the peak, {} beyond both ends",
+                lowest.groups,
+                lowest.stage,
+                self.outcome.gpus_before,
+                self.gpus_at_peak(),
+                self.gpus_extra()
+            ));
+        } else {
+            out.push("nothing to do".to_owned());
+        }
+        if let Some((from, to)) = self.ratio().filter(|(from, to)| from != to) {
+            out.push(format!("prefill:decode per group: {from} to {to}"));
+        }
+        if let Some(recovery) = &self.outcome.recovery {
+            let lost: Vec<String> =
+                recovery.restarted.iter().filter(|(_, pods)| *pods > 0).map(|(ordinal, pods)| format!("{pods} pods of {}", self.group(*ordinal))).collect();
+            let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
+            out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
+            if let Some((seconds, pods)) = recovery.escalation {
+                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {pods} pods"));
+            }
+        }
+        if let Some(stuck) = self.outcome.stuck {
+            out.push(format!("stuck: {} does not run", self.group(stuck)));
+        }
+        out.extend(self.proof());
+        out
+    }
+
+    /// A timeline that is read at a glance.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = format!("{}\n\n", self.title());
+        let rows = &self.trace().rows;
+        if !rows.is_empty() {
+            let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
+            out.push_str(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
+            out.push_str("○ old  ◐ in progress  ● as wanted; lowest ordinal left\n\n");
+        }
+        for line in self.summary() {
+            let _ = writeln!(out, "{line}");
+        }
+        out
+    }
+
+    /// The order of requests, one per line.
+    pub fn steps_text(&self) -> String {
+        let mut out = String::new();
+        for event in self.trace().requests() {
+            let _ =
+                writeln!(out, "{:>5}  {:<7} {:<9} {}  ({})", event.stage, event.action.as_str(), event.kind.as_str(), self.trace().name(event), event.reason);
+        }
+        out
+    }
+
+    /// A table that fits a pull request comment.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("**ome rollout** {}\n\n", self.title());
+        if !self.trace().rows.is_empty() {
+            out.push_str("| stage | groups | running | ready replicas | GPUs | what happens |\n|---|---|---|---|---|---|\n");
+            for position in 0..self.trace().rows.len() {
+                let _ = writeln!(out, "| {} |", self.line(position).join(" | "));
+            }
+            out.push_str("\n○ old, ◐ in progress, ● as wanted\n\n");
+        }
+        for line in self.summary() {
+            let _ = writeln!(out, "- {line}");
+        }
+        out
+    }
+
+    /// One page without anything from elsewhere.
+    pub fn html(&self) -> String {
+        let mut out = String::from(
+            "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>rollout</title>\n<style>\nbody{font:14px/1.4 system-ui,sans-serif;margin:2em;color:#222;background:#fff}\ntable{border-collapse:collapse}td,th{padding:.25em .7em;text-align:left;vertical-align:top}tr+tr{border-top:1px solid #ddd}\n.strip{display:flex;gap:2px;flex-wrap:wrap;max-width:40em}.strip i{width:12px;height:12px;border-radius:2px;background:#c9ced6}\n.strip i.rolling{background:#e6a100}.strip i.updated{background:#2e8b57}\n@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}tr+tr{border-color:#333}.strip i{background:#555}}\n</style>\n",
+        );
+        let _ = writeln!(out, "<h1>{}</h1>", escape(&self.title()));
+        out.push_str("<table><tr><th>stage<th>groups<th>running<th>ready replicas<th>GPUs<th>what happens</tr>\n");
+        for position in 0..self.trace().rows.len() {
+            let line = self.line(position);
+            let row = &self.trace().rows[position];
+            let _ = write!(out, "<tr><td>{}<td><div class=\"strip\">", escape(&line[0]));
+            for (index, (cell, status)) in row.groups.iter().enumerate() {
+                let name = self.group(self.trace().columns[index]);
+                let _ = write!(out, "<i class=\"{}\" title=\"{}: {}\"></i>", cell.as_str(), escape(&name), status.as_str());
+            }
+            let _ = writeln!(out, "</div><td>{}</tr>", line[2..].iter().map(|text| escape(text)).collect::<Vec<_>>().join("<td>"));
+        }
+        out.push_str("</table>\n<ul>\n");
+        for line in self.summary() {
+            let _ = writeln!(out, "<li>{}</li>", escape(&line));
+        }
+        out.push_str("</ul>\n</html>\n");
+        out
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The groups of a row, a sign each; long runs are counted.
+fn strip(row: &Row) -> String {
+    const LONG: usize = 48;
+    let sign = |cell: Cell| match cell {
+        Cell::Old => '○',
+        Cell::Rolling => '◐',
+        Cell::Updated => '●',
+    };
+    if row.groups.len() <= LONG {
+        return row.groups.iter().map(|(cell, _)| sign(*cell)).collect();
+    }
+    let mut runs: Vec<(Cell, usize)> = Vec::new();
+    for (cell, _) in &row.groups {
+        match runs.last_mut() {
+            Some((last, count)) if last == cell => *count += 1,
+            _ => runs.push((*cell, 1)),
+        }
+    }
+    let words: Vec<String> = runs.iter().map(|(cell, count)| if *count == 1 { sign(*cell).to_string() } else { format!("{}×{count}", sign(*cell)) }).collect();
+    words.join(" ")
+}
