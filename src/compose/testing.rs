@@ -2,8 +2,8 @@
 
 use super::history::History;
 use crate::api::{
-    Api, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime, Scope,
-    Service,
+    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object,
+    ObjectRef, OperatorConfig, Runtime, Scope, Service,
 };
 use crate::decision::{Resolution, RuntimeDecision, ServiceError};
 use crate::diag::Checked;
@@ -81,6 +81,7 @@ impl Fixture {
             components,
             protocol: None,
             accelerator_classes: Vec::new(),
+            accelerators: AcceleratorWish::default(),
             predictor: false,
         };
         Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
@@ -96,6 +97,7 @@ impl Fixture {
             disabled: None,
             protocols: Vec::new(),
             accelerator_classes: Vec::new(),
+            accelerators: AcceleratorRequirements::default(),
             decoded: DecodedConfigs::default(),
         });
         self
@@ -127,7 +129,7 @@ impl Fixture {
 
     /// The components after merging.
     pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent>>, ServiceError> {
-        super::merged(policy, &self.service, self.runtime.as_ref(), &self.config, &mut ())
+        super::merged(policy, &self.service, self.runtime.as_ref(), &[], &self.config, &mut ())
     }
 
     /// The composed service.
@@ -138,7 +140,7 @@ impl Fixture {
     /// The composed service, with what was overridden.
     pub(crate) fn compose_with(&self, policy: &Policy, rec: &mut impl super::history::Record) -> Result<Checked<super::Composed<'_>>, ServiceError> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
-        let resolution = Resolution { model: self.model.as_ref(), runtime, error: None };
+        let resolution = Resolution { model: self.model.as_ref(), runtime, accelerators: Vec::new(), error: None };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);
         super::compose(policy, &self.service, &resolution, &self.config, &weights, rec)
     }
