@@ -6,3 +6,4 @@ mod architecture;
 mod conformance;
 mod process;
 mod properties;
+mod readme;
