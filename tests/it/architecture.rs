@@ -29,9 +29,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Of `yaml` only who wrote a value.
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
     ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
+    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
-    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "capacity", "render"]),
     ("exchange", &["source", "diag", "yaml", "quantity", "api", "facts", "dialect", "catalog"]),

@@ -7,3 +7,4 @@ mod conformance;
 mod import;
 mod process;
 mod properties;
+mod readme;

@@ -1,7 +1,7 @@
 //! The tool as a process: how it ends, what it is called, and a reader that goes away.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,9 +38,14 @@ pub(crate) fn binary() -> OsString {
     std::env::var_os("OME_TEST_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_ome").into())
 }
 
-/// The tool in a directory, without its own variables and without colour.
-pub(crate) fn command(directory: &Path) -> Command {
-    let mut command = Command::new(binary());
+/// The tool in a directory.
+fn command(directory: &Path) -> Command {
+    in_directory(binary(), directory)
+}
+
+/// A program in a directory, without the tool's own variables and without colour.
+pub(crate) fn in_directory(program: impl AsRef<OsStr>, directory: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(directory).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OME_")) {
         command.env_remove(name);

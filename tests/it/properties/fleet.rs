@@ -89,7 +89,7 @@ fn tuple() -> impl Strategy<Value = Map<String, Value>> {
     prop_oneof![2 => Just(common), 1 => drawn]
 }
 
-fn object(kind: &str, name: &str, namespace: Option<&str>, spec: Map<String, Value>) -> Value {
+fn object(kind: &str, name: &str, namespace: Option<&str>, spec: &Map<String, Value>) -> Value {
     let mut metadata = Map::new();
     metadata.insert("name".into(), name.into());
     put(&mut metadata, "namespace", namespace);
@@ -101,7 +101,7 @@ fn model(index: usize) -> impl Strategy<Value = Value> {
         put(&mut spec, "modelParameterSize", size);
         put(&mut spec, "disabled", disabled.then_some(true));
         spec.insert("storage".into(), json!({"storageUri": format!("hf://example/m{index}"), "path": format!("/mnt/models/m{index}")}));
-        object(if namespace.is_some() { "BaseModel" } else { "ClusterBaseModel" }, &format!("m{index}"), namespace, spec)
+        object(if namespace.is_some() { "BaseModel" } else { "ClusterBaseModel" }, &format!("m{index}"), namespace, &spec)
     })
 }
 
@@ -162,9 +162,9 @@ fn runtime(index: usize) -> impl Strategy<Value = Value> {
             put(&mut spec, "modelSizeRange", (!bounds.is_empty()).then_some(bounds));
             put(&mut spec, "protocolVersions", (!protocols.is_empty()).then(|| Value::from(protocols)));
             spec.insert("engineConfig".into(), engine);
-            let namespace = namespace.filter(|_| index % 3 == 0);
+            let namespace = namespace.filter(|_| index.is_multiple_of(3));
             let kind = if namespace.is_some() { "ServingRuntime" } else { "ClusterServingRuntime" };
-            let mut runtime = object(kind, &format!("r{index}"), namespace, spec);
+            let mut runtime = object(kind, &format!("r{index}"), namespace, &spec);
             if let Some(created) = created {
                 runtime["metadata"]["creationTimestamp"] = created.into();
             }
@@ -179,7 +179,7 @@ fn service(index: usize, models: usize, runtimes: usize) -> impl Strategy<Value 
         spec.insert("model".into(), json!({"name": format!("m{model}")}));
         put(&mut spec, "runtime", runtime.map(|runtime| json!({"name": format!("r{runtime}")})));
         put(&mut spec, "engine", Some(engine.unwrap_or_else(|| json!({}))));
-        object("InferenceService", &format!("s{index}"), Some(namespace), spec)
+        object("InferenceService", &format!("s{index}"), Some(namespace), &spec)
     })
 }
 

@@ -49,7 +49,7 @@ fn document(world: &World, semantics: Semantics) -> String {
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::sort(&mut found, &world.sources);
     let document = json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &[], found: &found, sources: &world.sources };
-    serde_json::to_string_pretty(&document).unwrap()
+    serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }
 
 /// What `render` prints.
@@ -80,7 +80,7 @@ fn placeless(text: &str) -> serde_json::Value {
             _ => {}
         }
     }
-    let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(text).expect("the text was written as JSON");
     strip(&mut value);
     // Findings stand in the order of their places.
     if let Some(found) = value["findings"].as_array_mut() {
