@@ -1,53 +1,10 @@
-//! Where an OME service is entered, from outside and from inside of the cluster (ome-objects.md 2.9 to 2.13, 5).
+//! Where a service is entered, from outside and from inside of the cluster.
 //!
-//! In: the ingress settings as the service's annotations leave them, and names that others have expanded. Out: two base URLs
-//! and what is to be known about them.
+//! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress, an HTTPRoute or a
+//! VirtualService of the service's name; inside it is a Service (ome-objects.md 2.9 to 2.12, 5; kserve.md 6).
 
-use crate::api::IngressConfig;
-use crate::diag::{Checked, Code, Diagnostic};
+use crate::yaml::Node;
 use serde::Serialize;
-
-/// What runs behind the entry: the mode of the router, else of the decoder, else of the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// Deployments or LeaderWorkerSets behind Services.
-    Pods,
-    /// RayClusters, for which there is no ingress.
-    Ray,
-    /// A Knative Service.
-    Serverless,
-    /// Nothing that the operator deploys.
-    Virtual,
-}
-
-/// What is known of an OME service.
-#[derive(Clone, Copy, Debug)]
-pub struct OmeFacts<'a> {
-    /// Name of the service.
-    pub name: &'a str,
-    /// Its namespace.
-    pub namespace: &'a str,
-    /// What runs behind the entry.
-    pub backend: Backend,
-    /// It has a router.
-    pub router: bool,
-    /// First port of the Service of the router, else of the engine; none when unknown, which is 8080.
-    pub port: Option<u16>,
-    /// The settings, annotations applied.
-    pub ingress: &'a IngressConfig,
-    /// The domain template, expanded for the service.
-    pub host: &'a str,
-    /// The path template, expanded; none without one.
-    pub path: Option<&'a str>,
-    /// Label `networking.knative.dev/visibility: cluster-local`.
-    pub cluster_local: bool,
-}
-
-/// Domain of the cluster; the operator reads it from the resolver of its own pod, which nobody knows offline.
-const CLUSTER_DOMAIN: &str = "cluster.local";
-
-/// Port of a Service that names none.
-const DEFAULT_PORT: u16 = 8080;
 
 /// Base URLs without a slash at their end; a protocol's paths follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -65,97 +22,123 @@ impl Entry {
     }
 }
 
-/// Where an OME service is entered; nowhere, with a finding that says why, when the operator makes no way in.
-///
-/// The status of the operator adds the Service's port to the host of an Ingress; ingresses listen on the port of the scheme,
-/// so it is left out here.
-pub fn ome(facts: &OmeFacts<'_>) -> Checked<Entry> {
-    let OmeFacts { name, namespace, ingress, .. } = *facts;
-    let port = facts.port.unwrap_or(DEFAULT_PORT);
-    let service = |service: &str| format!("http://{service}.{namespace}.svc.{CLUSTER_DOMAIN}");
-    let with_port = |service_name: &str| format!("{}:{port}", service(service_name));
-    let scheme = if ingress.url_scheme.is_empty() { "http" } else { ingress.url_scheme.as_str() };
-    let refused = |message: String, help: &str| Checked { value: Entry::default(), diagnostics: vec![Diagnostic::new(Code::InvalidInput, message).help(help)] };
+/// What is known of a service beside its objects.
+#[derive(Clone, Copy, Debug)]
+pub struct Entrance<'a> {
+    /// Name of the service.
+    pub name: &'a str,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// `http` or `https`, of the way in from outside.
+    pub scheme: &'a str,
+    /// Domain of the cluster.
+    pub cluster_domain: &'a str,
+    /// Suffixes of the component that takes the requests, the first one that is there: `router`, `engine`.
+    pub components: &'a [&'a str],
+}
 
-    if facts.backend == Backend::Virtual {
-        return Checked::clean(Entry { external: None, internal: Some(service(name)) });
-    }
-    if ingress.disable_ingress_creation {
-        if facts.cluster_local {
-            return refused(
-                format!("service `{name}` has no entry: it is cluster-local, and ingress creation is disabled"),
-                "delete the label `networking.knative.dev/visibility`, or allow ingress creation",
-            );
-        }
-        return Checked::clean(Entry { external: None, internal: Some(with_port(name)) });
-    }
-    let component = if facts.router { "router" } else { "engine" };
-    let path = facts.path.unwrap_or_default().trim_end_matches('/');
-    match facts.backend {
-        Backend::Ray => refused(
-            format!("service `{name}` has no entry: the operator makes no ingress for MultiNodeRayVLLM"),
-            "set the annotation `ome.io/ingress-disable-creation: \"true\"`",
-        ),
-        // Without Gateway API, paths and further domains have no effect on the Ingress of pods.
-        Backend::Pods => {
-            let path = if ingress.enable_gateway_api && facts.path.is_some() { format!("{}{path}", ingress.ingress_domain) } else { facts.host.to_owned() };
-            Checked::clean(Entry { external: Some(format!("{scheme}://{path}")), internal: Some(with_port(&format!("{name}-{component}"))) })
-        }
-        Backend::Serverless | Backend::Virtual => {
-            let outside = if facts.path.is_some() { format!("{}{path}", ingress.ingress_domain) } else { facts.host.to_owned() };
-            let external = (!facts.cluster_local).then(|| format!("{scheme}://{outside}"));
-            Checked::clean(Entry { external, internal: Some(service(name)) })
-        }
-    }
+/// Finds the entry of a service among its objects; of a service that becomes none, the name that others have to provide.
+///
+/// The operator's status adds the port of the Service to the host of an Ingress; ingresses listen on the port of the scheme,
+/// so it is left out here.
+pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
+    let Entrance { name, namespace, scheme, cluster_domain, .. } = *entrance;
+    let inside = format!(".svc.{cluster_domain}");
+    let outside = objects.iter().filter(|object| text(object, &["metadata", "name"]) == name).filter_map(|object| {
+        let hosts = match text(object, &["kind"]) {
+            "Ingress" => vec![object.at(&["spec", "rules"])?.items().first()?.get("host")?],
+            "HTTPRoute" => object.at(&["spec", "hostnames"])?.items().iter().collect(),
+            "VirtualService" => object.at(&["spec", "hosts"])?.items().iter().collect(),
+            _ => return None,
+        };
+        hosts.into_iter().filter_map(Node::as_str).find(|host| !host.ends_with(&inside) && !host.ends_with(".svc") && *host != "*")
+    });
+    // A route of the same name that is written later replaces the one before.
+    let external = outside.last().map(|host| format!("{scheme}://{host}"));
+    let own = service(objects, |found| found == name);
+    let of_component = || {
+        entrance.components.iter().find_map(|component| {
+            // Names that are too long for a Service keep their end.
+            let suffix = format!("-{component}");
+            service(objects, |found| found.ends_with(&suffix))
+        })
+    };
+    let base = |found: &str| format!("http://{found}.{namespace}{inside}");
+    let internal = match own.or_else(of_component) {
+        Some((found, Some(port))) if port != 80 => format!("{}:{port}", base(found)),
+        Some((found, _)) => base(found),
+        None => base(name),
+    };
+    Entry { external, internal: Some(internal) }
+}
+
+/// The first Service with a fitting name: its name, and its first port unless it is but another name.
+fn service<'a>(objects: &[&'a Node], fits: impl Fn(&str) -> bool) -> Option<(&'a str, Option<i64>)> {
+    objects.iter().find_map(|object| {
+        let name = text(object, &["metadata", "name"]);
+        // A Knative Service gets a Service of its name, on the port of the scheme.
+        let is_core = text(object, &["apiVersion"]) == "v1";
+        let port = || object.at(&["spec", "ports"])?.items().first()?.get("port")?.as_int();
+        let named = text(object, &["kind"]) == "Service" && fits(name);
+        named.then(|| (name, port().filter(|_| is_core && text(object, &["spec", "type"]) != "ExternalName")))
+    })
+}
+
+fn text<'a>(node: &'a Node, path: &[&str]) -> &'a str {
+    node.at(path).and_then(Node::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::OperatorConfig;
+    use crate::yaml::{Origin, Rule};
+    use serde_json::{Value, json};
+
+    static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
+
+    fn object(api_version: &str, kind: &str, name: &str, spec: &Value) -> Value {
+        json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": name, "namespace": "prod" }, "spec": spec })
+    }
 
     #[test]
-    fn entries_follow_the_ingress_settings() {
-        let closed = OperatorConfig::default().ingress;
-        let open = IngressConfig { disable_ingress_creation: false, ingress_domain: "ml.example.com".into(), ..closed.clone() };
-        let gateway = IngressConfig { enable_gateway_api: true, url_scheme: "https".into(), ..open.clone() };
-        let facts = OmeFacts {
-            name: "chat",
-            namespace: "prod",
-            backend: Backend::Pods,
-            router: false,
-            port: Some(8080),
-            ingress: &closed,
-            host: "chat.prod.ml.example.com",
-            path: None,
-            cluster_local: false,
-        };
-        for (facts, external, internal) in [
-            (facts, None, "http://chat.prod.svc.cluster.local:8080"),
-            (OmeFacts { port: Some(30000), ..facts }, None, "http://chat.prod.svc.cluster.local:30000"),
-            (OmeFacts { port: None, ..facts }, None, "http://chat.prod.svc.cluster.local:8080"),
-            (OmeFacts { backend: Backend::Virtual, ..facts }, None, "http://chat.prod.svc.cluster.local"),
-            (OmeFacts { ingress: &open, ..facts }, Some("http://chat.prod.ml.example.com"), "http://chat-engine.prod.svc.cluster.local:8080"),
-            (OmeFacts { ingress: &open, router: true, ..facts }, Some("http://chat.prod.ml.example.com"), "http://chat-router.prod.svc.cluster.local:8080"),
+    fn entries_are_read_from_objects() {
+        let port = |port: i64| json!({ "ports": [{ "name": "http", "port": port }] });
+        let service = |name: &str, number: i64| object("v1", "Service", name, &port(number));
+        let ingress =
+            object("networking.k8s.io/v1", "Ingress", "chat", &json!({ "rules": [{ "host": "chat.example.com" }, { "host": "chat-engine.example.com" }] }));
+        let routes = json!({ "hosts": ["chat.prod.svc.cluster.local", "chat.prod.example.com"] });
+        for (objects, external, internal) in [
+            // Ingress creation is off: one stable Service.
+            (vec![service("chat-engine", 8080), service("chat", 8080)], None, "http://chat.prod.svc.cluster.local:8080"),
+            (vec![service("chat-engine", 80), ingress.clone()], Some("http://chat.example.com"), "http://chat-engine.prod.svc.cluster.local"),
             (
-                OmeFacts { ingress: &open, path: Some("/serving/chat/"), ..facts },
-                Some("http://chat.prod.ml.example.com"),
-                "http://chat-engine.prod.svc.cluster.local:8080",
+                vec![service("chat-engine", 8080), service("chat-router", 30000), ingress],
+                Some("http://chat.example.com"),
+                "http://chat-router.prod.svc.cluster.local:30000",
             ),
             (
-                OmeFacts { ingress: &gateway, path: Some("/serving/chat/"), ..facts },
-                Some("https://ml.example.com/serving/chat"),
-                "http://chat-engine.prod.svc.cluster.local:8080",
+                vec![
+                    object("serving.knative.dev/v1", "Service", "chat-engine", &json!({})),
+                    object("networking.istio.io/v1", "VirtualService", "chat", &routes),
+                    object("v1", "Service", "chat", &json!({ "type": "ExternalName", "ports": [{ "port": 80 }] })),
+                ],
+                Some("http://chat.prod.example.com"),
+                "http://chat.prod.svc.cluster.local",
             ),
-            (OmeFacts { ingress: &open, backend: Backend::Serverless, ..facts }, Some("http://chat.prod.ml.example.com"), "http://chat.prod.svc.cluster.local"),
-            (OmeFacts { ingress: &open, backend: Backend::Serverless, cluster_local: true, ..facts }, None, "http://chat.prod.svc.cluster.local"),
+            (vec![object("serving.knative.dev/v1", "Service", "chat-engine", &json!({}))], None, "http://chat-engine.prod.svc.cluster.local"),
+            // Cluster-local: no way in from outside.
+            (
+                vec![object("networking.istio.io/v1", "VirtualService", "chat", &json!({ "hosts": ["chat.prod.svc.cluster.local"] }))],
+                None,
+                "http://chat.prod.svc.cluster.local",
+            ),
+            (Vec::new(), None, "http://chat.prod.svc.cluster.local"),
         ] {
-            let entry = ome(&facts).value;
-            assert_eq!((entry.external.as_deref(), entry.internal.as_deref()), (external, Some(internal)), "{facts:?}");
-        }
-        for facts in [OmeFacts { cluster_local: true, ..facts }, OmeFacts { ingress: &open, backend: Backend::Ray, ..facts }] {
-            let refused = ome(&facts);
-            assert_eq!((refused.value, refused.diagnostics[0].code), (Entry::default(), Code::InvalidInput), "{facts:?}");
+            let nodes: Vec<Node> = objects.iter().map(|object| Node::from_json(object, Origin::Default(&TEST))).collect();
+            let nodes: Vec<&Node> = nodes.iter().collect();
+            let entrance = Entrance { name: "chat", namespace: "prod", scheme: "http", cluster_domain: "cluster.local", components: &["router", "engine"] };
+            let found = entry(&nodes, &entrance);
+            assert_eq!((found.external.as_deref(), found.internal.as_deref()), (external, Some(internal)), "{objects:?}");
         }
     }
 }

@@ -6,11 +6,13 @@
 mod grpc;
 mod hosts;
 pub mod payload;
+mod served;
 mod skeleton;
 mod tables;
 
 pub use grpc::{Field, GRPC_SERVICE, GrpcEndpoint, Message, Proto, Rpc, grpc, proto};
-pub use hosts::{Backend, Entry, OmeFacts, ome};
+pub use hosts::{Entrance, Entry, entry};
+pub use served::served_model;
 pub use tables::{Endpoint, Facts, endpoints};
 
 use serde::Serialize;

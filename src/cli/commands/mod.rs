@@ -4,6 +4,7 @@ pub(crate) mod catalog;
 pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod man;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Schema(schema::Args),
     /// Read from a model's config.json what selection needs to know of it.
     Import(import::Args),
+    /// Show the URLs services answer on: inference, health and metadata.
+    Endpoints(endpoints::Args),
     /// Check requests and responses of the inference protocols.
     Payload(payload::Args),
     /// Explain a finding, reason or error code.
@@ -65,6 +68,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
         Some(Command::Import(args)) => import::run(&args, io),
+        Some(Command::Endpoints(args)) => endpoints::run(&args, io),
         Some(Command::Payload(args)) => payload::run(args, io),
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),

@@ -45,6 +45,7 @@ suites! {
     documented_s3_grpc => "documented/s3-grpc",
     documented_s3_payload => "documented/s3-payload",
     ome_select_own => "ome-select/own",
+    tools_endpoints => "tools/endpoints",
     tools_flip => "tools/flip",
     tools_import => "tools/import",
     tools_reader => "tools/reader",

@@ -1,0 +1,138 @@
+//! `ome endpoints`: the URLs services answer on.
+
+use crate::api::{Api, ComponentKind};
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::Diagnostic;
+use crate::pipeline::{Depth, Planned, Planner, Rendered, Renderer};
+use crate::protocol::{self, Entrance, Entry, Facts, Protocol};
+use crate::report::endpoints::{self as view, ServiceEndpoints};
+use crate::report::table::Style;
+use crate::yaml::Node;
+
+/// Show the URLs services answer on, per protocol: inference, health and metadata.
+///
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
+    #[arg(value_name = "SERVICE")]
+    services: Vec<String>,
+    /// Add skeletons of requests, responses and errors.
+    #[arg(long)]
+    payload: bool,
+    /// Add the messages of the gRPC service with the numbers of their fields.
+    #[arg(long)]
+    proto: bool,
+    /// Version of the model in paths, where the protocol has versions.
+    #[arg(long, value_name = "VERSION")]
+    model_version: Option<String>,
+    /// The protocol asked for, over every service.
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
+    /// DNS domain of the cluster.
+    #[arg(long, value_name = "DOMAIN", default_value = "cluster.local")]
+    cluster_domain: String,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Shape of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Tables for people.
+    #[default]
+    Table,
+    /// One JSON document with a versioned shape.
+    Json,
+}
+
+/// Finds and prints.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let selected = session.select(&args.services)?;
+    let catalog = &session.world.catalog;
+    let planner = Planner::new(catalog, session.semantics);
+    let renderer = Renderer::new(catalog, session.semantics, &args.cluster_domain);
+    let scheme = match catalog.config().ingress.url_scheme.as_str() {
+        "" => "http",
+        scheme => scheme,
+    };
+    let mut services = Vec::new();
+    let mut later: Vec<Diagnostic> = Vec::new();
+    let mut failed = false;
+    let make = |views| (planner.plan(views, Depth::Plan), renderer.render(views, &mut ()));
+    renderer.in_windows(&selected, make, |(planned, rendered)| {
+        failed |= rendered.error.is_some();
+        services.push(endpoints(args, scheme, &planned, &rendered));
+        later.extend(rendered.diagnostics);
+        Ok::<(), Failure>(())
+    })?;
+    let found = session.settle(later);
+    let proto = args.proto.then(protocol::proto);
+    match args.output {
+        Format::Json => io.print_json(&view::json(&services, proto, &found, &session.world.sources))?,
+        Format::Table => {
+            session.say(&found, io);
+            let style = Style { color: io.out_color(), width: io.width() };
+            io.print(&view::text(&services, proto, style))?;
+        }
+    }
+    Ok(session.outcome(&found, failed))
+}
+
+/// The endpoints of one service; none of one in error.
+fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Rendered<'_>) -> ServiceEndpoints {
+    let service = rendered.service;
+    let api = service.object.api;
+    let mut out = ServiceEndpoints {
+        name: service.name().to_string(),
+        namespace: service.namespace.to_string(),
+        api: api.as_str(),
+        protocol: None,
+        model: None,
+        entry: Entry::default(),
+        endpoints: Vec::new(),
+        grpc: None,
+    };
+    if rendered.error.is_some() {
+        return out;
+    }
+    let objects: Vec<&Node> = rendered.objects.iter().map(|object| &object.node).collect();
+    let components: &[&str] = match api {
+        Api::KServe => &["transformer", "predictor"],
+        Api::Ome | Api::Kthena | Api::Cluster => &["router", "engine"],
+    };
+    let entrance = Entrance { name: service.name(), namespace: &service.namespace, scheme, cluster_domain: &args.cluster_domain, components };
+    out.entry = protocol::entry(&objects, &entrance);
+    let workloads = rendered.objects.iter().filter(|object| object.component == Some(ComponentKind::Engine));
+    let model = workloads
+        .into_iter()
+        .find_map(|object| protocol::served_model(&object.node))
+        .or_else(|| planned.resolution.model.map(|model| model.object.id.name.to_string()))
+        .unwrap_or_else(|| service.name().to_string());
+    let name = protocol_of(planned);
+    if let Some(protocol) = Protocol::named(&name) {
+        let version = args.model_version.as_deref();
+        let facts = Facts { model: &model, version, base: out.entry.base(), explainer: false, prefix: "", payload: args.payload };
+        out.endpoints = protocol::endpoints(protocol, &facts);
+    }
+    out.protocol = Some(name);
+    out.model = Some(model);
+    out
+}
+
+/// The protocol a service speaks: the one it asks for; else the default one, if its runtime lists it or lists none, else
+/// the first of the runtime.
+fn protocol_of(planned: &Planned<'_>) -> String {
+    let asked = &planned.resolution.runtime.protocol;
+    let listed = planned.resolution.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
+    match listed.first() {
+        Some(first) if asked.default && listed.iter().all(|protocol| protocol.value != asked.name) => first.value.to_string(),
+        _ => asked.name.to_string(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Under which name a model server serves its model.
+//!
+//! In: the workload of a service. Out: the name its clients have to use, when an argument says it.
+
+use crate::yaml::{Node, Value};
+
+/// Flags of SGLang, vLLM and the servers of KServe.
+const FLAGS: [&str; 4] = ["--served-model-name", "--served_model_name", "--model-name", "--model_name"];
+
+/// The name that a container of the workload is told to serve the model by; the first one found, the last of its repeats.
+///
+/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the container's own variables.
+pub fn served_model(workload: &Node) -> Option<String> {
+    let mut found = None;
+    containers(workload, &mut |container| {
+        if found.is_none() {
+            found = of_container(container);
+        }
+    });
+    found
+}
+
+/// Visits the containers of every pod in a tree, in its order.
+fn containers(node: &Node, visit: &mut impl FnMut(&Node)) {
+    match &node.value {
+        Value::Map(map) => {
+            for entry in map {
+                if entry.key == "containers" {
+                    entry.node.items().iter().for_each(&mut *visit);
+                }
+                containers(&entry.node, visit);
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| containers(item, visit)),
+        _ => {}
+    }
+}
+
+fn of_container(container: &Node) -> Option<String> {
+    let texts = ["command", "args"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items).filter_map(Node::as_str);
+    let mut words = texts.flat_map(str::split_whitespace).map(|word| word.trim_matches(['"', '\'', '\\'])).filter(|word| !word.is_empty()).peekable();
+    let mut name = None;
+    while let Some(word) = words.next() {
+        let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+        if FLAGS.contains(&flag) {
+            name = value.or_else(|| words.peek().copied().filter(|next| !next.starts_with("--"))).or(name);
+        }
+    }
+    let name = name?.trim_matches(['"', '\'']);
+    let Some(variable) = name.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')) else { return Some(name.to_owned()) };
+    let env = container.get("env").map(Node::items).unwrap_or_default();
+    let value = env.iter().rev().find(|entry| entry.get("name").and_then(Node::as_str) == Some(variable))?.get("value")?;
+    value.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Origin, Rule};
+    use serde_json::json;
+
+    static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
+
+    #[test]
+    fn arguments_name_the_model() {
+        for (args, expected) in [
+            (json!(["--model", "/m", "--served-model-name", "chat"]), Some("chat")),
+            (json!(["--served-model-name=chat", "--port=8080"]), Some("chat")),
+            (json!(["--model_name=a", "--model_name", "b"]), Some("b")),
+            (json!(["-c", "python3 -m sglang.launch_server \\\n  --served-model-name 'chat' \\\n  --port 8080\n"]), Some("chat")),
+            (json!(["--served-model-name", "$(MODEL_NAME)"]), Some("from-env")),
+            (json!(["--served-model-name", "$(OTHER)"]), None),
+            (json!(["--served-model-name", "--port"]), None),
+            (json!(["--port", "8080"]), None),
+        ] {
+            let pod = json!({ "spec": { "template": { "spec": { "containers": [
+                { "name": "sidecar", "args": ["--port", "1"] },
+                { "name": "ome-container", "args": args, "env": [{ "name": "MODEL_NAME", "value": "from-env" }] },
+            ] } } } });
+            assert_eq!(served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(), expected, "{args}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What services answer on, as JSON and for people.
+
+use super::SCHEMA_VERSION;
+use super::findings;
+use super::table::{Style, table};
+use crate::diag::Diagnostic;
+use crate::protocol::{Endpoint, Entry, GrpcEndpoint, Proto};
+use crate::source::SourceMap;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// One service with its endpoints.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServiceEndpoints {
+    /// Name.
+    pub name: String,
+    /// Namespace.
+    pub namespace: String,
+    /// `ome` or `kserve`.
+    pub api: &'static str,
+    /// Protocol in the words of its API; none of a service in error.
+    pub protocol: Option<String>,
+    /// Name of the model in paths and payloads.
+    pub model: Option<String>,
+    /// Where it is entered.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// Rows of the protocol's table; absent where the protocol has no paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<Endpoint>,
+    /// The gRPC service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grpc: Option<GrpcEndpoint>,
+}
+
+/// Everything as JSON.
+pub fn json(services: &[ServiceEndpoints], proto: Option<&Proto>, found: &[Diagnostic], sources: &SourceMap) -> Value {
+    let mut out = json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "services": services,
+        "findings": found.iter().map(|finding| findings::json(finding, sources)).collect::<Vec<_>>(),
+    });
+    if let Some(proto) = proto {
+        out["proto"] = json!(proto);
+    }
+    out
+}
+
+/// A paragraph per service.
+pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) -> String {
+    let mut out = String::new();
+    for service in services {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let protocol = service.protocol.as_deref().unwrap_or("no protocol");
+        let _ = writeln!(out, "{}/{}: {protocol}, model {}", service.namespace, service.name, service.model.as_deref().unwrap_or("unknown"));
+        for (where_from, base) in [("outside", &service.entry.external), ("inside", &service.entry.internal)] {
+            let _ = writeln!(out, "  {where_from:<8}{}", base.as_deref().unwrap_or("no way in"));
+        }
+        if let Some(grpc) = &service.grpc {
+            let _ = writeln!(out, "  gRPC    {}:{} {}: {}", grpc.host, grpc.port, grpc.service, grpc.rpcs.join(", "));
+        }
+        if service.endpoints.is_empty() && service.grpc.is_none() && service.protocol.is_some() {
+            let _ = writeln!(out, "  no document names paths of {protocol}");
+        }
+        if !service.endpoints.is_empty() {
+            let rows = service.endpoints.iter().map(|endpoint| {
+                let place = endpoint.url.as_ref().unwrap_or(&endpoint.path);
+                vec![endpoint.verb.to_owned(), place.clone(), endpoint.purpose.to_owned()]
+            });
+            out.push_str(&table(&["VERB", "URL", "PURPOSE"], rows, style));
+        }
+        for endpoint in &service.endpoints {
+            for (what, body) in [("request", &endpoint.request), ("response", &endpoint.response), ("error", &endpoint.error_response)] {
+                if let Some(body) = body {
+                    let _ = writeln!(out, "  {} {what}: {body}", endpoint.api);
+                }
+            }
+        }
+    }
+    if let Some(proto) = proto {
+        let _ = writeln!(out, "\nservice {}", proto.service);
+        for rpc in proto.rpcs {
+            let _ = writeln!(out, "  rpc {}({}) returns ({})", rpc.name, rpc.request, rpc.response);
+        }
+        for message in proto.messages {
+            let _ = writeln!(out, "message {}", message.name);
+            for field in message.fields {
+                let _ = writeln!(out, "  {} {} = {}", field.r#type, field.name, field.number);
+            }
+        }
+    }
+    findings::printable(&out)
+}
