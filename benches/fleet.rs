@@ -20,7 +20,7 @@ const SEMANTICS: Semantics = Semantics::Documented;
 
 fn read(text: &str) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    pipeline::read(loaded, &Given { semantics: SEMANTICS, namespace: "default".into(), protocol: None })
+    pipeline::read(loaded, &Given { semantics: SEMANTICS, namespace: "default".into(), protocol: None, kthena: &ome::policy::KTHENA_SEED })
 }
 
 fn stages(criterion: &mut Criterion) {
@@ -48,7 +48,7 @@ fn stages(criterion: &mut Criterion) {
     group.bench_function("merge", |bencher| {
         bencher.iter(|| {
             let merged =
-                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, world.catalog.config(), &mut ()).ok());
+                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.config(), &mut ()).ok());
             merged.map(|merged| merged.value.len()).sum::<usize>()
         });
     });
@@ -56,7 +56,7 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| {
             let mut history = History::new();
             let merged =
-                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, world.catalog.config(), &mut history).ok());
+                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.config(), &mut history).ok());
             merged.map(|merged| merged.value.len()).sum::<usize>()
         });
     });
