@@ -150,6 +150,12 @@ impl<'a> Planner<'a> {
                 Ok(merged) => {
                     diagnostics = merged.diagnostics;
                     components = merged.value.iter().map(planned_component).collect();
+                    // What the operator fails on when it builds the pods is no plan either.
+                    let weights = |name: &str| self.catalog.fine_tuned_weight(name);
+                    match compose::compose(selector.policy(), service, &resolution, self.catalog.config(), &weights, &mut ()) {
+                        Ok(composed) => diagnostics = composed.diagnostics,
+                        Err(failed) => error = Some(failed),
+                    }
                 }
                 Err(failed) => error = Some(failed),
             }
