@@ -44,17 +44,17 @@ pub struct Entrance<'a> {
 pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     let Entrance { name, namespace, scheme, cluster_domain, .. } = *entrance;
     let inside = format!(".svc.{cluster_domain}");
-    let outside = objects.iter().filter(|object| text(object, &["metadata", "name"]) == name).filter_map(|object| {
+    let mut outside = objects.iter().filter(|object| text(object, &["metadata", "name"]) == name).filter_map(|object| {
         let hosts = match text(object, &["kind"]) {
             "Ingress" => vec![object.at(&["spec", "rules"])?.items().first()?.get("host")?],
             "HTTPRoute" => object.at(&["spec", "hostnames"])?.items().iter().collect(),
             "VirtualService" => object.at(&["spec", "hosts"])?.items().iter().collect(),
             _ => return None,
         };
-        hosts.into_iter().filter_map(Node::as_str).find(|host| !host.ends_with(&inside) && !host.ends_with(".svc") && *host != "*")
+        hosts.into_iter().filter_map(Node::as_str).find(|host| !host.ends_with(&inside) && *host != "*")
     });
     // A route of the same name that is written later replaces the one before.
-    let external = outside.last().map(|host| format!("{scheme}://{host}"));
+    let external = outside.next_back().map(|host| format!("{scheme}://{host}"));
     let own = service(objects, |found| found == name);
     let of_component = || {
         entrance.components.iter().find_map(|component| {
