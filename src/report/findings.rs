@@ -130,7 +130,8 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_links(false);
     let mut out = String::new();
     for diagnostic in found {
-        let source = diagnostic.span().map(|span| named(span.source, sources));
+        let wide = is_wide(diagnostic, sources);
+        let source = diagnostic.span().filter(|_| !wide).map(|span| named(span.source, sources));
         let drawn = Drawn { diagnostic, source };
         let start = out.len();
         if handler.render_report(&mut out, &drawn).is_err() {
@@ -140,12 +141,40 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
         if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
             let _ = writeln!(out, "   in {}", printable(file));
         }
+        if let (Some(span), true) = (diagnostic.span(), wide) {
+            let place = sources.locate(span);
+            let _ = writeln!(out, "   at {}:{}:{}: {}", printable(&place.file), place.line, place.column, excerpt(sources.text(span)));
+        }
         for label in diagnostic.labels.iter().skip(1).filter(|label| Some(label.span.source) != diagnostic.span().map(|span| span.source)) {
             let _ = writeln!(out, "   and {}: {}", sources.locate(label.span), label.text);
         }
         out.push('\n');
     }
     out
+}
+
+/// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond 65,535 columns break the drawing.
+const WIDEST: usize = 1000;
+
+/// Whether a line that would be drawn is too long: those of the labels, and one above and below.
+fn is_wide(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
+    let Some(first) = diagnostic.span() else { return false };
+    let text = &*sources.get(first.source).text;
+    let here = || diagnostic.labels.iter().map(|label| label.span).filter(|span| span.source == first.source);
+    let above = |at: usize| text.get(..at).map_or(0, |before| before.rfind('\n').unwrap_or(0));
+    let below = |at: usize| text.get(at..).and_then(|behind| behind.find('\n')).map_or(text.len(), |feed| at + feed + 1);
+    let start = here().map(|span| span.start as usize).min().unwrap_or(0);
+    let end = here().map(|span| span.end as usize).max().unwrap_or(0);
+    let drawn = text.get(above(above(start))..below(below(end))).unwrap_or(text);
+    drawn.split('\n').any(|line| line.len() > WIDEST)
+}
+
+/// The beginning of a text, on one line.
+fn excerpt(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or("");
+    let cut: String = line.chars().take(MOST).collect();
+    printable(&if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut })
 }
 
 fn named(id: SourceId, sources: &SourceMap) -> NamedSource<Arc<str>> {
@@ -176,4 +205,38 @@ pub fn summary(found: &[Diagnostic]) -> String {
         }
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::{Source, SourceKind, Span};
+
+    fn drawn(text: &str, start: usize, end: usize) -> String {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.json", SourceKind::File, text));
+        let offset = |at: usize| u32::try_from(at).expect("a text of a test is short");
+        let span = Span { source, start: offset(start), end: offset(end) };
+        human(&[Diagnostic::new(Code::YamlSyntax, "broken").at(span).help("mend it")], &sources, false)
+    }
+
+    #[test]
+    fn long_lines_are_named_and_not_drawn() {
+        let short = format!("a\n{}\nb\n", "x".repeat(WIDEST));
+        assert!(drawn(&short, 2, 3).contains('╭'));
+        let long = "[".repeat(200_000);
+        for (start, end, shown) in [
+            (0, 1, "a.json:1:1: [\n"),
+            (199_999, 200_000, "a.json:1:200000: [\n"),
+            (200_000, 200_000, "a.json:1:200001: \n"),
+            (5, 105, "a.json:1:6: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…\n"),
+        ] {
+            let text = drawn(&long, start, end);
+            assert!(text.contains(shown) && text.contains("broken") && text.contains("mend it") && text.len() < 500, "{text}");
+        }
+        // A neighbour is drawn too, a line farther away is not.
+        assert!(!drawn(&format!("a\n{long}\n"), 0, 1).contains('╭'));
+        assert!(drawn(&format!("a\nb\nc\n{long}\n"), 0, 1).contains('╭'));
+    }
 }
