@@ -4,7 +4,7 @@
 //! the output.
 
 use super::plan::finding;
-use crate::api::{FineTunedWeight, ObjectRef, Scope, Service};
+use crate::api::{ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose::{self, history::Record};
 use crate::decision::{Resolution, ServiceError};
@@ -92,38 +92,11 @@ impl<'a> Renderer<'a> {
         let weights = |name: &str| self.catalog.fine_tuned_weight(name);
         let composed = compose::compose(policy, service, resolution, self.catalog.config(), &weights, record)?;
         diagnostics.extend(composed.diagnostics);
-        let config = self.model_config(service, resolution);
+        let config = ModelConfig::look_up(policy, self.catalog, service, resolution.model);
         let settings = render::Settings { policy, config: self.catalog.config(), cluster_domain: &self.cluster_domain };
         let rendered = render::objects(&composed.value, config.as_ref(), settings)?;
         diagnostics.extend(rendered.diagnostics);
         Ok(rendered.value)
-    }
-
-    /// The model ConfigMap looks its model up by the written kind, not by the order of scopes (ome-objects B9).
-    fn model_config(&self, service: &Service, resolution: &Resolution<'a>) -> Option<ModelConfig<'a>> {
-        let wanted = service.model.as_ref()?;
-        let name = &wanted.name.value;
-        let weight = |name: &str| -> Option<&'a FineTunedWeight> { self.catalog.fine_tuned_weight(name) };
-        let first = wanted.fine_tuned.first().and_then(|first| weight(&first.value));
-        if self.semantics == Semantics::Documented {
-            return Some(ModelConfig { name: name.clone(), model: resolution.model, fine_tuned: first });
-        }
-        let namespaced = Scope::Namespace(service.namespace.clone());
-        match wanted.kind.as_ref().map(|kind| kind.value.as_str()) {
-            Some("BaseModel") => Some(ModelConfig { name: name.clone(), model: self.catalog.model(&namespaced, name), fine_tuned: first }),
-            Some("FineTunedWeight") => {
-                let tuned = weight(name)?;
-                let base = tuned.object.spec("baseModelRef");
-                let text = |key: &str| base.and_then(|base| base.get(key)).and_then(|value| value.as_str());
-                let base_name = text("name")?;
-                let scope = text("namespace").map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
-                Some(ModelConfig { name: base_name.into(), model: self.catalog.model(&scope, base_name), fine_tuned: Some(tuned) })
-            }
-            _ => {
-                let model = self.catalog.model(&Scope::Cluster, name).or(resolution.model);
-                Some(ModelConfig { name: name.clone(), model, fine_tuned: first })
-            }
-        }
     }
 }
 

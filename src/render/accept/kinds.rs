@@ -170,7 +170,7 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             if let Some(service) = path.at(&["backend", "service"]) {
                 match service.get("name") {
                     Some(name) if name.as_str() != Some("") => {
-                        judge.shaped(&service_at.field("name"), name, name.as_str().map(names::service_name).unwrap_or_default())
+                        judge.shaped(&service_at.field("name"), name, name.as_str().map(names::service_name).unwrap_or_default());
                     }
                     _ => judge.required(&service_at.field("name"), service, ""),
                 }

@@ -69,7 +69,7 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
 /// Whether the labels of a template have everything that a selector asks for.
 pub(super) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
     let label = |key: &str| labels.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(Node::as_str);
-    let matched = selector.get("matchLabels").map_or(true, |wanted| wanted.entries().all(|entry| label(&entry.key) == entry.node.as_str()));
+    let matched = selector.get("matchLabels").is_none_or(|wanted| wanted.entries().all(|entry| label(&entry.key) == entry.node.as_str()));
     matched
         && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(|expression| {
             let Some(key) = expression.get("key").and_then(Node::as_str) else { return true };

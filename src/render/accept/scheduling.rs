@@ -19,7 +19,7 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let at = list.index(index);
         match constraint.get("maxSkew") {
             Some(skew) if skew.as_int().is_some_and(|skew| skew <= 0) => {
-                judge.invalid(&at.field("maxSkew"), skew, "must be greater than zero", "write at least 1")
+                judge.invalid(&at.field("maxSkew"), skew, "must be greater than zero", "write at least 1");
             }
             Some(_) => {}
             None => judge.required(&at.field("maxSkew"), constraint, ""),

@@ -75,10 +75,7 @@ fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
 pub(super) fn count_or_percent(judge: &mut Judge<'_>, at: &At<'_>, node: Option<&Node>) {
     let Some(node) = node else { return };
     match node.as_str() {
-        Some(text) => {
-            let objections: Vec<String> = names::percent(text).into_iter().map(|objection| objection.to_string()).collect();
-            judge.shaped(at, node, objections);
-        }
+        Some(text) => judge.shaped(at, node, names::percent(text)),
         None => non_negative(judge, at, Some(node)),
     }
 }
