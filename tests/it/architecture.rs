@@ -20,6 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("policy", &["api"]),
     ("schema", &["source", "diag", "yaml", "quantity"]),
     ("facts", &["api", "quantity"]),
+    ("machines", &["yaml", "quantity", "api"]),
     // A field may mean something else under another policy.
     ("dialect", &["source", "diag", "yaml", "quantity", "api", "policy", "schema"]),
     // Settings name a semantics.
