@@ -5,6 +5,8 @@
 mod architecture;
 mod conformance;
 mod import;
+mod invalid;
 mod process;
 mod properties;
 mod readme;
+mod validate;

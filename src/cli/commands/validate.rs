@@ -260,7 +260,7 @@ fn concerns_builtin_alone(finding: &Diagnostic, session: &Session) -> bool {
 
 /// Drops what a more precise finding about the same place says better.
 fn shadow(found: &mut Vec<Diagnostic>) {
-    const SHADOWS: [(Code, Code); 1] = [(Code::InvalidPriority, Code::InvalidValue)];
+    const SHADOWS: [(Code, Code); 2] = [(Code::InvalidPriority, Code::InvalidValue), (Code::DuplicateName, Code::InvalidValue)];
     for (better, worse) in SHADOWS {
         let places: BTreeSet<Span> = found.iter().filter(|finding| finding.code == better).filter_map(Diagnostic::span).collect();
         found.retain(|finding| finding.code != worse || finding.span().is_none_or(|span| !places.contains(&span)));
