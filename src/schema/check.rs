@@ -170,11 +170,19 @@ impl Check<'_> {
         }
     }
 
-    fn unknown(&mut self, entry: &Entry, parent: &Node, object: &Object, place: &Place<'_>) {
+    fn unknown(&mut self, entry: &Entry, parent: &Node, object: &'static Object, place: &Place<'_>) {
         let path = place.key(entry).path();
         let help = hint::unknown_field(&entry.key, parent, object);
         let span = entry.key_origin.span().or_else(|| entry.node.origin.span());
-        self.findings.push(Diagnostic::new(Code::UnknownField, format!("unknown field `{path}`")).at(span).path(path).maybe_help(help));
+        let mut finding = Diagnostic::new(Code::UnknownField, format!("unknown field `{path}`")).at(span).path(path).maybe_help(help);
+        if let (Some(span), Some(meant)) = (entry.key_origin.span(), hint::slip(&entry.key, parent, object)) {
+            let mut faults = Vec::new();
+            meant.ty.check(&entry.node, self.strictness, self.sources, &mut faults);
+            if faults.is_empty() {
+                finding = finding.fix(span, meant.name);
+            }
+        }
+        self.findings.push(finding);
     }
 
     fn absent(&mut self, parent: &Node, field: &Field, place: &Place<'_>) {

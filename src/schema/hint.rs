@@ -33,6 +33,20 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
 /// Where a field that stands one level too high most often belongs.
 const USUAL: &[&str] = &["engine", "engineConfig", "predictor"];
 
+/// The field that a slip of the pen means: the same letters but for case and dashes, or one letter off in a word long
+/// enough; it is not there yet, and there is no other such field.
+pub(super) fn slip<'o>(name: &str, parent: &Node, object: &'o Object) -> Option<&'o Field> {
+    let letters = |name: &str| name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect::<String>();
+    let wanted = letters(name);
+    let close = |field: &&'o Field| {
+        let known = letters(field.name);
+        known == wanted || (known.len() > 4 && strsim::damerau_levenshtein(&known, &wanted) == 1)
+    };
+    let mut meant = object.fields.iter().filter(close);
+    let first = meant.next()?;
+    (meant.next().is_none() && parent.get(first.name).is_none()).then_some(first)
+}
+
 /// A child that has the field: one that is present, else the usual one.
 fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
     let has =

@@ -9,3 +9,4 @@ mod invalid;
 mod process;
 mod properties;
 mod readme;
+mod validate;

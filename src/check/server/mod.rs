@@ -20,14 +20,14 @@ use std::sync::OnceLock;
 struct Rule {
     /// Fields from the root; `[]` stands for every element of a list, `{}` for every value of a map.
     path: Vec<&'static str>,
-    rule: Expr,
+    test: Expr,
     message: &'static str,
 }
 
 /// The rules of one kind.
 struct Kind {
     api_versions: Vec<String>,
-    kind: &'static str,
+    name: &'static str,
     rules: Vec<Rule>,
 }
 
@@ -38,20 +38,17 @@ fn kinds() -> &'static [Kind] {
     KINDS.get_or_init(|| {
         let mut kinds: Vec<Kind> = Vec::new();
         for line in include_str!("rules.txt").lines().filter(|line| !line.starts_with('#')) {
-            match line.strip_prefix(' ') {
-                Some(rule) => {
-                    let mut parts = rule.splitn(3, '\t');
-                    if let (Some(path), Some(text), Some(message), Some(kind)) = (parts.next(), parts.next(), parts.next(), kinds.last_mut())
-                        && let Some(rule) = cel::parse(text)
-                    {
-                        kind.rules.push(Rule { path: path.split('.').filter(|step| !step.is_empty()).collect(), rule, message });
-                    }
+            if let Some(rule) = line.strip_prefix(' ') {
+                let mut parts = rule.splitn(3, '\t');
+                if let (Some(path), Some(text), Some(message), Some(kind)) = (parts.next(), parts.next(), parts.next(), kinds.last_mut())
+                    && let Some(test) = cel::parse(text)
+                {
+                    kind.rules.push(Rule { path: path.split('.').filter(|step| !step.is_empty()).collect(), test, message });
                 }
-                None => {
-                    let mut words = line.split(' ');
-                    if let (Some(group), Some(kind)) = (words.next(), words.next()) {
-                        kinds.push(Kind { api_versions: words.map(|version| format!("{group}/{version}")).collect(), kind, rules: Vec::new() });
-                    }
+            } else {
+                let mut words = line.split(' ');
+                if let (Some(group), Some(name)) = (words.next(), words.next()) {
+                    kinds.push(Kind { api_versions: words.map(|version| format!("{group}/{version}")).collect(), name, rules: Vec::new() });
                 }
             }
         }
@@ -62,7 +59,7 @@ fn kinds() -> &'static [Kind] {
 /// Every object that breaks a rule of its definition.
 pub(super) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects() {
-        if let Some(kind) = kinds().iter().find(|kind| kind.kind == object.id.kind && kind.api_versions.iter().any(|version| *version == object.api_version)) {
+        if let Some(kind) = kinds().iter().find(|kind| kind.name == object.id.kind && kind.api_versions.iter().any(|version| *version == object.api_version)) {
             judge(object, kind, view.sources, found);
         }
     }
@@ -80,7 +77,7 @@ fn judge(object: &Object, kind: &Kind, sources: &SourceMap, found: &mut Vec<Diag
     schema.default(&mut node);
     for rule in &kind.rules {
         each(&node, &rule.path, String::new(), &mut |place, path| {
-            let message = match cel::evaluate(&rule.rule, place) {
+            let message = match cel::evaluate(&rule.test, place) {
                 Outcome::Holds => return,
                 Outcome::Fails | Outcome::Error => rule.message.to_owned(),
                 Outcome::TooCostly => format!("{} (not judged: it takes more than {} steps)", rule.message, cel::FUEL),
@@ -127,7 +124,7 @@ mod tests {
         assert_eq!(kinds().iter().map(|kind| kind.rules.len()).sum::<usize>(), lines);
         for kind in kinds() {
             for version in &kind.api_versions {
-                assert!(schema::kind(version, kind.kind).is_some(), "{version} {}", kind.kind);
+                assert!(schema::kind(version, kind.name).is_some(), "{version} {}", kind.name);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! `ome validate`: the gate.
 
+use crate::api::{Api, Object};
+use crate::catalog::Views;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
@@ -7,12 +9,15 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
-use crate::pipeline::{Depth, Planned, Planner};
+use crate::pipeline::{Depth, Planner, Renderer};
+use crate::policy::Semantics;
+use crate::render::accept::accept;
 use crate::report::{SCHEMA_VERSION, findings, github, junit, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 /// Check the input: syntax, schema, references, the catalog as a whole.
@@ -169,8 +174,10 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
                 && !checked.contains(&(finding.code, finding.span()))
                 && !(finding.code == Code::DecoderWithoutEngine && named.contains(&(finding.code, finding.objects.clone())))
         });
-        later.extend(composed.into_iter().map(|finding| at_home(finding, &planned, session)));
+        later.extend(composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)));
     }
+    let told: BTreeSet<Span> = later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();
+    later.extend(refusals(session, &services).into_iter().filter(|finding| finding.span().is_none_or(|span| !told.contains(&span))));
     let mut found = session.settle(later);
     check::spell_out(&mut found, catalog);
     found.retain(|finding| concerns_builtin_alone(finding, session) == (args.source == Whose::Builtin));
@@ -191,9 +198,47 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
 }
 
+/// What a server would refuse: of the input, and as a warning of what becomes of the services.
+fn refusals(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
+    let sources = &session.world.sources;
+    let mut found = Vec::new();
+    for object in session.world.catalog.objects().filter(|object| object.api == Api::Cluster) {
+        let mut new = Vec::new();
+        accept(&object.node, sources, &mut new);
+        found.extend(new.into_iter().filter(|finding| finding.code == Code::ServerRefuses).map(|finding| {
+            let severity = if session.semantics == Semantics::Controller { Severity::Error } else { Severity::Warning };
+            finding.severity(severity)
+        }));
+    }
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
+    // A fault of a runtime shows in every service that has it; it is one fault.
+    let mut shared: BTreeSet<(Span, Option<String>)> = BTreeSet::new();
+    let judge = |views| {
+        let mut rendered = renderer.render(views, &mut ());
+        for object in &rendered.objects {
+            accept(&object.node, sources, &mut rendered.diagnostics);
+        }
+        rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
+        (&rendered.service.object, rendered.diagnostics)
+    };
+    let done: Result<(), Infallible> = renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
+        for finding in new {
+            let fresh = match finding.span() {
+                Some(span) if !service.span.contains(span) => shared.insert((span, finding.path.clone())),
+                _ => true,
+            };
+            if fresh {
+                found.push(at_home(finding.severity(Severity::Warning), service, session));
+            }
+        }
+        Ok(())
+    });
+    let Ok(()) = done;
+    found
+}
+
 /// Where a service is found wanting because of an object that is not reported on, the service is the place.
-fn at_home(mut finding: Diagnostic, planned: &Planned<'_>, session: &Session) -> Diagnostic {
-    let service = &planned.service.object;
+fn at_home(mut finding: Diagnostic, service: &Object, session: &Session) -> Diagnostic {
     let foreign = |span: Span| {
         let source = session.world.sources.get(span.source);
         !source.reported || (source.kind == SourceKind::Builtin && !service.builtin)
@@ -215,7 +260,7 @@ fn concerns_builtin_alone(finding: &Diagnostic, session: &Session) -> bool {
 
 /// Drops what a more precise finding about the same place says better.
 fn shadow(found: &mut Vec<Diagnostic>) {
-    const SHADOWS: [(Code, Code); 1] = [(Code::InvalidPriority, Code::InvalidValue)];
+    const SHADOWS: [(Code, Code); 2] = [(Code::InvalidPriority, Code::InvalidValue), (Code::DuplicateName, Code::InvalidValue)];
     for (better, worse) in SHADOWS {
         let places: BTreeSet<Span> = found.iter().filter(|finding| finding.code == better).filter_map(Diagnostic::span).collect();
         found.retain(|finding| finding.code != worse || finding.span().is_none_or(|span| !places.contains(&span)));

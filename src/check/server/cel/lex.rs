@@ -56,8 +56,8 @@ fn quoted(text: &str, raw: bool) -> Option<(EcoString, &str)> {
     let mut at = 0;
     loop {
         let rest = body.get(at..)?;
-        if rest.starts_with(fence) {
-            return Some((out, &rest[fence.len()..]));
+        if let Some(after) = rest.strip_prefix(fence) {
+            return Some((out, after));
         }
         let c = rest.chars().next()?;
         at += c.len_utf8();
