@@ -10,6 +10,7 @@ mod model_serving;
 mod object;
 mod runtime;
 mod service;
+pub mod serving_names;
 mod version;
 
 pub use accelerator::{

@@ -9,7 +9,8 @@ use crate::catalog::{Catalog, Views};
 use crate::compose::{self, history::Record};
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::Diagnostic;
-use crate::policy::{Policy, Semantics};
+use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
+use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
 use crate::resolve::Selector;
 use rayon::prelude::*;
@@ -36,6 +37,7 @@ pub struct Renderer<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
     cluster_domain: String,
+    workload: (Workload, &'static KthenaPolicy),
     selectors: BTreeMap<crate::api::Api, Selector<'a>>,
 }
 
@@ -43,7 +45,14 @@ impl<'a> Renderer<'a> {
     /// A renderer over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: Semantics, cluster_domain: &str) -> Self {
         let selectors = super::plan::DECIDING.into_iter().filter_map(|api| Some((api, Selector::new(Policy::of(api, semantics)?, catalog)))).collect();
-        Self { catalog, semantics, cluster_domain: cluster_domain.to_owned(), selectors }
+        Self { catalog, semantics, cluster_domain: cluster_domain.to_owned(), workload: (Workload::Auto, &KTHENA_SEED), selectors }
+    }
+
+    /// The same, with another workload around the pods.
+    #[must_use]
+    pub fn with_workload(mut self, workload: Workload, kthena: &'static KthenaPolicy) -> Self {
+        self.workload = (workload, kthena);
+        self
     }
 
     /// Makes something of every service, in parallel within a window, and hands it to `each` in the order given.
@@ -96,7 +105,10 @@ impl<'a> Renderer<'a> {
         let settings = render::Settings { policy, config: self.catalog.config(), cluster_domain: &self.cluster_domain };
         let rendered = render::objects(&composed.value, config.as_ref(), settings)?;
         diagnostics.extend(rendered.diagnostics);
-        Ok(rendered.value)
+        let (workload, kthena) = self.workload;
+        let wrapped = render::workload::apply(&composed.value, rendered.value, workload, kthena)?;
+        diagnostics.extend(wrapped.diagnostics);
+        Ok(wrapped.value)
     }
 }
 

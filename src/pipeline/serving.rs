@@ -6,7 +6,8 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{GangResources, GangRule, KthenaPolicy};
 use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
-use crate::yaml::Node;
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
 
 /// A ModelServing with what a plan says of it.
 #[derive(Debug)]
@@ -21,6 +22,23 @@ pub struct PlannedServing<'a> {
     pub gpus: i64,
     /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PlannedServing<'_> {
+    /// The arithmetic of the gang of a group: `2*(1+3) + 1*(1+2) = 11`.
+    pub fn arithmetic(&self) -> Option<String> {
+        self.gang.as_ref().map(|gang| pod_group::arithmetic(self.serving, gang))
+    }
+
+    /// Pods of every role replica that the gang of a group counts, by its name.
+    pub fn task_members(&self) -> impl Iterator<Item = (EcoString, i64)> {
+        self.gang.iter().flat_map(|gang| pod_group::task_members(self.serving, gang))
+    }
+
+    /// Resources of the gang of a group, by name.
+    pub fn resources(&self) -> Map {
+        self.gang.as_ref().map(pod_group::resources).unwrap_or_default()
+    }
 }
 
 /// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.

@@ -178,6 +178,8 @@ pub struct KthenaPolicy {
     pub controller_revisions: bool,
     /// Plugins that add variables add them once more on every later worker of a role replica (kthena.md 2.5).
     pub plugin_env_repeats: bool,
+    /// ModelServings can be scaled as Deployments are, so that autoscalers find them (v0.3.0).
+    pub scale_subresource: bool,
     /// See [`OrdinalRule`].
     pub ordinals: OrdinalRule,
     /// See [`ProtectionRule`].
@@ -209,6 +211,7 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::RequestsOrLimits,
     gang_seed_labels: true,
     controller_revisions: false,
+    scale_subresource: false,
     plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Ordinal,
@@ -233,6 +236,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: false,
+    scale_subresource: false,
     plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Position,
@@ -257,6 +261,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: true,
+    scale_subresource: true,
     plugin_env_repeats: true,
     ordinals: OrdinalRule::Append,
     protection: ProtectionRule::Position,
@@ -281,6 +286,7 @@ pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: true,
+    scale_subresource: true,
     plugin_env_repeats: true,
     ordinals: OrdinalRule::FillHoles,
     protection: ProtectionRule::Position,

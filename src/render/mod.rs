@@ -24,6 +24,7 @@ mod sprintf;
 mod testing;
 mod tidy;
 mod wave;
+pub mod workload;
 
 pub use metadata::annotations_of_service;
 pub use model_config::ModelConfig;

@@ -2,9 +2,8 @@
 
 use super::SCHEMA_VERSION;
 use super::table::{Style, table};
-use crate::api::{ModelServing, RolloutType};
+use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::policy::{KthenaProfile, Semantics};
-use crate::render::kthena::names;
 use crate::rollout::{Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};

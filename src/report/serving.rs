@@ -1,8 +1,8 @@
 //! ModelServings in `plan`: groups, roles, gangs, what fits.
 
 use super::table::{Style, table};
+use crate::api::serving_names as names;
 use crate::pipeline::PlannedServing;
-use crate::render::kthena::{names, pod_group};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -41,13 +41,13 @@ fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
         .collect();
     let mut out = json!({ "name": name.as_str(), "pods": serving.pods_per_group(), "roles": roles });
     if let Some(gang) = &planned.gang {
-        let members: Map<String, Value> = pod_group::task_members(serving, gang).map(|(task, size)| (task.to_string(), size.into())).collect();
-        let resources: Map<String, Value> = pod_group::resources(gang).iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect();
+        let members: Map<String, Value> = planned.task_members().map(|(task, size)| (task.to_string(), size.into())).collect();
+        let resources: Map<String, Value> = planned.resources().iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect();
         out["gang"] = json!({
             "minMember": gang.min_member,
             "minTaskMember": members,
             "minResources": resources,
-            "arithmetic": pod_group::arithmetic(serving, gang),
+            "arithmetic": planned.arithmetic(),
         });
         if let Some(fits) = planned.fits.as_ref().and_then(|fits| fits.get(usize::try_from(ordinal).ok()?)) {
             out["gang"]["fits"] = (*fits).into();
@@ -75,7 +75,7 @@ fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
         roles.join(", "),
         serving.pods().to_string(),
         planned.gpus.to_string(),
-        planned.gang.as_ref().map_or_else(|| "-".to_owned(), |gang| pod_group::arithmetic(serving, gang)),
+        planned.arithmetic().unwrap_or_else(|| "-".to_owned()),
         fitting(planned).map_or_else(|| "-".to_owned(), |(fit, all)| format!("{fit} of {all}")),
     ]
 }
@@ -91,7 +91,7 @@ pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
             for (ordinal, _) in fits.iter().enumerate().filter(|(_, fits)| !**fits) {
                 let name = names::group(planned.serving.name(), i64::try_from(ordinal).unwrap_or(i64::MAX));
                 let resources: Vec<String> =
-                    pod_group::resources(gang).iter().map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())).collect();
+                    planned.resources().iter().map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())).collect();
                 // Writing into a string cannot fail.
                 _ = writeln!(out, "gang {name} needs {pods} ({}): does not fit on the loaded nodes", resources.join(", "));
             }

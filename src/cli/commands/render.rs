@@ -9,6 +9,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, State, stream};
 use crate::pipeline::{Rendered, Renderer, leaf};
 use crate::render::accept::accept;
+use crate::render::workload::Workload;
 use crate::render::{RenderedObject, kthena};
 use crate::report::why::remark;
 use crate::yaml::{FieldPath, Node};
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Annotate objects with Argo CD's sync waves.
     #[arg(long)]
     argocd_waves: bool,
+    /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    workload: WorkloadArg,
     /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services. A preview, not to
     /// be applied.
     #[arg(long)]
@@ -48,6 +52,31 @@ pub(crate) struct Args {
     cluster_domain: String,
     #[command(flatten)]
     input: InputArgs,
+}
+
+/// The workload around the pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum WorkloadArg {
+    /// What the operator takes for the deployment mode.
+    #[default]
+    Auto,
+    /// Deployments.
+    Deployment,
+    /// LeaderWorkerSets.
+    Lws,
+    /// One ModelServing of Kthena.
+    Modelserving,
+}
+
+impl WorkloadArg {
+    fn workload(self) -> Workload {
+        match self {
+            Self::Auto => Workload::Auto,
+            Self::Deployment => Workload::Deployment,
+            Self::Lws => Workload::LeaderWorkerSet,
+            Self::Modelserving => Workload::ModelServing,
+        }
+    }
 }
 
 /// Where the manifests go.
@@ -83,7 +112,7 @@ struct Written {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, args.protocol.as_deref())?;
     let (selected, servings) = session.select_all(&args.services)?;
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
     let format = match (&args.output, &args.check) {
         (Output::Stream(format), None) => *format,
         _ => stream::Format::Yaml,

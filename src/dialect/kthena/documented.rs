@@ -149,13 +149,10 @@ impl Check<'_> {
     /// A role's name is part of names and labels (S4-004).
     fn role_name(&mut self, node: &Node, name: &str, path: &str) {
         let problem = if name.len() > ROLE_NAME_LENGTH {
-            // The schema's own finding about the length says less.
-            self.diagnostics.retain(|found| found.path.as_deref() != Some(path));
             Some(format!("has {} characters, at most {ROLE_NAME_LENGTH} are allowed", name.chars().count()))
         } else if names::dns1035_label(name).is_empty() {
             None
         } else {
-            self.diagnostics.retain(|found| found.path.as_deref() != Some(path));
             Some("is no lower-case DNS label that begins with a letter".to_owned())
         };
         if let Some(problem) = problem {

@@ -61,18 +61,26 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     *template = renamed.collect();
 }
 
-/// Adds findings about what the schema cannot judge: rules of the CRD, of the webhook or of the document.
+/// Adds findings about what the schema cannot judge: rules of the CRD, of the webhook or of the document. Where the schema
+/// has judged the same field, the finding that knows more stays.
 pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
+    let mut found = Vec::new();
     match policy.admission {
-        Admission::Documents => documented::check(document, policy, diagnostics),
+        Admission::Documents => documented::check(document, policy, &mut found),
         Admission::Server => {
             let mut stored = document.clone();
             if let Some(schema) = schema::kind(API_VERSION, "ModelServing") {
                 schema.default(&mut stored);
             }
-            server::check(&stored, diagnostics);
+            server::check(&stored, &mut found);
         }
     }
+    let knows_more = |earlier: &Diagnostic| {
+        let replaces = |code: Code| code == earlier.code || (code == Code::InvalidName && earlier.code == Code::InvalidValue);
+        found.iter().any(|later: &Diagnostic| later.path == earlier.path && replaces(later.code))
+    };
+    diagnostics.retain(|earlier| !knows_more(earlier));
+    diagnostics.append(&mut found);
 }
 
 /// Reads a ModelServing. What is of the wrong type reads as absent, what is out of range as its bound: both have a finding.

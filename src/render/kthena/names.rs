@@ -1,6 +1,6 @@
 //! Names and labels of what belongs to a ModelServing (kthena.md 2.1, 2.2).
 
-use ecow::{EcoString, eco_format};
+pub use crate::api::serving_names::{group, pod, role_id};
 
 /// Label: name of the ModelServing.
 pub const NAME: &str = "modelserving.volcano.sh/name";
@@ -24,18 +24,3 @@ pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";
 pub const TASK_ANNOTATION: &str = "volcano.sh/task-spec";
 /// Annotation of a ModelServing that names a Volcano queue.
 pub const QUEUE_ANNOTATION: &str = "scheduling.volcano.sh/queue-name";
-
-/// Name of a ServingGroup and of its PodGroup.
-pub fn group(model_serving: &str, ordinal: i64) -> EcoString {
-    eco_format!("{model_serving}-{ordinal}")
-}
-
-/// Name of a role replica within its group.
-pub fn role_id(role: &str, ordinal: i64) -> EcoString {
-    eco_format!("{role}-{ordinal}")
-}
-
-/// Name of a pod; pod 0 is the entry, and its name is that of the headless Service.
-pub fn pod(group: &str, role_id: &str, index: i64) -> EcoString {
-    eco_format!("{group}-{role_id}-{index}")
-}
