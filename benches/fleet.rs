@@ -47,16 +47,18 @@ fn stages(criterion: &mut Criterion) {
     let chosen: Vec<_> = services.iter().map(|views| (views.of(SEMANTICS), selector.resolve(views.of(SEMANTICS)).chosen())).collect();
     group.bench_function("merge", |bencher| {
         bencher.iter(|| {
-            let merged =
-                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.config(), &mut ()).ok());
+            let merged = chosen.iter().filter_map(|(service, runtime)| {
+                compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut ()).ok()
+            });
             merged.map(|merged| merged.value.len()).sum::<usize>()
         });
     });
     group.bench_function("merge and remember", |bencher| {
         bencher.iter(|| {
             let mut history = History::new();
-            let merged =
-                chosen.iter().filter_map(|(service, runtime)| compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.config(), &mut history).ok());
+            let merged = chosen.iter().filter_map(|(service, runtime)| {
+                compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut history).ok()
+            });
             merged.map(|merged| merged.value.len()).sum::<usize>()
         });
     });

@@ -118,6 +118,37 @@ pub enum AcceleratorRule {
     Policy,
 }
 
+/// In which order arguments of runtime, service and accelerator stand (S2-057).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArgsOrder {
+    /// Runtime, service, accelerator: the only order with the stated result of Story 8.2.
+    #[default]
+    Default,
+    /// Accelerator, runtime, service.
+    AcceleratorFirst,
+    /// Runtime, accelerator, service.
+    Hierarchy,
+}
+
+/// What flags of a run say about accelerators. They bend the documents' rules only.
+#[derive(Clone, Debug, Default)]
+pub struct AcceleratorOptions {
+    /// The gate AcceleratorAwareScheduling is off (S2-015).
+    pub off: bool,
+    /// preferredClasses are hard (S2-029).
+    pub strict_preferred: bool,
+    /// A preferred class with unknown capabilities passes (S2-028).
+    pub allow_unknown: bool,
+    /// Size of requests in tokens, over the annotation (S2-034).
+    pub request_size: Option<u64>,
+    /// The cost threshold is hard (S2-038).
+    pub strict_cost: bool,
+    /// See [`ArgsOrder`].
+    pub args_order: ArgsOrder,
+    /// Of a flag given twice the service's stays, else the last (S2-058).
+    pub dedupe_args: bool,
+}
+
 /// How the service's part is laid over the runtime's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerRule {

@@ -3,7 +3,7 @@
 //! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD (accelerators.md 1).
 
 use super::object::{Field, Object};
-use crate::quantity::{Memory, Quantity};
+use crate::quantity::{Memory, Quantity, glob};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
@@ -270,6 +270,19 @@ pub struct AcceleratorConfiguration {
     pub labels: Option<Node>,
     /// The whole entry.
     pub node: Node,
+}
+
+impl AcceleratorConfiguration {
+    /// Whether it is meant for a class: every part of its selector holds.
+    pub fn is_for(&self, class: &AcceleratorClass) -> bool {
+        let named = self.classes.is_empty() || self.classes.iter().any(|name| glob(&name.value, class.name()));
+        let labels = class.object.labels();
+        let labelled = self.labels.iter().flat_map(Node::entries).all(|entry| labels.get(&entry.key) == Some(&entry.node));
+        let own = &class.capabilities;
+        let capable = self.capabilities.memory.as_ref().is_none_or(|least| own.memory.as_ref().is_some_and(|memory| memory.value >= least.value))
+            && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
+        named && labelled && capable
+    }
 }
 
 /// `acceleratorRequirements` of a runtime, in both shapes.

@@ -3,6 +3,7 @@
 use super::{Catalog, RuntimeSet, Views};
 use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::machines::Machine;
 use crate::policy::Semantics;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -168,6 +169,7 @@ impl Builder {
                 Item::Other(object) => catalog.others.push(object),
             }
         }
+        catalog.machines = catalog.nodes.values().map(Machine::of).collect();
         for owners in catalog.owners.values_mut() {
             owners.sort_unstable_by_key(|(start, _)| *start);
         }

@@ -10,7 +10,8 @@ pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
 use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
-use crate::policy::Semantics;
+use crate::machines::Machine;
+use crate::policy::{AcceleratorOptions, Semantics};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -52,6 +53,8 @@ pub struct Catalog {
     /// As the documents and as the controller read them.
     accelerator_classes: BTreeMap<EcoString, [AcceleratorClass; 2]>,
     nodes: BTreeMap<EcoString, Object>,
+    machines: Vec<Machine>,
+    accelerator_options: AcceleratorOptions,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
@@ -126,6 +129,21 @@ impl Catalog {
     /// All nodes by name.
     pub fn nodes(&self) -> impl Iterator<Item = &Object> {
         self.nodes.values()
+    }
+
+    /// All nodes by name, as far as placing pods goes.
+    pub fn machines(&self) -> &[Machine] {
+        &self.machines
+    }
+
+    /// What flags of this run say about accelerators.
+    pub fn accelerator_options(&self) -> &AcceleratorOptions {
+        &self.accelerator_options
+    }
+
+    /// Sets what flags of this run say about accelerators, before anything is decided.
+    pub fn set_accelerator_options(&mut self, options: AcceleratorOptions) {
+        self.accelerator_options = options;
     }
 
     /// The operator's settings: the loaded ConfigMap, or those it ships with.

@@ -1,6 +1,9 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
+use super::Failure;
 use crate::load::settings::Settings;
+use crate::policy::{AcceleratorOptions, ArgsOrder};
+use crate::resolve::tokens;
 use crate::yaml::Limits;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -73,6 +76,80 @@ impl LimitArgs {
             depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
             nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
         }
+    }
+}
+
+/// What is asked about accelerators, beyond what the objects say.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Accelerators (documented semantics)")]
+pub(crate) struct AcceleratorArgs {
+    /// Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on.
+    #[arg(long, value_name = "GATES", value_delimiter = ',')]
+    pub feature_gates: Vec<String>,
+    /// Classes of preferredClasses are required.
+    #[arg(long)]
+    pub strict_preferred: bool,
+    /// A preferred class passes although its capabilities are unknown.
+    #[arg(long)]
+    pub allow_unknown: bool,
+    /// Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation.
+    #[arg(long, value_name = "TOKENS")]
+    pub request_size: Option<String>,
+    /// The cost threshold is required.
+    #[arg(long)]
+    pub strict_cost: bool,
+    /// Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service.
+    #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
+    pub args_order: ArgsOrderArg,
+    /// Of a flag given twice keep the service's, else the last.
+    #[arg(long)]
+    pub dedupe_args: bool,
+}
+
+/// Order of arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArgsOrderArg {
+    /// Runtime, service, accelerator.
+    #[default]
+    Default,
+    /// Accelerator, runtime, service.
+    AcceleratorFirst,
+    /// Runtime, accelerator, service.
+    Hierarchy,
+}
+
+impl AcceleratorArgs {
+    /// What the flags mean.
+    ///
+    /// # Errors
+    /// An unknown gate, a size that is none.
+    pub fn options(&self) -> Result<AcceleratorOptions, Failure> {
+        let mut off = false;
+        for gate in &self.feature_gates {
+            match gate.split_once('=') {
+                Some(("AcceleratorAwareScheduling", "true")) => off = false,
+                Some(("AcceleratorAwareScheduling", "false")) => off = true,
+                _ => return Err(Failure::Usage(format!("`{gate}` is no feature gate: write `AcceleratorAwareScheduling=true` or `=false`"))),
+            }
+        }
+        let request_size = match &self.request_size {
+            None => None,
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "tokens are whole and not negative")]
+            Some(text) => Some(tokens(text).ok_or_else(|| Failure::Usage(format!("`{text}` is no number of tokens")))? as u64),
+        };
+        Ok(AcceleratorOptions {
+            off,
+            strict_preferred: self.strict_preferred,
+            allow_unknown: self.allow_unknown,
+            request_size,
+            strict_cost: self.strict_cost,
+            args_order: match self.args_order {
+                ArgsOrderArg::Default => ArgsOrder::Default,
+                ArgsOrderArg::AcceleratorFirst => ArgsOrder::AcceleratorFirst,
+                ArgsOrderArg::Hierarchy => ArgsOrder::Hierarchy,
+            },
+            dedupe_args: self.dedupe_args,
+        })
     }
 }
 

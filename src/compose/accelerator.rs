@@ -3,9 +3,11 @@
 use super::arguments;
 use super::edit::{list_mut, lost, map_mut, mapping, position, within};
 use super::history::{Record, Step};
-use crate::api::{AcceleratorClass, ComponentKind, Runtime, Service};
+use super::merge;
+use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
 use crate::decision::AcceleratorDecision;
-use crate::yaml::{Entry, Map, Node, Value};
+use crate::machines::{kubernetes_terms, without_keys_of};
+use crate::yaml::{Entry, Node, Value};
 
 const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
 const PIPELINE: [&str; 3] = ["--pp-size", "--pp", "--pipeline-parallel-size"];
@@ -17,15 +19,46 @@ pub struct Accelerator<'a> {
     pub class: &'a AcceleratorClass,
     /// The runtime's `acceleratorConfig` of this class (shipped shape).
     config: Option<&'a Node>,
+    /// `acceleratorConfigurations` that mean this class, lowest layer first (S2-095).
+    pub(super) configurations: Vec<AcceleratorConfiguration>,
+    /// There are configurations, for whatever class.
+    pub(super) has_configurations: bool,
+    /// Accelerators one replica needs by its memory.
+    pub(super) gpus: Option<u64>,
 }
 
 impl<'a> Accelerator<'a> {
     /// The chosen class of a decision.
-    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>) -> Option<Self> {
+    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>, configurations: Vec<AcceleratorConfiguration>) -> Option<Self> {
         let class = decision.chosen?;
+        let has_configurations = !configurations.is_empty();
+        let configurations = configurations.into_iter().filter(|configuration| configuration.is_for(class)).collect();
         let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
         let config = entry.and_then(|entry| entry.accelerator_config.as_ref()?.get(class.name()));
-        Some(Self { class, config })
+        Some(Self { class, config, configurations, has_configurations, gpus: decision.gpus })
+    }
+
+    /// The class's node selector as it is rendered: without the keys that its terms say more of (S2-066).
+    pub(super) fn own_selector(&self) -> Option<Node> {
+        let discovery = &self.class.discovery;
+        let selector = discovery.node_selector.as_ref()?;
+        let kept = discovery.terms.as_ref().map_or_else(|| selector.clone(), |terms| without_keys_of(selector, terms));
+        Some(kept).filter(|kept| !kept.is_empty())
+    }
+
+    /// The class's affinity: its own, and its terms as Kubernetes takes them.
+    fn affinity(&self) -> Option<Node> {
+        let discovery = &self.class.discovery;
+        let terms = discovery.terms.as_ref().map(|terms| {
+            let origin = terms.origin;
+            let required = mapping([("nodeSelectorTerms", kubernetes_terms(terms))], origin);
+            mapping([("nodeAffinity", mapping([("requiredDuringSchedulingIgnoredDuringExecution", required)], origin))], origin)
+        });
+        match (&discovery.affinity, terms) {
+            (Some(affinity), Some(terms)) => Some(merge::affinity(&terms, affinity, &mut ())),
+            (None, terms) => terms,
+            (affinity, None) => affinity.clone(),
+        }
     }
 }
 
@@ -138,9 +171,16 @@ pub(super) fn replace_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &m
     }
 }
 
-/// The node selector of a class, when it has one.
-pub(super) fn node_selector<'a>(accelerator: Option<&Accelerator<'a>>) -> Option<&'a Node> {
-    accelerator
-        .and_then(|accelerator| accelerator.class.discovery.node_selector.as_ref())
-        .filter(|selector| selector.as_map().is_some_and(|map: &Map| !map.is_empty()))
+/// The class's affinity and the pod's hold together: the class's terms outside (S2-060).
+pub(super) fn join_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &mut Node, rec: &mut R) -> usize {
+    let Some(own) = accelerator.affinity() else { return 0 };
+    let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {
+        Some(below) => within(Step::Field("affinity"), rec, |rec| merge::affinity(&own, below, rec)),
+        None => own,
+    };
+    let terms = joined.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"]).map_or(0, |terms| terms.items().len());
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("affinity", joined);
+    }
+    terms
 }

@@ -12,7 +12,7 @@ use super::{Composed, ComposedComponent, accelerator, edit, gpus, node_selector,
 use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
+use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
 /// Keys of a component, leader or worker that are no pod fields.
@@ -41,6 +41,9 @@ const COMPONENT_FIELDS: [&str; 22] = [
     "resources",
 ];
 
+/// More node selector terms than this are reported (S2-060).
+const MOST_TERMS: usize = 32;
+
 /// Merges and assembles every component of a service.
 ///
 /// A finding of level error says that a server would refuse what is composed (documented semantics). A service that is a `VirtualDeployment` as a whole has no components.
@@ -51,6 +54,7 @@ pub fn compose<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
     resolution: &Resolution<'a>,
+    options: &AcceleratorOptions,
     config: &OperatorConfig,
     weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
     rec: &mut R,
@@ -59,7 +63,7 @@ pub fn compose<'a, R: Record>(
         return Err(error.clone());
     }
     let (model, runtime) = (resolution.model, resolution.chosen());
-    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, &resolution.accelerators, config, rec)?;
+    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, &resolution.accelerators, options, config, rec)?;
     let mut components = Vec::with_capacity(merged.len());
     if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
         return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
@@ -133,17 +137,33 @@ impl Builder<'_> {
             router::run_as_account(&mut pod, self.place.service.name(), rec);
         } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
             let written = self.place.service.component(self.component.kind);
+            let class = accelerator.and_then(|accelerator| match self.policy.layers {
+                LayerRule::Typed => accelerator.class.discovery.node_selector.clone(),
+                LayerRule::Written => accelerator.own_selector(),
+            });
             let layers = [
                 self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
-                accelerator::node_selector(accelerator),
+                class.as_ref(),
+                self.place.service.accelerators.selector.node_selector.as_ref(),
                 written.and_then(|component| component.get("nodeSelector")),
             ];
             node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
         }
-        if self.policy.layers == LayerRule::Typed
-            && let Some(accelerator) = accelerator
-        {
-            accelerator::replace_affinity(accelerator, &mut pod, self.place.service.component(self.component.kind), rec);
+        if let Some(accelerator) = accelerator {
+            match self.policy.layers {
+                LayerRule::Typed => accelerator::replace_affinity(accelerator, &mut pod, self.place.service.component(self.component.kind), rec),
+                LayerRule::Written => {
+                    let terms = accelerator::join_affinity(accelerator, &mut pod, rec);
+                    if terms > MOST_TERMS {
+                        findings.push(
+                            Diagnostic::new(Code::TooManyAffinityTerms, format!("the {} has {terms} node selector terms", self.component.kind.as_str()))
+                                .at(self.place.service.object.name_span())
+                                .object(self.place.service.object.id.to_string())
+                                .help("write fewer terms: those of class and service multiply"),
+                        );
+                    }
+                }
+            }
         }
         if self.policy.layers == LayerRule::Written {
             quantities::canonical(&mut pod);

@@ -1,5 +1,6 @@
 //! Components after merging: one spec and one deployment mode each. The cheap half of composing; `plan` needs no more.
 
+use super::accelerated;
 use super::accelerator::{self, Accelerator};
 use super::edit::{lost, within};
 use super::history::{Record, Step};
@@ -9,7 +10,8 @@ use super::{gpus, layer, lint, merge, mode, typed};
 use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::policy::{FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::dialect::ome::accelerator::configurations;
+use crate::policy::{AcceleratorOptions, AcceleratorRule, FaultRule, LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
@@ -86,6 +88,7 @@ pub fn merged<'a, R: Record>(
     service: &Service,
     runtime: Option<&'a Runtime>,
     accelerators: &[AcceleratorDecision<'a>],
+    options: &AcceleratorOptions,
     config: &OperatorConfig,
     rec: &mut R,
 ) -> Result<Checked<Vec<MergedComponent<'a>>>, ServiceError> {
@@ -105,14 +108,18 @@ pub fn merged<'a, R: Record>(
         let place = Place { service, runtime, kind: *kind };
         let written = layer::with_long_resources(policy, *kind, written, &mut findings);
         let upper = layer::of_service(policy, *kind, &written, rec);
-        let mut spec = laid_over(policy, runtime, *kind, upper, rec).map_err(|message| error(service, Code::InvalidInput, message))?;
+        let decision = accelerators.iter().find(|decision| decision.component == *kind);
+        let accelerator = decision.and_then(|decision| {
+            let configurations = if policy.accelerators == AcceleratorRule::Requirements { configurations(runtime, *kind, Some(&written)) } else { Vec::new() };
+            Accelerator::of(decision, runtime, configurations)
+        });
+        let over = Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
+        let mut spec = laid_over(&over, *kind, upper, rec, &mut findings).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
             components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec, accelerator: None });
             continue;
         }
-        let decision = accelerators.iter().find(|decision| decision.component == *kind);
-        let accelerator = decision.and_then(|decision| Accelerator::of(decision, runtime));
         if let Some(accelerator) = &accelerator
             && policy.layers == LayerRule::Typed
             && !accelerator::states_resources(service, *kind)
@@ -127,7 +134,15 @@ pub fn merged<'a, R: Record>(
                 raise_min_replicas(&place, &mut spec, rec, &mut findings);
             }
         }
-        let component = MergedComponent { kind: *kind, name, mode, spec, accelerator };
+        let mut component = MergedComponent { kind: *kind, name, mode, spec, accelerator };
+        if policy.layers == LayerRule::Written {
+            let pods = component.pods_per_replica();
+            if let Some(accelerator) = &component.accelerator {
+                accelerated::count(accelerator, &place, pods, &mut component.spec, &mut findings);
+                accelerated::remarks(accelerator, &place, &mut findings);
+            }
+            accelerated::duplicate_flags(&place, &component.spec, &mut findings);
+        }
         refuse(policy, service, &component)?;
         faults(policy, &place, &component, &mut findings);
         components.push(component);
@@ -154,13 +169,27 @@ fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent<'_>, f
     }
 }
 
-/// The service's part over the runtime's. An accelerator's layer would stand between the two.
-fn laid_over<R: Record>(policy: &Policy, runtime: Option<&Runtime>, kind: ComponentKind, upper: Node, rec: &mut R) -> Result<Node, String> {
+/// What the service's part is laid over, and by which rules.
+struct Over<'a> {
+    policy: &'a Policy,
+    options: &'a AcceleratorOptions,
+    runtime: Option<&'a Runtime>,
+    accelerator: Option<&'a Accelerator<'a>>,
+    place: &'a Place<'a>,
+}
+
+/// The service's part over the runtime's; the accelerator's layer stands between the two.
+fn laid_over<R: Record>(over: &Over<'_>, kind: ComponentKind, upper: Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, String> {
+    let Over { policy, runtime, .. } = *over;
     within(Step::Field(kind.as_str()), rec, |rec| match policy.layers {
-        LayerRule::Written => Ok(match runtime.and_then(|runtime| layer::of_runtime(runtime, kind)) {
-            Some(lower) => merge::written(&lower, &upper, rec),
-            None => upper,
-        }),
+        LayerRule::Written => {
+            let lower = runtime.and_then(|runtime| layer::of_runtime(runtime, kind));
+            Ok(match (over.accelerator, lower) {
+                (Some(accelerator), lower) => accelerated::layered(accelerator, over.options, over.place, lower.as_ref(), &upper, rec, findings),
+                (None, Some(lower)) => merge::written(&lower, &upper, rec),
+                (None, None) => upper,
+            })
+        }
         LayerRule::Typed => {
             let lower = runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
             typed::component(kind, lower, &upper, rec)

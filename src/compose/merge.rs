@@ -111,7 +111,7 @@ fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> N
 }
 
 /// Both affinities hold: required node terms as a cross product, all other lists one after the other (S2-060).
-fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+pub(super) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     joined(lower, upper, |part, below, above| {
         within(Step::Field(part), rec, |rec| {
             joined(below, above, |rule, below, above| match (&below.value, &above.value) {

@@ -4,6 +4,7 @@
 //! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
 //! runtime nor a workload kind.
 
+mod accelerated;
 mod accelerator;
 mod arguments;
 mod assemble;

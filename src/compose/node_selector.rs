@@ -12,7 +12,7 @@ use crate::yaml::{Node, Origin};
 ///
 /// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an accelerator class's, the
 /// service's component (ome-components 2.2, S0-044, S2-065).
-pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&Model>, layers: [Option<&Node>; 3], rec: &mut R) {
+pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&Model>, layers: [Option<&Node>; 4], rec: &mut R) {
     if let Some(model) = model.filter(|_| policy.ready_label) {
         let key = model_ready_label(model.object.id.scope.namespace().map(ecow::EcoString::as_str), &model.object.id.name);
         let origin = Origin::Derived(&MODEL_READY);

@@ -35,6 +35,8 @@ rules! {
     SERVED_MODEL_NAME "served-model-name" "SERVED_MODEL_NAME names the fine-tuned weights of a Meta model." "ome-components 4.1, components/base.go"
     TFEW_PATH "tfew-path" "TFEW_PATH is where T-Few weights of a Cohere model lie." "ome-components 4.1, components/base.go"
     PARALLELISM_SIZE "parallelism-size" "PARALLELISM_SIZE is the number of GPUs of one replica, counted by this pod's container." "ome-components 2.7"
+    ACCELERATOR_COUNT "accelerator-count" "Where nobody says how many accelerators a pod asks for, it is the number its parallelism or its model needs." "S2-123, S2-124"
+    EXTENDED_RESOURCE "class-resource" "A class resource is asked for as often as accelerators are needed." "S2-091"
     MODEL_MOUNT "model-mount" "The model is mounted where it lies on the node, read-only." "ome-components 4.2"
     MODEL_VOLUME "model-volume" "The model is a directory of the node." "ome-components 4.2"
     FINE_TUNED_MOUNT "fine-tuned-mount" "Fine-tuned weights are mounted at /opt/ml/model." "ome-components 4.2"

@@ -7,7 +7,7 @@ use crate::api::{
 };
 use crate::decision::{Resolution, RuntimeDecision, ServiceError};
 use crate::diag::Checked;
-use crate::policy::Policy;
+use crate::policy::{AcceleratorOptions, Policy};
 use crate::source::{SourceId, Span};
 use crate::yaml::{Node, Origin, Rule};
 
@@ -128,8 +128,8 @@ impl Fixture {
     }
 
     /// The components after merging.
-    pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent>>, ServiceError> {
-        super::merged(policy, &self.service, self.runtime.as_ref(), &[], &self.config, &mut ())
+    pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent<'_>>>, ServiceError> {
+        super::merged(policy, &self.service, self.runtime.as_ref(), &[], &AcceleratorOptions::default(), &self.config, &mut ())
     }
 
     /// The composed service.
@@ -142,6 +142,6 @@ impl Fixture {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
         let resolution = Resolution { model: self.model.as_ref(), runtime, accelerators: Vec::new(), error: None };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);
-        super::compose(policy, &self.service, &resolution, &self.config, &weights, rec)
+        super::compose(policy, &self.service, &resolution, &AcceleratorOptions::default(), &self.config, &weights, rec)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::runtime::{Basis, Step, Verdict};
 use crate::api::{AcceleratorClass, ComponentKind};
-use crate::diag::Code;
-use crate::yaml::{Node, Origin};
+use crate::diag::{Code, Diagnostic};
+use crate::yaml::Node;
 use ecow::EcoString;
 
 /// What put the chosen class before the others. Declaration order is the order in which they are asked.
@@ -17,8 +17,6 @@ pub enum ClassDecidedBy {
     OnlyCandidate,
     /// First preferred class that passed.
     PreferredClass,
-    /// Below the cost threshold.
-    CostThreshold,
     /// Preference of the runtime.
     PreferenceOrder,
     /// Score of the strategy.
@@ -45,7 +43,6 @@ impl ClassDecidedBy {
             Self::Named => "explicit",
             Self::OnlyCandidate => "only-candidate",
             Self::PreferredClass => "preferred-class",
-            Self::CostThreshold => "cost-threshold",
             Self::PreferenceOrder => "preference-order",
             Self::Strategy => "strategy",
             Self::Policy => "policy",
@@ -209,8 +206,8 @@ pub struct AcceleratorDecision<'a> {
     pub rejected: usize,
     /// Every candidate: those that passed in rank order, then the rejected.
     pub candidates: Vec<ClassCandidate<'a>>,
-    /// Findings that the decision alone knows: code, message, place, help.
-    pub findings: Vec<(Code, String, Option<Origin>, Option<String>)>,
+    /// What the decision found.
+    pub findings: Vec<Diagnostic>,
 }
 
 /// How the choice of an accelerator came about.

@@ -143,23 +143,41 @@ impl<'a> Planner<'a> {
             Depth::Explain => selector.explain(service),
         };
         let mut error = resolution.error.take();
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = decided(&resolution, service);
         let mut components = Vec::new();
         if error.is_none() {
-            match compose::merged(selector.policy(), service, resolution.chosen(), &resolution.accelerators, self.catalog.config(), &mut ()) {
+            match compose::merged(
+                selector.policy(),
+                service,
+                resolution.chosen(),
+                &resolution.accelerators,
+                self.catalog.accelerator_options(),
+                self.catalog.config(),
+                &mut (),
+            ) {
                 Ok(merged) => {
-                    diagnostics = merged.diagnostics;
                     components = merged.value.iter().map(planned_component).collect();
                     // What the operator fails on when it builds the pods is no plan either.
                     let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-                    match compose::compose(selector.policy(), service, &resolution, self.catalog.config(), &weights, &mut ()) {
-                        Ok(composed) => diagnostics = composed.diagnostics,
-                        Err(failed) => error = Some(failed),
+                    match compose::compose(
+                        selector.policy(),
+                        service,
+                        &resolution,
+                        self.catalog.accelerator_options(),
+                        self.catalog.config(),
+                        &weights,
+                        &mut (),
+                    ) {
+                        Ok(composed) => diagnostics.extend(composed.diagnostics),
+                        Err(failed) => {
+                            diagnostics.extend(merged.diagnostics);
+                            error = Some(failed);
+                        }
                     }
                 }
                 Err(failed) => error = Some(failed),
             }
-        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, &[], self.catalog.config(), &mut ()) {
+        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, &[], self.catalog.accelerator_options(), self.catalog.config(), &mut ()) {
             // What the service alone says of its components stands, whatever failed.
             components = merged.value.iter().map(planned_component).collect();
         }
@@ -176,6 +194,13 @@ fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedCompone
         pods_per_replica: component.pods_per_replica(),
         gpus: component.gpus(),
     }
+}
+
+/// What the choice of accelerators found.
+pub(super) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
+    let found = resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
+    // What has a place of its own belongs to the service; what has none is said once for all of them.
+    found.map(|diagnostic| if diagnostic.span().is_some() { diagnostic.object(service.object.id.to_string()) } else { diagnostic }).collect()
 }
 
 /// The finding of a service's error.

@@ -77,7 +77,7 @@ impl<'a> Renderer<'a> {
         let service = views.of(self.semantics);
         let selector = &self.selectors[&service.object.api];
         let mut resolution = selector.resolve(service);
-        let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: Vec::new() };
+        let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: super::plan::decided(&resolution, service) };
         if rendered.error.is_none() {
             match self.objects(selector.policy(), service, &resolution, record, &mut rendered.diagnostics) {
                 Ok(objects) => rendered.objects = objects,
@@ -99,7 +99,7 @@ impl<'a> Renderer<'a> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Vec<RenderedObject>, ServiceError> {
         let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        let composed = compose::compose(policy, service, resolution, self.catalog.config(), &weights, record)?;
+        let composed = compose::compose(policy, service, resolution, self.catalog.accelerator_options(), self.catalog.config(), &weights, record)?;
         diagnostics.extend(composed.diagnostics);
         let config = ModelConfig::look_up(policy, self.catalog, service, resolution.model);
         let settings = render::Settings { policy, config: self.catalog.config(), cluster_domain: &self.cluster_domain };

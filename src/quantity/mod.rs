@@ -5,6 +5,7 @@
 
 mod decimal;
 mod field_error;
+mod glob;
 mod go_float;
 pub mod hash;
 mod int_or_percent;
@@ -18,6 +19,7 @@ mod tables;
 mod version;
 
 pub use field_error::{FieldError, go_quote};
+pub use glob::glob;
 pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};
 pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};
 pub use memory::{GIB, Memory, MemoryError};

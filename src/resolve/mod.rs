@@ -8,20 +8,22 @@
 //! nothing else of the service. [`Selector`] remembers decisions by that key, so a fleet of S services over M models asks
 //! the R runtimes M times (per namespace with runtimes of its own), not S times: S + M·R, not S·R.
 
-mod accelerator;
+pub(crate) mod accelerator;
 mod model;
 mod runtime;
 
+pub use accelerator::condition::tokens;
 pub use runtime::{Request, Trace};
 
-use crate::api::{Model, Runtime, Service};
+use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{Basis, Candidate, Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{AcceleratorDecision, Basis, Candidate, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
-use crate::policy::{Policy, ProtocolRule};
+use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
+use accelerator::known::Known;
 use ecow::EcoString;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Protocol that is asked for when nobody asks (S0-072).
 pub const DEFAULT_PROTOCOL: &str = "openAI";
@@ -44,12 +46,25 @@ pub struct Selector<'a> {
     policy: &'static Policy,
     catalog: &'a Catalog,
     remembered: Mutex<HashMap<Key, Remembered<'a>>>,
+    /// What is known of the classes, found out when it is first asked for.
+    classes: OnceLock<Vec<Known<'a>>>,
+    accelerators: Mutex<HashMap<AcceleratorKey, Arc<Vec<AcceleratorDecision<'a>>>>>,
+}
+
+/// What a remembered choice of accelerators depends on, of a service that says nothing of accelerators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AcceleratorKey {
+    runtime: usize,
+    model: usize,
+    named_runtime: bool,
+    engine: bool,
+    decoder: bool,
 }
 
 impl<'a> Selector<'a> {
     /// A selector that remembers nothing yet.
     pub fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
-        Self { policy, catalog, remembered: Mutex::default() }
+        Self { policy, catalog, remembered: Mutex::default(), classes: OnceLock::new(), accelerators: Mutex::default() }
     }
 
     /// The policy it follows.
@@ -60,7 +75,8 @@ impl<'a> Selector<'a> {
     /// Decides for one service, without the candidates' traces.
     pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
         let runtimes = self.catalog.runtimes(self.policy.api);
-        decide(self.policy, self.catalog, runtimes, service, |request| {
+        let world = World { policy: self.policy, catalog: self.catalog, runtimes, remember: Some(self) };
+        decide(&world, service, |request| {
             let key = Key {
                 model: std::ptr::from_ref(request.model) as usize,
                 namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
@@ -82,6 +98,38 @@ impl<'a> Selector<'a> {
         explain_among(self.policy, self.catalog, self.catalog.runtimes(self.policy.api), service)
     }
 
+    /// The accelerators of engine and decoder on a runtime, without the candidates' traces.
+    fn accelerators(
+        &self,
+        service: &'a Service,
+        model: Option<&'a Model>,
+        runtime: &'a Runtime,
+        named_runtime: bool,
+    ) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+        let silent = service.accelerators.key.is_empty();
+        let key = AcceleratorKey {
+            runtime: std::ptr::from_ref(runtime) as usize,
+            model: model.map_or(0, |model| std::ptr::from_ref(model) as usize),
+            named_runtime,
+            engine: service.component(ComponentKind::Engine).is_some(),
+            decoder: service.component(ComponentKind::Decoder).is_some(),
+        };
+        if silent && let Some(found) = self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return (found.as_ref().clone(), None);
+        }
+        let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
+        let request = accelerator::Request { policy: self.policy, catalog: self.catalog, service, model, runtime, named_runtime, classes };
+        let (mut decisions, error) = accelerator::decide(&request);
+        for decision in &mut decisions {
+            decision.candidates = Vec::new();
+        }
+        // An error names its service.
+        if silent && error.is_none() {
+            self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::new(decisions.clone()));
+        }
+        (decisions, error)
+    }
+
     /// Whether a runtime could serve a model if a service named both: enabled, and format and size fit. Protocols,
     /// accelerators and automatic selection are not asked.
     pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
@@ -97,7 +145,25 @@ impl<'a> Selector<'a> {
 
 /// Decides for one service among the given runtimes, which need not be those of the catalog, and keeps every candidate.
 pub fn explain_among<'a>(policy: &'static Policy, catalog: &'a Catalog, runtimes: &'a RuntimeSet, service: &'a Service) -> Resolution<'a> {
-    decide(policy, catalog, runtimes, service, |request| runtime::select::<runtime::Recorder>(policy, runtimes, request))
+    let world = World { policy, catalog, runtimes, remember: None };
+    decide(&world, service, |request| runtime::select::<runtime::Recorder>(policy, runtimes, request))
+}
+
+/// What is known of the classes, where the choice looks at it.
+fn known_classes<'a>(policy: &Policy, catalog: &'a Catalog) -> Vec<Known<'a>> {
+    match policy.accelerators {
+        AcceleratorRule::Requirements => accelerator::known::all(catalog),
+        AcceleratorRule::Policy => Vec::new(),
+    }
+}
+
+/// What a decision is made in.
+struct World<'a, 'k> {
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    runtimes: &'a RuntimeSet,
+    /// Keeps no traces and remembers.
+    remember: Option<&'k Selector<'a>>,
 }
 
 /// What one runtime would be judged to be for a service and its model, whatever the service names.
@@ -120,13 +186,8 @@ fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol
     }
 }
 
-fn decide<'a>(
-    policy: &'static Policy,
-    catalog: &'a Catalog,
-    runtimes: &'a RuntimeSet,
-    service: &'a Service,
-    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
-) -> Resolution<'a> {
+fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
+    let World { policy, catalog, runtimes, .. } = *world;
     let protocol = runtime::asked_protocol(service);
     let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
         model,
@@ -154,7 +215,7 @@ fn decide<'a>(
         return match runtime::named_without_model(runtimes, service, named) {
             Ok(mut decision) => {
                 decision.protocol = protocol;
-                with_accelerators(policy, catalog, service, None, decision, None)
+                with_accelerators(world, service, None, decision, None)
             }
             Err(error) => failed(None, basis, error),
         };
@@ -177,7 +238,7 @@ fn decide<'a>(
         Ok(mut decision) => {
             decision.protocol = protocol;
             let error = (decision.chosen.is_none()).then(|| runtime::failure(&request, service, named, &decision)).flatten();
-            with_accelerators(policy, catalog, service, Some(model), decision, error)
+            with_accelerators(world, service, Some(model), decision, error)
         }
         Err(error) => failed(Some(model), basis, error),
     }
@@ -185,18 +246,22 @@ fn decide<'a>(
 
 /// The accelerators of a service whose runtime is decided.
 fn with_accelerators<'a>(
-    policy: &'static Policy,
-    catalog: &'a Catalog,
+    world: &World<'a, '_>,
     service: &'a Service,
     model: Option<&'a Model>,
     runtime: RuntimeDecision<'a>,
     error: Option<ServiceError>,
 ) -> Resolution<'a> {
-    let chosen = runtime.chosen.filter(|_| error.is_none());
-    let (accelerators, failed) = chosen.map_or_else(Default::default, |chosen| {
-        let named_runtime = runtime.basis == Basis::Explicit;
-        accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime })
-    });
+    let World { policy, catalog, .. } = *world;
+    let named_runtime = runtime.basis == Basis::Explicit;
+    let (accelerators, failed) = match (runtime.chosen.filter(|_| error.is_none()), world.remember) {
+        (None, _) => Default::default(),
+        (Some(chosen), Some(selector)) => selector.accelerators(service, model, chosen, named_runtime),
+        (Some(chosen), None) => {
+            let classes = known_classes(policy, catalog);
+            accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime, classes: &classes })
+        }
+    };
     Resolution { model, runtime, accelerators, error: error.or(failed) }
 }
 

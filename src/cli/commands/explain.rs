@@ -1,6 +1,6 @@
 //! `ome explain`: every step of the selection.
 
-use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
@@ -31,12 +31,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     #[command(flatten)]
+    accelerators: AcceleratorArgs,
+    #[command(flatten)]
     input: InputArgs,
 }
 
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
+    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);

@@ -1,6 +1,6 @@
 //! `ome plan`: what each service becomes.
 
-use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{Depth, Planner, plan_servings};
@@ -21,12 +21,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     #[command(flatten)]
+    accelerators: AcceleratorArgs,
+    #[command(flatten)]
     input: InputArgs,
 }
 
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
+    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let (selected, servings) = session.select_all(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Plan);

@@ -1,6 +1,7 @@
 //! `ome render`: the manifests.
 
 use crate::api::ModelServing;
+use crate::cli::args::AcceleratorArgs;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
@@ -50,6 +51,8 @@ pub(crate) struct Args {
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
+    #[command(flatten)]
+    accelerators: AcceleratorArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -110,7 +113,8 @@ struct Written {
 
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
+    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
     let format = match (&args.output, &args.check) {

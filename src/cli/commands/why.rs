@@ -1,6 +1,6 @@
 //! `ome why`: which layer wrote a field of a rendered object, and what it overrode.
 
-use crate::cli::args::{InputArgs, ReportFormat};
+use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
@@ -30,6 +30,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
     #[command(flatten)]
+    accelerators: AcceleratorArgs,
+    #[command(flatten)]
     input: InputArgs,
 }
 
@@ -41,7 +43,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some((namespace, name)) => (Some(namespace), name),
         None => (args.input.namespace.as_deref(), rest),
     };
-    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
+    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
     let mut findings = Vec::new();
     let mut names = Vec::new();

@@ -184,13 +184,12 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Accele
         }
     };
     said("s", own);
-    for part in parts.into_iter().flatten() {
-        said("o", part.get("acceleratorOverride"));
-        said("n", part.get("nodeSelector"));
-        said("f", part.get("affinity"));
-        said("t", part.get("tolerations"));
-        said("a", part.get("annotations").filter(|node| annotated(Some(node))));
-        said("|", Some(&Node::str(".", Origin::Default(&ONE_EACH))));
+    for (kind, part) in ["engine.", "decoder."].into_iter().zip(parts) {
+        let Some(part) = part else { continue };
+        for key in ["acceleratorOverride", "nodeSelector", "tolerations"] {
+            said(&format!("{kind}{key}"), part.get(key));
+        }
+        said(kind, part.get("annotations").filter(|node| annotated(Some(node))));
     }
     said("m", on_service.filter(|node| annotated(Some(node))));
     let below = annotations(own.and_then(|own| own.get("annotations")).filter(|_| semantics == Semantics::Documented));

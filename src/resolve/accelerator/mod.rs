@@ -1,6 +1,10 @@
 //! The accelerator class of a component: chosen after the runtime, for engine and decoder, never for a router.
 
+pub mod condition;
+mod fit;
+pub(crate) mod known;
 mod policy;
+pub(crate) mod requirements;
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::Catalog;
@@ -9,7 +13,7 @@ use crate::policy::{AcceleratorRule, Policy};
 
 /// What a choice depends on.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
+pub(super) struct Request<'a, 'k> {
     pub(super) policy: &'static Policy,
     pub(super) catalog: &'a Catalog,
     pub(super) service: &'a Service,
@@ -17,13 +21,15 @@ pub(super) struct Request<'a> {
     pub(super) runtime: &'a Runtime,
     /// The service names the runtime.
     pub(super) named_runtime: bool,
+    /// What is known of the classes; of use to the documents' choice only.
+    pub(super) classes: &'k [known::Known<'a>],
 }
 
 /// Decides for engine and decoder, as far as the service has them.
 ///
 /// # Errors
 /// The error stops the service; what was decided before it stays.
-pub(super) fn decide<'a>(request: &Request<'a>) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+pub(super) fn decide<'a>(request: &Request<'a, '_>) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
     let mut decisions = Vec::new();
     for kind in [ComponentKind::Engine, ComponentKind::Decoder] {
         if request.service.component(kind).is_none() {
@@ -31,7 +37,7 @@ pub(super) fn decide<'a>(request: &Request<'a>) -> (Vec<AcceleratorDecision<'a>>
         }
         let (decision, error) = match request.policy.accelerators {
             AcceleratorRule::Policy => policy::decide(request, kind),
-            AcceleratorRule::Requirements => (AcceleratorDecision::none(kind), None),
+            AcceleratorRule::Requirements => requirements::decide(request, request.classes, kind),
         };
         decisions.push(decision);
         if error.is_some() {

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 /// From this many classes on, upstream's sort does not keep the order of equals (accelerators.md 2.8).
 const UNSTABLE_FROM: usize = 13;
 
-pub(super) fn decide<'a>(request: &Request<'a>, kind: ComponentKind) -> (AcceleratorDecision<'a>, Option<ServiceError>) {
+pub(super) fn decide<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> (AcceleratorDecision<'a>, Option<ServiceError>) {
     let mut decision = AcceleratorDecision::none(kind);
     decision.entry = format_entry(request);
     let wish = &request.service.accelerators;
@@ -110,7 +110,7 @@ fn candidate(class: &AcceleratorClass, verdict: Verdict, score: Option<f64>, rea
 }
 
 /// Takes the class that the service names; nothing about it is checked (2.2, step 2).
-fn name<'a>(request: &Request<'a>, named: &Field<EcoString>, decision: &mut AcceleratorDecision<'a>) -> Option<ServiceError> {
+fn name<'a>(request: &Request<'a, '_>, named: &Field<EcoString>, decision: &mut AcceleratorDecision<'a>) -> Option<ServiceError> {
     let kind = decision.component.as_str();
     let semantics = request.policy.semantics;
     let Some(class) = request.catalog.class(semantics, &named.value) else {
@@ -132,7 +132,7 @@ fn name<'a>(request: &Request<'a>, named: &Field<EcoString>, decision: &mut Acce
 
 /// The entry whose acceleratorConfig counts: the best weight at priority 1, first on ties; of a selected runtime only
 /// entries with autoSelect (ome-selection 2.10).
-fn format_entry(request: &Request<'_>) -> Option<usize> {
+fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     let model = request.model?;
     let counts = |entry: &FormatEntry| request.named_runtime || entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value);
     let mut best: Option<(i64, usize)> = None;

@@ -1,0 +1,161 @@
+//! What is known of each class: what it declares, completed from facts about its product and from labels of its nodes,
+//! every value with its evidence (S2-028).
+
+use crate::api::{AcceleratorClass, Figure};
+use crate::catalog::Catalog;
+use crate::decision::{Evidence, KnownCapability};
+use crate::facts::{self, Product};
+use crate::machines::{self, Machine};
+use crate::policy::Semantics;
+use crate::quantity::Memory;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+
+/// A class with everything known of it.
+#[derive(Clone, Debug)]
+pub(in crate::resolve) struct Known<'a> {
+    pub(super) class: &'a AcceleratorClass,
+    /// As it is sold: what minimums are compared with.
+    pub(super) memory: Option<(Memory, EcoString)>,
+    /// As nodes report it, else as sold: what models must fit into.
+    pub(super) measured: Option<Memory>,
+    pub(super) compute_capability: Option<EcoString>,
+    pub(super) bandwidth: Option<f64>,
+    pub(super) features: Vec<EcoString>,
+    pub(super) figures: Vec<(Figure, f64)>,
+    /// Its nodes; none when no Node was read.
+    pub(super) machines: Option<Vec<&'a Machine>>,
+    pub(super) evidence: Vec<KnownCapability>,
+}
+
+impl Known<'_> {
+    pub(super) fn figure(&self, figure: Figure) -> Option<f64> {
+        self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
+    }
+
+    /// Whether a feature is known, without regard to case; a generic one is met by its versioned form.
+    pub(super) fn has_feature(&self, wanted: &str) -> bool {
+        let wanted = wanted.to_lowercase();
+        self.features.iter().any(|own| {
+            let own = own.to_lowercase();
+            own == wanted || own.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        })
+    }
+}
+
+/// The product that the selector or the terms of a class name.
+pub(crate) fn product_of(class: &AcceleratorClass) -> Option<&'static Product> {
+    let selector = class.discovery.node_selector.iter().flat_map(Node::entries);
+    let selected = selector.filter(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str())).find_map(|entry| facts::by_label(entry.node.as_str()?));
+    let terms = class.discovery.terms.iter().chain(
+        class
+            .discovery
+            .affinity
+            .iter()
+            .filter_map(|affinity| affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])),
+    );
+    let expressions = terms.flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+    let mut values = expressions
+        .filter(|expression| expression.get("key").and_then(Node::as_str).is_some_and(|key| facts::PRODUCT_LABELS.contains(&key)))
+        .filter_map(|expression| expression.get("values"))
+        .flat_map(Node::items);
+    selected.or_else(|| values.find_map(|value| facts::by_label(value.as_str()?)))
+}
+
+/// Everything known of every class, by name.
+pub(in crate::resolve) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
+    catalog.classes(Semantics::Documented).map(|class| known(class, catalog.machines())).collect()
+}
+
+/// Memory of one accelerator as a node's labels say it.
+pub(crate) fn labelled_memory(machine: &Machine) -> Option<Memory> {
+    if let Some(label) = machine.label("nvidia.com/gpu.memory").or_else(|| machine.label("karpenter.k8s.aws/instance-gpu-memory")) {
+        // A bare number is MiB; hand-written labels carry a unit.
+        return match label.parse::<u64>() {
+            Ok(mib) => Some(Memory(mib.checked_mul(1 << 20)?)),
+            Err(_) => Memory::parse(label).ok(),
+        };
+    }
+    let vram = machine.label("amd.com/gpu.vram")?;
+    let gib = vram.trim_end_matches(['G', 'g', 'i', 'B', 'b']).parse::<u64>().ok()?;
+    Memory::from_gib(gib)
+}
+
+/// Compute capability as a node's labels say it.
+pub(crate) fn labelled_compute(machine: &Machine) -> Option<EcoString> {
+    match (machine.label("nvidia.com/gpu.compute.major"), machine.label("nvidia.com/gpu.compute.minor")) {
+        (Some(major), Some(minor)) => Some(eco_format!("{major}.{minor}")),
+        _ => machine.label("nvidia.com/gpu.compute").map(EcoString::from),
+    }
+}
+
+fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> {
+    let declared = &class.capabilities;
+    let product = product_of(class);
+    let nodes = (!machines.is_empty()).then(|| machines::matching(class, machines));
+    let own_nodes = || nodes.iter().flatten();
+    let labelled = own_nodes().filter_map(|machine| labelled_memory(machine)).min();
+    let mut evidence = Vec::new();
+    let mut note = |name: &'static str, value: Option<EcoString>, source: Evidence| {
+        evidence.push(KnownCapability { name, value, evidence: source });
+    };
+    let memory = match (&declared.memory, product, labelled) {
+        (Some(memory), _, _) => Some((memory.value, declared.memory_text.clone(), Evidence::Declared)),
+        (None, Some(product), _) => Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue)),
+        (None, None, Some(measured)) => {
+            let nominal = facts::nominal_of(measured);
+            Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
+        }
+        (None, None, None) => None,
+    };
+    note("memoryGB", memory.as_ref().map(|(_, text, _)| text.clone()), memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source));
+    let by_fact = product.map(|product| EcoString::from(product.compute_capability)).filter(|text| !text.is_empty());
+    let by_node = || own_nodes().find_map(|machine| labelled_compute(machine));
+    let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
+        (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
+        (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
+        (None, None) => by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes)),
+    };
+    note("computeCapability", compute_capability.clone(), source);
+    let (bandwidth, source) = match (&declared.bandwidth, product) {
+        (Some(own), _) => (Some(own.value.as_f64()), Evidence::Declared),
+        (None, Some(product)) => (Some(product.bandwidth), Evidence::Catalogue),
+        (None, None) => (None, Evidence::Unknown),
+    };
+    note("memoryBandwidthGBps", bandwidth.map(|value| eco_format!("{value}")), source);
+    let (features, source) = match product {
+        _ if !declared.features.is_empty() => (declared.features.iter().map(|feature| feature.value.clone()).collect(), Evidence::Declared),
+        Some(product) => (product.features.iter().map(|feature| EcoString::from(*feature)).collect(), Evidence::Catalogue),
+        None => (Vec::new(), Evidence::Unknown),
+    };
+    note("features", (!features.is_empty()).then(|| features.join(", ").into()), source);
+    let mut figures = Vec::new();
+    for figure in Figure::ALL {
+        let fact = product.map_or(0.0, |product| match figure {
+            Figure::Fp32 => product.fp32,
+            Figure::Fp16 => product.fp16,
+            Figure::Fp8 => product.fp8,
+            Figure::Int8 => product.int8,
+            Figure::Int4 => 0.0,
+        });
+        let (value, source) = match declared.figure(figure) {
+            Some(own) => (own, Evidence::Declared),
+            // A class that states figures is taken at its word.
+            None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
+            None => continue,
+        };
+        note(figure.proposed_key(), Some(eco_format!("{value}")), source);
+        figures.push((figure, value));
+    }
+    Known {
+        class,
+        measured: labelled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
+        memory: memory.map(|(memory, text, _)| (memory, text)),
+        compute_capability,
+        bandwidth,
+        features,
+        figures,
+        machines: nodes,
+        evidence,
+    }
+}
