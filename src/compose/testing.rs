@@ -138,7 +138,7 @@ impl Fixture {
     /// The composed service, with what was overridden.
     pub(crate) fn compose_with(&self, policy: &Policy, rec: &mut impl super::history::Record) -> Result<Checked<super::Composed<'_>>, ServiceError> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
-        let resolution = Resolution { model: self.model.as_ref(), runtime, error: None };
+        let resolution = Resolution { model: self.model.as_ref(), runtime, accelerators: Vec::new(), error: None };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);
         super::compose(policy, &self.service, &resolution, &AcceleratorOptions::default(), &self.config, &weights, rec)
     }
