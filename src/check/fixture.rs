@@ -55,7 +55,10 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             (Api::Ome, "ClusterBaseModel" | "BaseModel") => builder.model(ome::model(object, semantics, &mut quiet)),
             (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => builder.runtime(ome::runtime(object, semantics, &mut quiet)),
             (Api::Ome, "FineTunedWeight") => builder.weight(ome::fine_tuned_weight(object)),
-            (Api::Ome, "AcceleratorClass") => builder.accelerator_class(object),
+            (Api::Ome, "AcceleratorClass") => {
+                let [documented, controller] = [Semantics::Documented, Semantics::Controller].map(|semantics| crate::dialect::ome::accelerator::accelerator_class(object.clone(), semantics));
+                builder.accelerator_class(documented, controller);
+            },
             (Api::Ome, "InferenceService") => {
                 let mut view = |semantics| ome::service(object.clone(), Policy::of(Api::Ome, semantics).unwrap(), &mut quiet);
                 let views = (view(Semantics::Documented), view(Semantics::Controller));

@@ -81,6 +81,7 @@ impl Fixture {
             components,
             protocol: None,
             accelerator_classes: Vec::new(),
+            accelerators: crate::api::AcceleratorWish::default(),
             predictor: false,
         };
         Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
@@ -96,6 +97,7 @@ impl Fixture {
             disabled: None,
             protocols: Vec::new(),
             accelerator_classes: Vec::new(),
+            accelerators: crate::api::AcceleratorRequirements::default(),
             decoded: DecodedConfigs::default(),
         });
         self

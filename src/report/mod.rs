@@ -10,6 +10,7 @@ pub mod explain;
 pub mod findings;
 pub mod github;
 pub mod json;
+pub mod matrix;
 pub mod junit;
 pub mod sarif;
 pub mod schema;

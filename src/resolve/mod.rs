@@ -17,7 +17,7 @@ pub use runtime::{Request, Trace};
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{AcceleratorDecision, Basis, Candidate, Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{AcceleratorDecision, Basis, ClassReason, Candidate, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
 use accelerator::known::Known;
@@ -130,6 +130,30 @@ impl<'a> Selector<'a> {
             self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::new(decisions.clone()));
         }
         (decisions, error)
+    }
+
+    /// Every runtime that a model of some namespace could be given, ranked, with traces.
+    pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, ServiceError> {
+        static DEFAULT: EcoString = EcoString::inline("default");
+        let request = Request {
+            namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
+            model,
+            asked: None,
+            protocol: (self.policy.protocol == ProtocolRule::Listed).then(|| DEFAULT_PROTOCOL.into()),
+            accelerators: &[],
+        };
+        runtime::select::<runtime::Recorder>(self.policy, self.catalog.runtimes(self.policy.api), &request)
+    }
+
+    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
+        match self.policy.accelerators {
+            AcceleratorRule::Policy => accelerator::listed(runtime, class),
+            AcceleratorRule::Requirements => {
+                let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
+                classes.iter().find(|known| known.name() == class).map(|known| accelerator::requirements::refuses(runtime, known)).unwrap_or_default()
+            }
+        }
     }
 
     /// Whether a runtime could serve a model if a service named both: enabled, and format and size fit. Protocols,

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod man;
+pub(crate) mod matrix;
 pub(crate) mod overview;
 pub(crate) mod payload;
 pub(crate) mod plan;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Why(why::Args),
     /// Print the manifests.
     Render(render::Args),
+    /// Show which runtime would serve which model on which accelerator class.
+    Matrix(matrix::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
     Validate(validate::Args),
     /// List and show runtimes, models and accelerator classes.
@@ -53,6 +56,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
+        Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
