@@ -14,6 +14,7 @@ use crate::dialect::ome::accelerator::configurations;
 use crate::policy::{AcceleratorOptions, AcceleratorRule, FaultRule, LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
 
 /// One component of a service with its merged spec.
 #[derive(Clone, Debug)]
@@ -64,6 +65,21 @@ impl MergedComponent<'_> {
     /// The part that worker pods are built from.
     pub(super) fn worker_part(&self) -> Option<&Node> {
         self.spec.get("worker").filter(|_| self.kind != ComponentKind::Router)
+    }
+
+    /// Accelerators of one replica by resource name.
+    pub fn gpus_by_resource(&self) -> BTreeMap<EcoString, i64> {
+        let main = self.leader_part().unwrap_or(&self.spec);
+        let worker = if self.mode == DeploymentMode::MultiNodeRayVllm { Some(main) } else { self.worker_part() };
+        let mut found = BTreeMap::new();
+        for (part, pods) in [(Some(main), 1), (worker, self.workers())] {
+            let Some(part) = part.filter(|_| pods > 0) else { continue };
+            for name in gpus::names(part) {
+                let count = gpus::counted(part, &|resource| resource == name);
+                *found.entry(name).or_insert(0) += count.saturating_mul(pods);
+            }
+        }
+        found
     }
 
     /// Accelerators of one replica as the merged spec asks for them: main pod and workers (S0-049).

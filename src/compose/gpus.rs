@@ -5,6 +5,7 @@ use super::merge;
 pub use crate::facts::is_accelerator;
 use crate::quantity::Quantity;
 use crate::yaml::Node;
+use ecow::EcoString;
 
 /// Devices of one container: the limit of each resource that `counts`, else its request, rounded up (S0-049).
 pub(super) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> i64 {
@@ -23,15 +24,35 @@ pub fn of_pod(pod: &Node) -> i64 {
 /// Accelerators of a pod that is not yet built: its listed containers and the runner, which takes over what it does not
 /// say itself from the container of its name.
 pub(super) fn of_part(part: &Node) -> i64 {
-    let Some(runner) = part.get("runner") else { return of_pod(part) };
+    counted(part, &is_accelerator)
+}
+
+/// The names of accelerators that a part asks for, in order of appearance.
+pub(super) fn names(part: &Node) -> Vec<EcoString> {
+    let containers = part.get("containers").map(Node::items).unwrap_or_default().iter().chain(part.get("runner"));
+    let sides = containers.flat_map(|container| ["limits", "requests"].map(|side| container.at(&["resources", side])));
+    let mut names: Vec<EcoString> = Vec::new();
+    for entry in sides.flatten().flat_map(Node::entries).filter(|entry| is_accelerator(&entry.key)) {
+        if !names.contains(&entry.key) {
+            names.push(entry.key.clone());
+        }
+    }
+    names
+}
+
+/// Devices of a part of the resources that count.
+pub(super) fn counted(part: &Node, counts: &dyn Fn(&str) -> bool) -> i64 {
+    let own_pod =
+        || part.get("containers").map(Node::items).unwrap_or_default().iter().map(|container| of_container(container, counts)).fold(0, i64::saturating_add);
+    let Some(runner) = part.get("runner") else { return own_pod() };
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
     let twin = runner.get("name").and_then(Node::as_str).and_then(|name| position(listed, "name", name));
     let own = match twin {
-        None => of_container(runner, is_accelerator),
-        Some(index) => of_container(&merge::written(&listed[index], runner, &mut ()), is_accelerator),
+        None => of_container(runner, counts),
+        Some(index) => of_container(&merge::written(&listed[index], runner, &mut ()), counts),
     };
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
-    others.map(|(_, container)| of_container(container, is_accelerator)).fold(own, i64::saturating_add)
+    others.map(|(_, container)| of_container(container, counts)).fold(own, i64::saturating_add)
 }
 
 /// A whole number of devices, rounded up; none when the value is no quantity.

@@ -3,10 +3,12 @@
 //! In: Node objects, what a pod asks for. Out: matches, places, what stands in the way. Nothing here chooses.
 
 mod class;
+mod fit;
 mod machine;
 mod terms;
 
 pub use class::{class_matches, matching};
+pub use fit::{Blocked, Fit, Shape, fit, is_known};
 pub use machine::{Machine, Taint};
 pub(crate) use terms::without_keys_of;
 pub use terms::{affinity_matches, kubernetes_terms, selector_mismatch, terms_match};

@@ -4,6 +4,7 @@
 //! independent of each other: they are decided in parallel and come out in order, whatever the thread count.
 
 mod flip;
+mod matrix;
 mod plan;
 mod read;
 mod render;
@@ -13,6 +14,7 @@ mod waves;
 mod why;
 
 pub use flip::{Edit, Flip, flip, named};
+pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};

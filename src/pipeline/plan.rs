@@ -5,8 +5,11 @@ use crate::catalog::{Catalog, Views};
 use crate::compose;
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic};
+use crate::machines::{self, Fit, Shape};
 use crate::policy::{Policy, Semantics};
 use crate::resolve::Selector;
+use crate::yaml::Node;
+use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -37,6 +40,10 @@ pub struct PlannedComponent {
     pub pods_per_replica: i64,
     /// GPUs of one replica.
     pub gpus: i64,
+    /// The same by resource name.
+    pub gpus_by_resource: BTreeMap<EcoString, i64>,
+    /// Whether its pods fit on the nodes; none when no node states what it has.
+    pub fit: Option<Fit>,
 }
 
 /// What the other semantics decides otherwise.
@@ -78,6 +85,7 @@ pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
     selectors: BTreeMap<Api, [Selector<'a>; 2]>,
+    used: Vec<(EcoString, Shape)>,
 }
 
 /// Outcome of one semantics.
@@ -98,7 +106,13 @@ impl<'a> Planner<'a> {
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })
             .collect();
-        Self { catalog, semantics, selectors }
+        // Pods that already run, by node.
+        let running = catalog.others().iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
+            let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
+            !matches!(phase, Some("Succeeded" | "Failed"))
+        });
+        let used = running.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect();
+        Self { catalog, semantics, selectors, used }
     }
 
     /// Decides one service.
@@ -122,6 +136,9 @@ impl<'a> Planner<'a> {
             controller: None,
             diagnostics,
         };
+        if planned.error.is_none() && machines::is_known(self.catalog.machines()) {
+            self.fit(&mut planned);
+        }
         if self.semantics == Semantics::Documented {
             let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
             planned.controller = difference(&planned, &other, twin.policy());
@@ -130,6 +147,30 @@ impl<'a> Planner<'a> {
             }
         }
         planned
+    }
+
+    /// Whether the pods of every component fit on the nodes, each component for itself.
+    fn fit(&self, planned: &mut Planned<'a>) {
+        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
+        let composed = compose::compose(
+            planned.policy,
+            planned.service,
+            &planned.resolution,
+            self.catalog.accelerator_options(),
+            self.catalog.config(),
+            &weights,
+            &mut (),
+        );
+        let Ok(composed) = composed else { return };
+        for component in &mut planned.components {
+            let Some(built) = composed.value.components.iter().find(|built| built.kind == component.kind) else { continue };
+            let main = Shape::of(&built.pod);
+            let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
+            // A Ray cluster's workers are like its head.
+            let worker = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
+            component.fit =
+                machines::fit(self.catalog.machines(), &self.used, &main, worker.as_ref().map(|(shape, count)| (shape, *count)), component.min_replicas);
+        }
     }
 
     /// Decides services in parallel; the answers come in the order of the services, whatever the thread count.
@@ -193,6 +234,8 @@ fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedCompone
         max_replicas: component.max_replicas(),
         pods_per_replica: component.pods_per_replica(),
         gpus: component.gpus(),
+        gpus_by_resource: component.gpus_by_resource(),
+        fit: None,
     }
 }
 

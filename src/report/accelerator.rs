@@ -1,8 +1,10 @@
 //! The choice of an accelerator as JSON (conformance README, CONTRACT-s2).
 
 use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy};
-use crate::pipeline::Depth;
-use serde_json::{Value, json};
+use crate::machines::{self, Machine};
+use crate::pipeline::{Depth, Planned};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// One decision.
 pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
@@ -55,4 +57,27 @@ fn candidate(candidate: &ClassCandidate<'_>) -> Value {
         "capabilities": candidate.capabilities.iter().map(capability).collect::<Vec<_>>(),
         "reasons": candidate.reasons.iter().map(|reason| json!({ "code": reason.code.as_str(), "detail": reason.detail.as_str() })).collect::<Vec<_>>(),
     })
+}
+
+/// Accelerators of every chosen class: asked for at the fewest replicas, allocatable on its nodes, left.
+pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
+    let mut asked: BTreeMap<&str, (i64, &crate::api::AcceleratorClass)> = BTreeMap::new();
+    for planned in planned.iter().filter(|planned| planned.error.is_none()) {
+        for component in &planned.components {
+            let Some(class) = planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen) else { continue };
+            asked.entry(class.name().as_str()).or_insert((0, class)).0 += component.min_replicas * component.gpus;
+        }
+    }
+    let totals: Map<String, Value> = asked
+        .into_iter()
+        .map(|(name, (asked, class))| {
+            let resource = class.whole_resources().next().map(|resource| resource.name.value.as_str());
+            let stated = machines::is_known(machines).then(|| {
+                let usable = machines::matching(class, machines).into_iter().filter(|machine| machine.usable(&[]));
+                usable.filter_map(|machine| machine.allocatable(resource?)).sum::<i64>()
+            });
+            (name.to_owned(), json!({ "asked": asked, "allocatable": stated, "left": stated.map(|stated| stated - asked) }))
+        })
+        .collect();
+    Value::Object(totals)
 }

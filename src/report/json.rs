@@ -4,6 +4,7 @@ use super::{SCHEMA_VERSION, findings};
 use crate::api::{Model, ObjectRef, Runtime};
 use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision, ServiceError};
 use crate::diag::Diagnostic;
+use crate::machines::Machine;
 use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent, PlannedServing};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
@@ -11,6 +12,7 @@ use crate::yaml::Origin;
 use ecow::EcoString;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never held as a whole.
 #[derive(Clone, Copy)]
@@ -29,6 +31,8 @@ pub struct Plan<'a> {
     pub found: &'a [Diagnostic],
     /// The texts they point into.
     pub sources: &'a SourceMap,
+    /// The nodes that were read.
+    pub machines: &'a [Machine],
 }
 
 impl Serialize for Plan<'_> {
@@ -51,7 +55,7 @@ impl Serialize for Plan<'_> {
         if self.depth == Depth::Plan {
             map.serialize_entry("modelServings", &Streamed(|| self.servings.iter().map(super::serving::json)))?;
         }
-        map.serialize_entry("totals", &totals(self.planned))?;
+        map.serialize_entry("totals", &totals(self.planned, self.machines))?;
         map.serialize_entry("findings", &Streamed(|| self.found.iter().map(|diagnostic| findings::json(diagnostic, self.sources))))?;
         map.end()
     }
@@ -67,12 +71,20 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
 }
 
 /// What all services ask for together, at their fewest replicas.
-fn totals(planned: &[Planned<'_>]) -> Value {
+fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
+    let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
+    for component in components() {
+        for (name, count) in &component.gpus_by_resource {
+            *gpus.entry(name).or_default() += count * component.min_replicas;
+        }
+    }
     json!({
         "services": planned.len(),
         "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
         "pods": components().map(|component| component.min_replicas * component.pods_per_replica).sum::<i64>(),
+        "gpus": gpus,
+        "byClass": super::accelerator::by_class(planned, machines),
     })
 }
 
@@ -124,6 +136,9 @@ fn component(component: &PlannedComponent) -> Value {
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,
         "gpus": component.gpus,
+        "fits": component.fit.as_ref().map(|fit| fit.fits),
+        "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
+        "blocked": component.fit.iter().flat_map(|fit| &fit.blocked).map(|blocked| json!({ "node": blocked.node.as_str(), "code": blocked.code, "detail": blocked.detail.as_str() })).collect::<Vec<_>>(),
     })
 }
 

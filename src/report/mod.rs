@@ -13,6 +13,7 @@ pub mod github;
 pub mod import;
 pub mod json;
 pub mod junit;
+pub mod matrix;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;

@@ -17,7 +17,7 @@ pub use runtime::{Request, Trace};
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{AcceleratorDecision, Basis, Candidate, Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
 use accelerator::known::Known;
@@ -75,7 +75,7 @@ impl<'a> Selector<'a> {
     /// Decides for one service, without the candidates' traces.
     pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
         let runtimes = self.catalog.runtimes(self.policy.api);
-        let world = World { policy: self.policy, catalog: self.catalog, runtimes, remember: Some(self) };
+        let world = World { policy: self.policy, catalog: self.catalog, runtimes, remember: Some(self), classes: None };
         decide(&world, service, |request| {
             let key = Key {
                 model: std::ptr::from_ref(request.model) as usize,
@@ -95,7 +95,9 @@ impl<'a> Selector<'a> {
 
     /// Decides for one service and keeps every candidate with its comparisons.
     pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
-        explain_among(self.policy, self.catalog, self.catalog.runtimes(self.policy.api), service)
+        let runtimes = self.catalog.runtimes(self.policy.api);
+        let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
+        explain_in(&World { policy: self.policy, catalog: self.catalog, runtimes, remember: None, classes: Some(classes) }, service)
     }
 
     /// The accelerators of engine and decoder on a runtime, without the candidates' traces.
@@ -130,6 +132,30 @@ impl<'a> Selector<'a> {
         (decisions, error)
     }
 
+    /// Every runtime that a model of some namespace could be given, ranked, with traces.
+    pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, ServiceError> {
+        static DEFAULT: EcoString = EcoString::inline("default");
+        let request = Request {
+            namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
+            model,
+            asked: None,
+            protocol: (self.policy.protocol == ProtocolRule::Listed).then(|| DEFAULT_PROTOCOL.into()),
+            accelerators: &[],
+        };
+        runtime::select::<runtime::Recorder>(self.policy, self.catalog.runtimes(self.policy.api), &request)
+    }
+
+    /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
+    pub fn refuses(&self, runtime: &'a Runtime, class: &str) -> Vec<ClassReason> {
+        match self.policy.accelerators {
+            AcceleratorRule::Policy => accelerator::listed(runtime, class),
+            AcceleratorRule::Requirements => {
+                let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
+                classes.iter().find(|known| known.name() == class).map(|known| accelerator::requirements::refuses(runtime, known)).unwrap_or_default()
+            }
+        }
+    }
+
     /// Whether a runtime could serve a model if a service named both: enabled, and format and size fit. Protocols,
     /// accelerators and automatic selection are not asked.
     pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
@@ -145,8 +171,11 @@ impl<'a> Selector<'a> {
 
 /// Decides for one service among the given runtimes, which need not be those of the catalog, and keeps every candidate.
 pub fn explain_among<'a>(policy: &'static Policy, catalog: &'a Catalog, runtimes: &'a RuntimeSet, service: &'a Service) -> Resolution<'a> {
-    let world = World { policy, catalog, runtimes, remember: None };
-    decide(&world, service, |request| runtime::select::<runtime::Recorder>(policy, runtimes, request))
+    explain_in(&World { policy, catalog, runtimes, remember: None, classes: None }, service)
+}
+
+fn explain_in<'a>(world: &World<'a, '_>, service: &'a Service) -> Resolution<'a> {
+    decide(world, service, |request| runtime::select::<runtime::Recorder>(world.policy, world.runtimes, request))
 }
 
 /// What is known of the classes, where the choice looks at it.
@@ -164,6 +193,8 @@ struct World<'a, 'k> {
     runtimes: &'a RuntimeSet,
     /// Keeps no traces and remembers.
     remember: Option<&'k Selector<'a>>,
+    /// What is known of the classes, where somebody has found it out already.
+    classes: Option<&'k [Known<'a>]>,
 }
 
 /// What one runtime would be judged to be for a service and its model, whatever the service names.
@@ -258,8 +289,15 @@ fn with_accelerators<'a>(
         (None, _) => Default::default(),
         (Some(chosen), Some(selector)) => selector.accelerators(service, model, chosen, named_runtime),
         (Some(chosen), None) => {
-            let classes = known_classes(policy, catalog);
-            accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime, classes: &classes })
+            let fresh;
+            let classes = match world.classes {
+                Some(classes) => classes,
+                None => {
+                    fresh = known_classes(policy, catalog);
+                    &fresh
+                }
+            };
+            accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime, classes })
         }
     };
     Resolution { model, runtime, accelerators, error: error.or(failed) }

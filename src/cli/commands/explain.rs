@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 flips,
                 found: &found,
                 sources,
+                machines: session.world.catalog.machines(),
             })?;
         }
         ReportFormat::Table | ReportFormat::Markdown => {

@@ -8,6 +8,7 @@ pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod man;
+pub(crate) mod matrix;
 pub(crate) mod overview;
 pub(crate) mod payload;
 pub(crate) mod plan;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Render(render::Args),
     /// Show what a change does to pods: order, capacity, where it gets stuck.
     Rollout(rollout::Args),
+    /// Show which runtime would serve which model on which accelerator class.
+    Matrix(matrix::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
     Validate(validate::Args),
     /// List and show runtimes, models and accelerator classes.
@@ -62,6 +65,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
+        Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Rollout(args)) => rollout::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),

@@ -47,6 +47,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 flips: &[],
                 found: &found,
                 sources,
+                machines: session.world.catalog.machines(),
             })?;
         }
         ReportFormat::Table => {
@@ -69,5 +70,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
+    let squeezed = planned.iter().flat_map(|planned| &planned.components).any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits));
+    let outcome = if squeezed { outcome.and(Outcome::No) } else { outcome };
     Ok(if servings.iter().any(serving::is_refused) { outcome.and(Outcome::No) } else { outcome })
 }

@@ -29,6 +29,11 @@ pub(in crate::resolve) struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// Name of the class.
+    pub(in crate::resolve) fn name(&self) -> &str {
+        self.class.name()
+    }
+
     pub(super) fn figure(&self, figure: Figure) -> Option<f64> {
         self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
     }

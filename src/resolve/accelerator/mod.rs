@@ -8,7 +8,8 @@ pub(crate) mod requirements;
 
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::Catalog;
-use crate::decision::{AcceleratorDecision, ServiceError};
+use crate::decision::{AcceleratorDecision, ClassReason, ServiceError};
+use crate::diag::Code;
 use crate::policy::{AcceleratorRule, Policy};
 
 /// What a choice depends on.
@@ -45,4 +46,13 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>) -> (Vec<AcceleratorDecision<
         }
     }
     (decisions, None)
+}
+
+/// The controller's gate: a runtime that lists classes takes those alone.
+pub(super) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
+    let listed = &runtime.accelerator_classes;
+    if listed.is_empty() || listed.iter().any(|own| own.value == class) {
+        return Vec::new();
+    }
+    vec![ClassReason { code: Code::ReasonNotListed, detail: "not in acceleratorClasses".into() }]
 }

@@ -5,14 +5,14 @@
 
 use super::known::Known;
 use super::{Request, condition, fit};
-use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Cost, Field, Figure, PreferenceEntry};
+use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Cost, Field, Figure, PreferenceEntry, Runtime};
 use crate::decision::{
     AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, JudgedPreference, Requirement, ServiceError, Step, Truth, Verdict,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts::is_accelerator;
 use crate::machines::{Machine, selector_mismatch};
-use crate::quantity::{Memory, Quantity};
+use crate::quantity::{Memory, Quantity, glob};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
@@ -276,6 +276,17 @@ fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Failure>) {
     }
 }
 
+/// What a runtime's own requirements say against a class.
+pub(in crate::resolve) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> {
+    let requirements = &runtime.accelerators;
+    let mut failures = Vec::new();
+    if !requirements.supported.is_empty() && !requirements.supported.iter().any(|listed| glob(&listed.value, known.class.name())) {
+        failures.push(Failure { reason: ClassReason { code: Code::ReasonNotListed, detail: "not in supportedClasses".into() }, unknown: false });
+    }
+    check(known, &requirements.required, &mut failures);
+    failures.into_iter().map(|failure| failure.reason).collect()
+}
+
 /// Node selectors that a component adds to the class's, and its tolerations.
 struct Placement<'a> {
     selectors: Vec<&'a Node>,
@@ -372,7 +383,7 @@ pub(crate) fn names_class(matcher: &str, known_feature: &dyn Fn(&str) -> bool, c
         Some(("family", wanted)) => is(&class.family, wanted.trim()),
         Some(("vendor", wanted)) => is(&class.vendor, wanted.trim()),
         Some(("model", wanted)) => is(&class.model, wanted.trim()),
-        _ => crate::quantity::glob(matcher, class.name()),
+        _ => glob(matcher, class.name()),
     }
 }
 
@@ -509,7 +520,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     if classes.is_empty() {
         return (decision, None);
     }
-    for name in wish.supported.iter().filter(|name| !classes.iter().any(|known| crate::quantity::glob(&name.value, known.class.name()))) {
+    for name in wish.supported.iter().filter(|name| !classes.iter().any(|known| glob(&name.value, known.class.name()))) {
         decision.findings.push(unlisted(name, classes));
     }
     let placement = placement(request, kind);
@@ -524,7 +535,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
         let name = known.class.name();
         let mut failures = Vec::new();
         let mut fail = |code: Code, detail: EcoString| failures.push(Failure { reason: ClassReason { code, detail }, unknown: false });
-        if !wish.supported.is_empty() && !wish.supported.iter().any(|listed| crate::quantity::glob(&listed.value, name)) {
+        if !wish.supported.is_empty() && !wish.supported.iter().any(|listed| glob(&listed.value, name)) {
             fail(Code::ReasonNotListed, "not in supportedClasses".into());
         }
         if wish.excluded.iter().any(|excluded| excluded.value == *name) {

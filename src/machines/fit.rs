@@ -1,0 +1,281 @@
+//! How many replicas fit on the machines, and what keeps pods off each of them.
+//!
+//! Modelled: requests (limits where a request is absent) of containers and init containers, allocatable amounts, the
+//! number of pods, node selector, required node affinity, taints, cordons, readiness, pods that already run there. Not
+//! modelled: pod affinity and spreading, preemption, volumes, ports, other services' pods that are not yet there. For
+//! pods of one shape the answer is exact; leader and workers of different shapes are placed first fit, so that fewer
+//! may be counted than a scheduler could place, never more.
+
+use super::machine::Machine;
+use super::terms::{affinity_matches, selector_mismatch};
+use crate::quantity::Quantity;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// No answer counts more replicas than this.
+const MOST: i64 = 100_000;
+
+/// What one pod asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// Thousandths by resource.
+    amounts: BTreeMap<EcoString, i64>,
+    selector: Option<Node>,
+    affinity: Option<Node>,
+    tolerations: Vec<Node>,
+}
+
+/// A machine on which not even one pod has room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// Name.
+    pub node: EcoString,
+    /// `gpu`, `cpu`, `memory`, `pods`, `taint`, `cordoned`, `selector`, `affinity`.
+    pub code: &'static str,
+    /// Both operands.
+    pub detail: EcoString,
+}
+
+/// The answer for one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Replicas that fit on the machines as they are.
+    pub replicas: i64,
+    /// The fewest replicas fit.
+    pub fits: bool,
+    /// Machines without room for a main pod.
+    pub blocked: Vec<Blocked>,
+}
+
+fn milli(node: &Node) -> Option<i64> {
+    Quantity::parse_field(&node.scalar_text()?).ok().map(|quantity| quantity.milli().unwrap_or(i64::MAX))
+}
+
+impl Shape {
+    /// What a pod spec asks for.
+    pub fn of(pod: &Node) -> Self {
+        let asked = |container: &Node| -> BTreeMap<EcoString, i64> {
+            let mut own = BTreeMap::new();
+            for side in ["limits", "requests"] {
+                for entry in container.at(&["resources", side]).map(Node::entries).into_iter().flatten() {
+                    if let Some(amount) = milli(&entry.node) {
+                        own.insert(entry.key.clone(), amount);
+                    }
+                }
+            }
+            own
+        };
+        let containers = |key: &str| pod.get(key).map(Node::items).unwrap_or_default();
+        let mut amounts: BTreeMap<EcoString, i64> = BTreeMap::new();
+        for (name, amount) in containers("containers").iter().flat_map(asked) {
+            let sum = amounts.entry(name).or_default();
+            *sum = sum.saturating_add(amount);
+        }
+        for (name, amount) in containers("initContainers").iter().flat_map(asked) {
+            let most = amounts.entry(name).or_default();
+            *most = amount.max(*most);
+        }
+        amounts.retain(|_, amount| *amount > 0);
+        amounts.insert("pods".into(), 1000);
+        Self {
+            amounts,
+            selector: pod.get("nodeSelector").filter(|selector| !selector.is_empty()).cloned(),
+            affinity: pod.get("affinity").cloned(),
+            tolerations: pod.get("tolerations").map(Node::items).unwrap_or_default().to_vec(),
+        }
+    }
+}
+
+/// What a machine has left.
+struct Room<'m> {
+    machine: &'m Machine,
+    free: BTreeMap<EcoString, i64>,
+}
+
+impl Room<'_> {
+    fn left(&self, resource: &str) -> i64 {
+        // Who states no number of pods does not limit them.
+        let unstated = if resource == "pods" { i64::MAX } else { 0 };
+        self.free.get(resource).copied().unwrap_or(unstated)
+    }
+
+    /// Pods of a shape that still have room, by amounts alone.
+    fn room_for(&self, shape: &Shape) -> i64 {
+        shape.amounts.iter().map(|(name, amount)| self.left(name).max(0) / (*amount).max(1)).min().unwrap_or(MOST).min(MOST)
+    }
+
+    fn take(&mut self, shape: &Shape, pods: i64) {
+        for (name, amount) in &shape.amounts {
+            if let Some(free) = self.free.get_mut(name) {
+                *free = free.saturating_sub(amount.saturating_mul(pods));
+            }
+        }
+    }
+
+    /// What keeps a pod of a shape off this machine whatever else runs.
+    fn barrier(&self, shape: &Shape) -> Option<(&'static str, EcoString)> {
+        let machine = self.machine;
+        if machine.cordoned {
+            return Some(("cordoned", "unschedulable".into()));
+        }
+        if !machine.ready {
+            return Some(("cordoned", "not ready".into()));
+        }
+        if let Some(taint) = machine.untolerated(&shape.tolerations) {
+            return Some(("taint", eco_format!("{}={}:{}", taint.key, taint.value, taint.effect)));
+        }
+        if let Some(entry) = shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine)) {
+            let own = machine.label(&entry.key).unwrap_or("absent");
+            return Some(("selector", eco_format!("{}: {} is asked for, {own} here", entry.key, entry.node.scalar_text().unwrap_or_default())));
+        }
+        if shape.affinity.as_ref().is_some_and(|affinity| !affinity_matches(affinity, machine)) {
+            return Some(("affinity", "no required node selector term matches".into()));
+        }
+        None
+    }
+
+    fn blocked(&self, shape: &Shape) -> Option<Blocked> {
+        let blocked = |code: &'static str, detail: EcoString| Some(Blocked { node: self.machine.name.clone(), code, detail });
+        if let Some((code, detail)) = self.barrier(shape) {
+            return blocked(code, detail);
+        }
+        let code = |name: &str| match name {
+            "cpu" => "cpu",
+            "pods" => "pods",
+            name if crate::facts::is_accelerator(name) || name.contains("/mig-") => "gpu",
+            _ => "memory",
+        };
+        let mut short: Vec<(&'static str, EcoString)> = shape
+            .amounts
+            .iter()
+            .filter(|(name, amount)| self.left(name) < **amount)
+            .map(|(name, amount)| {
+                let text = |milli: i64| Quantity::from_milli(milli).canonical();
+                (code(name), eco_format!("{name}: {} asked, {} left", text(*amount), text(self.left(name).max(0))))
+            })
+            .collect();
+        let order = ["gpu", "cpu", "memory", "pods"];
+        short.sort_by_key(|(code, _)| order.iter().position(|known| known == code));
+        short.into_iter().next().and_then(|(code, detail)| blocked(code, detail))
+    }
+}
+
+/// The machines that state what they have, less what runs on them: `used` are pods by machine.
+fn rooms<'m>(machines: &'m [Machine], used: &[(EcoString, Shape)]) -> Vec<Room<'m>> {
+    let stated = machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
+    stated
+        .map(|(machine, allocatable)| {
+            let free = allocatable.iter().map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX))).collect();
+            let mut room = Room { machine, free };
+            for (_, shape) in used.iter().filter(|(name, _)| *name == machine.name) {
+                room.take(shape, 1);
+            }
+            room
+        })
+        .collect()
+}
+
+/// Whether any machine states what it has.
+pub fn is_known(machines: &[Machine]) -> bool {
+    machines.iter().any(|machine| machine.allocatable.is_some())
+}
+
+/// How many replicas of one main pod and so many workers fit; none when no machine states what it has.
+pub fn fit(machines: &[Machine], used: &[(EcoString, Shape)], main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Option<Fit> {
+    if !is_known(machines) {
+        return None;
+    }
+    let mut rooms = rooms(machines, used);
+    let blocked = rooms.iter().filter_map(|room| room.blocked(main)).collect();
+    let replicas = match workers.filter(|(_, count)| *count > 0) {
+        None => rooms.iter().filter(|room| room.barrier(main).is_none()).map(|room| room.room_for(main)).fold(0, i64::saturating_add).min(MOST),
+        Some((worker, count)) => {
+            let mut replicas = 0;
+            // Nobody asks for more than a few; the loop ends with the room.
+            while replicas < fewest.max(1).saturating_mul(64) && place(&mut rooms, main, 1) && place(&mut rooms, worker, count) {
+                replicas += 1;
+            }
+            replicas
+        }
+    };
+    Some(Fit { replicas, fits: replicas >= fewest, blocked })
+}
+
+/// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
+fn place(rooms: &mut [Room<'_>], shape: &Shape, mut pods: i64) -> bool {
+    for room in rooms.iter_mut() {
+        if pods == 0 {
+            break;
+        }
+        if room.barrier(shape).is_none() {
+            let here = room.room_for(shape).min(pods);
+            room.take(shape, here);
+            pods -= here;
+        }
+    }
+    pods == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn machine(name: &str, gpus: i64, cpu: i64, pods: i64) -> Machine {
+        let amounts = [("nvidia.com/gpu", gpus), ("cpu", cpu), ("pods", pods)];
+        Machine {
+            name: name.into(),
+            labels: crate::yaml::Map::new(),
+            ready: true,
+            cordoned: false,
+            taints: Vec::new(),
+            allocatable: Some(amounts.iter().map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount))).collect()),
+            capacity: Vec::new(),
+        }
+    }
+
+    fn shape(gpus: i64, cpu: i64) -> Shape {
+        let amounts = [("nvidia.com/gpu", gpus * 1000), ("cpu", cpu * 1000), ("pods", 1000)];
+        Shape {
+            amounts: amounts.iter().filter(|(_, amount)| *amount > 0).map(|(name, amount)| (EcoString::from(*name), *amount)).collect(),
+            ..Shape::default()
+        }
+    }
+
+    /// The most pods of one shape, by trying every placement.
+    fn brute(machines: &[(i64, i64, i64)], gpus: i64, cpu: i64) -> i64 {
+        fn search(free: &mut Vec<(i64, i64, i64)>, gpus: i64, cpu: i64) -> i64 {
+            let mut best = 0;
+            for index in 0..free.len() {
+                let (g, c, p) = free[index];
+                if g >= gpus && c >= cpu && p >= 1 {
+                    free[index] = (g - gpus, c - cpu, p - 1);
+                    best = best.max(1 + search(free, gpus, cpu));
+                    free[index] = (g, c, p);
+                    // Pods are alike: which machine comes first makes no difference to the most that fit.
+                    break;
+                }
+            }
+            best
+        }
+        search(&mut machines.to_vec(), gpus, cpu)
+    }
+
+    proptest! {
+        #[test]
+        fn one_shape_is_exact(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
+            let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
+            let found = fit(&nodes, &[], &shape(gpus, cpu), None, 1);
+            prop_assert_eq!(found.map(|fit| fit.replicas), (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
+        }
+
+        #[test]
+        fn leaders_and_workers_never_take_more_than_there_is(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 1..5), gpus in 1_i64..4, workers in 1_i64..3) {
+            let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
+            let own = shape(gpus, 1);
+            let found = fit(&nodes, &[], &own, Some((&own, workers)), 1).map_or(0, |fit| fit.replicas);
+            prop_assert!(found * (workers + 1) <= brute(&machines, gpus, 1));
+        }
+    }
+}

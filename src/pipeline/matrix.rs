@@ -1,0 +1,100 @@
+//! Models against accelerator classes: which runtime would serve which model on which class.
+
+use crate::api::{Api, Runtime};
+use crate::catalog::Catalog;
+use crate::decision::{Candidate, Rank, Verdict};
+use crate::policy::{Policy, Semantics};
+use crate::resolve::Selector;
+use ecow::EcoString;
+use rayon::prelude::*;
+
+/// What one model gets on one class.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// One runtime.
+    Winner(EcoString),
+    /// Several that only age or name tells apart; the first would be taken.
+    Tie(Vec<EcoString>),
+    /// None, and why.
+    Hole(String),
+}
+
+/// One cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Model.
+    pub model: EcoString,
+    /// Class.
+    pub class: EcoString,
+    /// What comes of the two.
+    pub outcome: Outcome,
+}
+
+/// The whole table, by model and class.
+#[derive(Clone, Debug, Default)]
+pub struct Matrix {
+    /// Models by name.
+    pub models: Vec<EcoString>,
+    /// Classes by name.
+    pub classes: Vec<EcoString>,
+    /// Rows after each other.
+    pub cells: Vec<Cell>,
+}
+
+/// Every model with every class.
+pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
+    let Some(policy) = Policy::of(Api::Ome, semantics) else { return Matrix::default() };
+    let selector = Selector::new(policy, catalog);
+    let mut models: Vec<_> = catalog.models().filter(|model| model.object.api == Api::Ome).collect();
+    models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
+    let classes: Vec<EcoString> = catalog.classes(semantics).map(|class| class.name().clone()).collect();
+    let cells = models
+        .par_iter()
+        .flat_map_iter(|model| {
+            let ranked = selector.rank_for(model);
+            let row: Vec<Cell> = classes
+                .iter()
+                .map(|class| {
+                    let outcome = match &ranked {
+                        Ok(decision) => outcome(&selector, &decision.candidates, class),
+                        Err(error) => Outcome::Hole(error.message.clone()),
+                    };
+                    Cell { model: model.object.id.name.clone(), class: class.clone(), outcome }
+                })
+                .collect();
+            row
+        })
+        .collect();
+    Matrix { models: models.iter().map(|model| model.object.id.name.clone()).collect(), classes, cells }
+}
+
+fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &str) -> Outcome {
+    let eligible = candidates.iter().filter(|candidate| candidate.verdict != Verdict::Rejected);
+    let mut taken: Vec<(&'a Runtime, Option<Rank>)> = Vec::new();
+    let mut refusal = None;
+    for candidate in eligible {
+        let reasons = selector.refuses(candidate.runtime, class);
+        if reasons.is_empty() {
+            taken.push((candidate.runtime, candidate.rank));
+        } else if refusal.is_none() {
+            let reasons: Vec<&str> = reasons.iter().map(|reason| reason.detail.as_str()).collect();
+            refusal = Some(format!("{}: {}", candidate.runtime.object.id.name, reasons.join(", ")));
+        }
+    }
+    let name = |runtime: &Runtime| runtime.object.id.name.clone();
+    match taken.as_slice() {
+        [] => Outcome::Hole(refusal.or_else(|| nearest(candidates)).unwrap_or_else(|| "no runtime is loaded".into())),
+        [(runtime, _)] => Outcome::Winner(name(runtime)),
+        [(runtime, rank), others @ ..] => {
+            let equal: Vec<EcoString> = others.iter().take_while(|(_, other)| other == rank).map(|(runtime, _)| name(runtime)).collect();
+            if equal.is_empty() { Outcome::Winner(name(runtime)) } else { Outcome::Tie(std::iter::once(name(runtime)).chain(equal).collect()) }
+        }
+    }
+}
+
+/// The rejected runtime with the fewest failed rules.
+fn nearest(candidates: &[Candidate<'_>]) -> Option<String> {
+    let candidate = candidates.iter().find(|candidate| candidate.verdict == Verdict::Rejected)?;
+    let reasons: Vec<String> = candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+    Some(format!("{}: {}", candidate.runtime.object.id.name, reasons.join(", ")))
+}

@@ -1,0 +1,92 @@
+//! Models against accelerator classes, for people and programs (CONTRACT-tools `matrix`).
+
+use super::SCHEMA_VERSION;
+use super::table::{Style, table};
+use crate::pipeline::{Cell, Matrix, MatrixOutcome};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The documented shape.
+pub fn json(matrix: &Matrix) -> Value {
+    json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "models": matrix.models.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "accelerators": matrix.classes.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "cells": matrix.cells.iter().map(cell).collect::<Vec<_>>(),
+    })
+}
+
+fn cell(cell: &Cell) -> Value {
+    let (runtime, state, tied, reason) = match &cell.outcome {
+        MatrixOutcome::Winner(runtime) => (Some(runtime.as_str()), "winner", Vec::new(), None),
+        MatrixOutcome::Tie(tied) => {
+            (tied.first().map(|first| first.as_str()), "tie", tied.iter().map(|name| name.as_str()).collect(), Some("age or name would decide"))
+        }
+        MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
+    };
+    json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason })
+}
+
+fn word(outcome: &MatrixOutcome) -> String {
+    match outcome {
+        MatrixOutcome::Winner(runtime) => runtime.to_string(),
+        MatrixOutcome::Tie(tied) => format!("tie: {}", tied.join(", ")),
+        MatrixOutcome::Hole(_) => "-".to_owned(),
+    }
+}
+
+fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
+    let width = matrix.classes.len().max(1);
+    matrix.models.iter().map(|name| name.as_str()).zip(matrix.cells.chunks(width))
+}
+
+/// The table for people: a row per model, a column per class, and the reasons of holes below.
+pub fn text(matrix: &Matrix, style: Style) -> String {
+    let header: Vec<&str> = std::iter::once("MODEL").chain(matrix.classes.iter().map(|name| name.as_str())).collect();
+    let body = rows(matrix).map(|(model, cells)| std::iter::once(model.to_owned()).chain(cells.iter().map(|cell| word(&cell.outcome))).collect());
+    let mut out = table(&header, body, style);
+    let holes = matrix.cells.iter().filter_map(|cell| if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None });
+    for (index, (cell, reason)) in holes.enumerate() {
+        let _ = write!(out, "{}{} on {}: {}\n", if index == 0 { "\n" } else { "" }, cell.model, cell.class, super::findings::printable(reason));
+    }
+    out
+}
+
+/// The same as Markdown.
+pub fn markdown(matrix: &Matrix) -> String {
+    let mut out = String::from("| model |");
+    for class in &matrix.classes {
+        let _ = write!(out, " {class} |");
+    }
+    out.push_str("\n|---|");
+    out.push_str(&"---|".repeat(matrix.classes.len()));
+    out.push('\n');
+    for (model, cells) in rows(matrix) {
+        let _ = write!(out, "| {model} |");
+        for cell in cells {
+            let _ = write!(out, " {} |", word(&cell.outcome).replace('|', "\\|"));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The same as a page that stands alone.
+pub fn html(matrix: &Matrix) -> String {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    let mut out = String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>ome matrix</title>\n<table border=\"1\">\n<tr><th>model</th>");
+    for class in &matrix.classes {
+        let _ = write!(out, "<th>{}</th>", escape(class));
+    }
+    out.push_str("</tr>\n");
+    for (model, cells) in rows(matrix) {
+        let _ = write!(out, "<tr><th>{}</th>", escape(model));
+        for cell in cells {
+            let title = if let MatrixOutcome::Hole(reason) = &cell.outcome { reason.as_str() } else { "" };
+            let _ = write!(out, "<td title=\"{}\">{}</td>", escape(title), escape(&word(&cell.outcome)));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table>\n");
+    out
+}
