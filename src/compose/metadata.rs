@@ -117,7 +117,7 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
 }
 
 /// The annotations of the service as the operator sees them: with what the webhook writes.
-pub(super) fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
+pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
     let mut annotations = service.object.annotations();
     if policy.replicas == ReplicaRule::Webhook {
         stamp(service, config, &mut annotations);

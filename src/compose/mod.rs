@@ -36,6 +36,7 @@ mod tests;
 pub use accelerator::Accelerator;
 pub use assemble::compose;
 pub use component::{MergedComponent, merged};
+pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 
 use crate::api::{ComponentKind, Model, Runtime, Service};

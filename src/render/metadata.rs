@@ -5,8 +5,7 @@
 
 use super::build::node;
 use super::rules;
-use crate::api::{OperatorConfig, Service};
-use crate::policy::{Policy, ReplicaRule};
+use crate::api::Service;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;
 
@@ -117,27 +116,6 @@ pub(crate) fn allowed_annotations(annotations: &Map) -> Map {
 /// Annotations that cloud load balancers read; the prefix alone is no key.
 pub(crate) fn load_balancer_annotations(annotations: &Map) -> Map {
     without(annotations, |key| !LOAD_BALANCER.iter().any(|prefix| key.len() > prefix.len() && key.starts_with(prefix)))
-}
-
-/// The annotations of a service as the controller finds them, sorted: its own, and the deployment mode that the
-/// defaulting webhook writes (ome-objects.md 0.1).
-pub fn annotations_of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
-    const KEY: &str = "ome.io/deploymentMode";
-    let annotations = sorted(service.object.annotations());
-    if policy.replicas != ReplicaRule::Webhook || annotations.contains_key(KEY) {
-        return annotations;
-    }
-    let part = |keys: &[&str]| service.object.node.at(&["spec"]).and_then(|spec| spec.at(keys));
-    let mode = if part(&["engine"]).is_some() && part(&["decoder"]).is_some() {
-        "PDDisaggregated"
-    } else if part(&["engine", "leader"]).is_some() && part(&["engine", "worker", "size"]).and_then(Node::as_int).is_some_and(|size| size > 0) {
-        "MultiNode"
-    } else if config.default_deployment_mode == "RawDeployment" {
-        "RawDeployment"
-    } else {
-        return annotations;
-    };
-    with(&annotations, [label(KEY, mode, &rules::WEBHOOK_MODE)])
 }
 
 /// Where an object lives: the namespace with who wrote it.

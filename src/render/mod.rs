@@ -14,6 +14,8 @@ mod metadata;
 mod model_config;
 mod names;
 mod ome;
+#[cfg(test)]
+mod ome_tests;
 mod order;
 mod pod;
 #[cfg(test)]
@@ -26,7 +28,6 @@ mod tidy;
 mod wave;
 pub mod workload;
 
-pub use metadata::annotations_of_service;
 pub use model_config::ModelConfig;
 pub use order::order;
 

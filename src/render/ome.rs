@@ -6,7 +6,7 @@ use super::kind::{autoscaler, config_map, deployment, disruption, ingress, knati
 use super::metadata::{self, VISIBILITY, text};
 use super::{ModelConfig, RenderedObject, Settings, pod};
 use crate::api::{ComponentKind, Service};
-use crate::compose::{Composed, ComposedComponent};
+use crate::compose::{self, Composed, ComposedComponent};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::policy::ReplicaRule;
@@ -27,11 +27,10 @@ pub(crate) fn objects(
     if let Some(error) = super::domain::path_template_error(settings.config) {
         return Err(failure(error, settings.config.ingress.span.unwrap_or_else(|| service.object.name_span()), "correct `pathTemplate`"));
     }
-    let annotations = metadata::annotations_of_service(settings.policy, service, settings.config);
-    let named = text(&annotations, DEPLOYMENT_MODE).and_then(|mode| DeploymentMode::from_annotation(&mode));
-    if named == Some(DeploymentMode::VirtualDeployment) {
+    if compose::service_mode(service, settings.config) == Some(DeploymentMode::VirtualDeployment) {
         return Ok(Checked::clean(Vec::new()));
     }
+    let annotations = metadata::sorted(compose::service_annotations(settings.policy, service, settings.config));
 
     let mut writer = Writer { composed, settings, namespace: metadata::namespace(service), objects: Vec::new(), diagnostics: Vec::new() };
     if let Some(model) = model_config {
@@ -44,9 +43,13 @@ pub(crate) fn objects(
     for component in &composed.components {
         writer.component(component)?;
     }
+    writer.shared_heads();
     writer.entrance(&annotations)?;
     Ok(Checked { value: writer.objects, diagnostics: writer.diagnostics })
 }
+
+/// Most RayClusters of one component; upstream has no limit, a typing error does.
+const MOST_CLUSTERS: i64 = 1000;
 
 /// Annotation that names a deployment mode.
 const DEPLOYMENT_MODE: &str = "ome.io/deploymentMode";
@@ -92,7 +95,7 @@ impl<'a> Writer<'a> {
 
     fn component(&mut self, component: &'a ComposedComponent) -> Result<(), ServiceError> {
         let service = self.service();
-        let mut frame = Frame::new(service, component, self.namespace.clone());
+        let frame = Frame::new(service, component, self.namespace.clone());
         let kind = Some(component.kind);
         let mut pod = component.pod.clone();
         if component.kind == ComponentKind::Router {
@@ -117,7 +120,7 @@ impl<'a> Writer<'a> {
                 self.push(kind, sidecar::object(&frame));
                 self.push(kind, service::of_leader(&frame, &pod));
             }
-            DeploymentMode::MultiNodeRayVllm => self.ray(&mut frame)?,
+            DeploymentMode::MultiNodeRayVllm => self.ray(&frame)?,
             DeploymentMode::VirtualDeployment => {
                 let span = component.annotations.get(DEPLOYMENT_MODE).and_then(|mode| mode.origin.span());
                 return Err(failure(
@@ -163,7 +166,17 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn ray(&mut self, frame: &mut Frame<'_>) -> Result<(), ServiceError> {
+    /// Says so where Services of two components take each other's pods.
+    fn shared_heads(&mut self) {
+        let heads = self.composed.components.iter().filter(|component| component.mode == DeploymentMode::MultiNode);
+        let names: Vec<_> = heads.map(|component| format!("`{}`", component.name)).collect();
+        if names.len() > 1 {
+            let message = format!("the Services of {} select the leaders of each other: only `ray.io/node-type: head` tells pods apart", names.join(" and "));
+            self.remark(Severity::Info, message, "keep one multi-node component to a namespace", None);
+        }
+    }
+
+    fn ray(&mut self, frame: &Frame<'_>) -> Result<(), ServiceError> {
         let component = frame.component;
         let kind = Some(component.kind);
         let span = component.spec.origin.span().or(Some(frame.service.object.name_span()));
@@ -172,6 +185,10 @@ impl<'a> Writer<'a> {
             None if self.settings.policy.replicas == ReplicaRule::Runtime => 1,
             None => return Err(panic(format!("`{}` runs on Ray and has no minReplicas", component.name), span, "write `minReplicas`")),
         };
+        if replicas > MOST_CLUSTERS {
+            let message = format!("`minReplicas: {replicas}` would be as many RayClusters; at most {MOST_CLUSTERS} are rendered");
+            return Err(failure(message, span, "write a smaller `minReplicas`"));
+        }
         let prober = self.settings.config.multinode_prober.as_ref();
         if let Some(missing) = ray::missing_setting(prober).filter(|_| replicas > 0) {
             return Err(panic(missing, span, "write image, cpu and memory of the prober into the ConfigMap"));
@@ -180,6 +197,12 @@ impl<'a> Writer<'a> {
             self.push(kind, ray::cluster(frame, index));
         }
         self.push(kind, service::of_ray(frame));
+        self.remark(
+            Severity::Info,
+            format!("the Service of `{}` selects no pod: it asks for the component's name where pods carry the service's", component.name),
+            "reach the head of a RayCluster by its own Service",
+            None,
+        );
         for index in 0..replicas {
             self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
         }
@@ -218,6 +241,11 @@ impl<'a> Writer<'a> {
                 );
             } else {
                 let port = self.first_port(&entry.component_name(main));
+                let spread = |component: &ComposedComponent| component.kind == main && component.mode == DeploymentMode::MultiNode;
+                if self.composed.components.iter().any(spread) {
+                    let message = format!("the Service `{}` selects workers beside the leaders", service.name());
+                    self.remark(Severity::Info, message, "use the Service of the component, or add a router", None);
+                }
                 self.push(None, service::external(service, annotations, entry.namespace, main, port.as_ref()));
             }
             return Ok(());

@@ -23,8 +23,6 @@ rules! {
     NAMESPACE "object-namespace" "Every object lives in the namespace of its service." "S0-064"
     APP_LABEL "app-label" "The label app selects the pods of a component; it is the component's name, shortened to 63 bytes." "reconcilers/raw/raw_kube_reconciler.go"
     QUEUE_LABELS "queue-labels" "Annotations that name a queue become labels of Volcano or Kueue." "utils/annotations.go SetPodLabelsFromAnnotations"
-    WEBHOOK_MODE "webhook-deployment-mode" "The defaulting webhook writes the annotation ome.io/deploymentMode when it is absent."
-        "pkg/webhook/admission/isvc/inference_service_defaults.go"
     POD_DEFAULTS "pod-defaults" "The wrapper writes the defaults of the API server into the pod, so that comparisons are stable."
         "reconcilers/deployment/deployment_reconciler.go, reconcilers/lws/lws_reconciler.go"
     READINESS "readiness-default" "A container named ome-container without a readiness probe gets one that opens its first port, or 8080."

@@ -4,7 +4,7 @@ use crate::yaml::{Map, Node, Value};
 
 /// Empty values under these keys mean something: a volume that is empty, selectors that take everything, parameters
 /// that KubeRay requires.
-const MEANT_EMPTY: [&str; 8] = ["emptyDir", "podSelector", "namespaceSelector", "labelSelector", "rayStartParams", "selector", "matchLabels", "exec"];
+const MEANT_EMPTY: [&str; 7] = ["emptyDir", "podSelector", "namespaceSelector", "labelSelector", "rayStartParams", "selector", "matchLabels"];
 
 /// Takes out of a tree what says nothing; copies nothing when there is nothing of the kind. Elements of lists stay.
 pub(crate) fn tidy(node: &mut Node) {
