@@ -20,17 +20,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("policy", &["api"]),
     ("schema", &["source", "diag", "yaml", "quantity"]),
     ("facts", &["api", "quantity"]),
+    // Which machine may run a pod: asked by whoever chooses, composes or counts.
+    ("machines", &["yaml", "quantity", "api"]),
     ("machines", &["yaml", "quantity", "api"]),
     // A field may mean something else under another policy.
     ("dialect", &["source", "diag", "yaml", "quantity", "api", "policy", "schema"]),
     // Settings name a semantics.
     ("load", &["source", "diag", "yaml", "policy"]),
-    ("catalog", &["source", "diag", "api", "policy"]),
+    ("catalog", &["source", "diag", "api", "policy", "machines"]),
     ("decision", &["source", "diag", "yaml", "quantity", "api"]),
     // Of `yaml` only who wrote a value.
-    ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
-    ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "catalog", "decision"]),
-    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision"]),
+    ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
+    ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
+    // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
+    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
