@@ -24,6 +24,8 @@ const CALLS: &[(&str, &[&str])] = &[
     ("autoselect-overlap", &["validate", "FILE", "--no-builtin", "--rule", "autoselect-overlap", "--format", "json"]),
     ("runtime-for-no-model", &["validate", "FILE", "--no-builtin", "--unused", "--format", "json"]),
     ("kthena-defect", &["render", "-f", "FILE", "--no-builtin", "--semantics", "controller", "--expand"]),
+    ("workload-unsupported", &["render", "-f", "FILE", "--no-builtin", "--no-config", "--workload", "modelserving"]),
+    ("accelerator-not-considered", &["plan", "-f", "FILE", "--no-builtin", "--no-config", "--feature-gates", "AcceleratorAwareScheduling=false", "-o", "json"]),
     ("full-outage", ROLLOUT),
     ("group-level-rollout", ROLLOUT),
     ("role-scaling-one-pass", ROLLOUT_AS_SHIPPED),
