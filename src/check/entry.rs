@@ -33,15 +33,19 @@ pub(super) fn format_version<'e>(policy: &Policy, entry: &'e FormatEntry) -> Opt
 
 /// Whether some model matches both entries.
 pub(super) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
-    let name = |side: Option<&NamedVersion>| side.map(|side| side.name.value.clone());
+    fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
+        side.map(|side| &side.name.value)
+    }
+    fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
+        side.and_then(|side| side.version.as_ref())
+    }
     let operator = |side: Option<&NamedVersion>| Operator::parse(side.and_then(|side| side.operator.as_ref()).map(|operator| operator.value.as_str()));
-    let framework_version = |entry: &'_ FormatEntry| entry.framework.as_ref().and_then(|framework| framework.version.clone());
     texts(policy, format_name(policy, a), format_name(policy, b))
         && texts(policy, a.architecture.as_ref().map(|field| &field.value), b.architecture.as_ref().map(|field| &field.value))
         && texts(policy, a.quantization.as_ref().map(|field| &field.value), b.quantization.as_ref().map(|field| &field.value))
-        && texts(policy, name(a.framework.as_ref()).as_ref(), name(b.framework.as_ref()).as_ref())
+        && texts(policy, name(a.framework.as_ref()), name(b.framework.as_ref()))
         && versions(policy, (format_version(policy, a), operator(a.format.as_ref())), (format_version(policy, b), operator(b.format.as_ref())))
-        && versions(policy, (framework_version(a).as_ref(), operator(a.framework.as_ref())), (framework_version(b).as_ref(), operator(b.framework.as_ref())))
+        && versions(policy, (version(a.framework.as_ref()), operator(a.framework.as_ref())), (version(b.framework.as_ref()), operator(b.framework.as_ref())))
         && diffusion(a.diffusion.as_ref(), b.diffusion.as_ref())
 }
 

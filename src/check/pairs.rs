@@ -7,11 +7,11 @@
 
 use super::entry::{is_on, overlap, share_protocol};
 use super::{View, graded};
-use crate::api::{Api, Field, FormatEntry, Object, Runtime, Scope, Size};
+use crate::api::{Api, Field, FormatEntry, Object, ObjectRef, Runtime, Scope, Size};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, RangeRule};
 use ecow::EcoString;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Most pairs of one scope and priority that are reported one by one; ties beyond them are counted.
 pub(super) const MOST_PAIRS: usize = 10_000;
@@ -41,19 +41,25 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         let key = Key { api: object.api, scope: &object.id.scope, priority: candidate.entry.priority.as_ref().map(|priority| priority.value) };
         groups.entry(key).or_default().push(candidate);
     }
+    // A pair that ties at several priorities is one pair; by whether there is a priority.
+    let mut told_pairs: HashSet<(bool, &ObjectRef, &ObjectRef)> = HashSet::new();
     for (key, group) in groups {
         let policy = view.policy(key.api);
-        let mut seen = BTreeSet::new();
+        let mut told = 0_usize;
         let mut untold = 0_usize;
         let mut last = None;
         each_overlap(policy, &group, |a, b| {
             // In the order of names, so that a pair has one name for itself.
             let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
             // Nothing is reported on files that are only context, so such pairs must not use up the bound.
-            if !a.runtime.object.reported && !b.runtime.object.reported || !seen.insert((a.runtime.object.id.clone(), b.runtime.object.id.clone())) {
+            if !a.runtime.object.reported && !b.runtime.object.reported {
                 return;
             }
-            if seen.len() > MOST_PAIRS {
+            if !told_pairs.insert((key.priority.is_some(), &a.runtime.object.id, &b.runtime.object.id)) {
+                return;
+            }
+            told += 1;
+            if told > MOST_PAIRS {
                 untold += 1;
                 last = Some((a, b));
             } else {
@@ -151,7 +157,7 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
 }
 
-/// Calls `visit` for entries of different runtimes that can match one model.
+/// Calls `visit` once for every two runtimes that can match one model.
 fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl FnMut(Candidate<'a>, Candidate<'a>)) {
     let mut by_architecture: BTreeMap<&str, Vec<Candidate<'a>>> = BTreeMap::new();
     let mut any = Vec::new();
@@ -161,25 +167,29 @@ fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl Fn
             None => any.push(*candidate),
         }
     }
-    let test =
-        |a: Candidate<'a>, b: Candidate<'a>| !std::ptr::eq(a.runtime, b.runtime) && share_protocol(a.runtime, b.runtime) && overlap(policy, a.entry, b.entry);
+    // Runtimes by their address in the frozen catalog.
+    let mut met: HashSet<(usize, usize)> = HashSet::new();
+    let mut meet = |a: Candidate<'a>, b: Candidate<'a>| {
+        let address = |candidate: Candidate<'a>| std::ptr::from_ref(candidate.runtime) as usize;
+        let pair = (address(a).min(address(b)), address(a).max(address(b)));
+        if pair.0 != pair.1 && !met.contains(&pair) && share_protocol(a.runtime, b.runtime) && overlap(policy, a.entry, b.entry) {
+            met.insert(pair);
+            visit(a, b);
+        }
+    };
     let fixed = any.len();
     for (index, bucket) in by_architecture.values().enumerate() {
         // Entries for any architecture meet each bucket, and each other once.
         let mut all: Vec<(bool, Candidate<'a>)> = bucket.iter().map(|candidate| (false, *candidate)).collect();
         all.extend(any.iter().map(|candidate| (true, *candidate)));
         sweep(all, |(a_any, a), (b_any, b)| {
-            if (index == 0 || !(a_any && b_any)) && test(a, b) {
-                visit(a, b);
+            if index == 0 || !(a_any && b_any) {
+                meet(a, b);
             }
         });
     }
     if by_architecture.is_empty() && fixed > 1 {
-        sweep(any.into_iter().map(|candidate| (true, candidate)).collect(), |(_, a), (_, b)| {
-            if test(a, b) {
-                visit(a, b);
-            }
-        });
+        sweep(any.into_iter().map(|candidate| (true, candidate)).collect(), |(_, a), (_, b)| meet(a, b));
     }
 }
 
@@ -344,6 +354,12 @@ mod tests {
         let objects = vec!["ClusterServingRuntime/a".to_owned(), "ClusterServingRuntime/b".to_owned()];
         assert_eq!(found, vec![(Code::SamePriority, objects, Some((Some("5B".into()), None)))]);
         assert_eq!(pair(&spec("", ""), &spec("", "")).first().map(|found| found.0), Some(Code::AmbiguousAutoSelection));
+    }
+
+    #[test]
+    fn a_pair_that_ties_twice_is_one_pair() {
+        let twice = "  supportedModelFormats:\n  - {modelFormat: {name: a}, autoSelect: true, priority: 1}\n  - {modelFormat: {name: b}, autoSelect: true, priority: 2}\n";
+        assert_eq!(pair(twice, twice).len(), 1);
     }
 
     #[test]

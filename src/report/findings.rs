@@ -3,9 +3,11 @@
 //! [`human`] is the only place that names miette.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{SourceId, SourceMap};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use crate::source::{Source, SourceId, SourceMap};
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceSpan, SpanContents};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -22,6 +24,33 @@ pub fn sort(found: &mut Vec<Diagnostic>, sources: &SourceMap) {
     };
     found.sort_by_cached_key(key);
     found.dedup();
+}
+
+/// All findings in the documented shape, made one after the other: a broken file has as many as it has lines.
+#[derive(Clone, Copy)]
+pub struct Document<'a> {
+    /// The findings.
+    pub found: &'a [Diagnostic],
+    /// The texts they stand in.
+    pub sources: &'a SourceMap,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("schemaVersion", super::SCHEMA_VERSION)?;
+        map.serialize_entry("findings", &Each(self.found, |finding: &Diagnostic| json(finding, self.sources)))?;
+        map.end()
+    }
+}
+
+/// A list whose elements are made when they are written.
+pub(super) struct Each<'a, F>(pub(super) &'a [Diagnostic], pub(super) F);
+
+impl<F: Fn(&Diagnostic) -> Value> Serialize for Each<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
 }
 
 /// One finding in the documented shape.
@@ -74,7 +103,7 @@ fn fix(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
 #[derive(Debug)]
 struct Drawn<'a> {
     diagnostic: &'a Diagnostic,
-    source: Option<NamedSource<Arc<str>>>,
+    source: Option<Excerpt<'a>>,
 }
 
 impl fmt::Display for Drawn<'_> {
@@ -129,9 +158,13 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_links(false);
     let mut out = String::new();
-    for diagnostic in found {
+    let mut texts: HashMap<SourceId, Arc<str>> = HashMap::new();
+    for diagnostic in found.iter().take(MOST_DRAWN) {
         let wide = is_wide(diagnostic, sources);
-        let source = diagnostic.span().filter(|_| !wide).map(|span| named(span.source, sources));
+        let source = diagnostic.span().filter(|_| !wide).map(|span| {
+            let source = sources.get(span.source);
+            Excerpt { source, text: texts.entry(span.source).or_insert_with(|| tame(&source.text)).clone() }
+        });
         let drawn = Drawn { diagnostic, source };
         let start = out.len();
         if handler.render_report(&mut out, &drawn).is_err() {
@@ -146,12 +179,21 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
             let _ = writeln!(out, "   at {}:{}:{}: {}", printable(&place.file), place.line, place.column, excerpt(sources.text(span)));
         }
         for label in diagnostic.labels.iter().skip(1).filter(|label| Some(label.span.source) != diagnostic.span().map(|span| span.source)) {
-            let _ = writeln!(out, "   and {}: {}", sources.locate(label.span), label.text);
+            let _ = writeln!(out, "   and {}", printable(&format!("{}: {}", sources.locate(label.span), label.text)));
         }
         out.push('\n');
     }
+    for diagnostic in found.iter().skip(MOST_DRAWN) {
+        let place = diagnostic.span().map(|span| sources.locate(span)).map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column));
+        let place = place.or_else(|| diagnostic.file.as_ref().map(|file| format!("{file}: "))).unwrap_or_default();
+        let (severity, code) = (diagnostic.severity.as_str(), diagnostic.code.as_str());
+        let _ = writeln!(out, "{}", printable(&format!("{place}{severity}[{code}]: {}", diagnostic.message)));
+    }
     out
 }
+
+/// Findings that are drawn with their lines. Nobody reads more of them; those beyond take a line each.
+const MOST_DRAWN: usize = 1000;
 
 /// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond 65,535 columns break the drawing.
 const WIDEST: usize = 1000;
@@ -177,21 +219,55 @@ fn excerpt(text: &str) -> String {
     printable(&if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut })
 }
 
-fn named(id: SourceId, sources: &SourceMap) -> NamedSource<Arc<str>> {
-    let source = sources.get(id);
-    let text: Arc<str> = if source.text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        // The same length in bytes, so that spans keep their places: every control character is one byte, or two in
-        // the C1 block.
-        source
-            .text
-            .chars()
-            .map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { if c.len_utf8() == 1 { "?" } else { "??" }.to_owned() } else { c.to_string() })
-            .collect::<String>()
-            .into()
-    } else {
-        source.text.clone()
-    };
-    NamedSource::new(&*source.name, text)
+/// A text as miette reads it: only the lines around a place are looked at, however long the text is.
+#[derive(Debug)]
+struct Excerpt<'a> {
+    source: &'a Source,
+    /// The text without control characters, byte for byte as long.
+    text: Arc<str>,
+}
+
+impl miette::SourceCode for Excerpt<'_> {
+    fn read_span<'s>(&'s self, span: &SourceSpan, before: usize, after: usize) -> Result<Box<dyn SpanContents<'s> + 's>, MietteError> {
+        let text = &*self.text;
+        let (offset, end) = (span.offset(), span.offset() + span.len());
+        if end > text.len() {
+            return Err(MietteError::OutOfBounds);
+        }
+        let line_start = |at: usize| text.as_bytes()[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        // Without lines before, the piece begins at the place itself: only its line and column are wanted.
+        let mut start = if before == 0 { offset } else { line_start(offset) };
+        for _ in 0..before {
+            start = if start == 0 { 0 } else { line_start(start - 1) };
+        }
+        let mut stop = end.saturating_sub(1).max(offset);
+        for _ in 0..=after {
+            stop += text.as_bytes()[stop..].iter().position(|byte| *byte == b'\n').map_or(text.len() - stop, |feed| feed + 1);
+        }
+        let piece = &text.as_bytes()[start..stop.max(end)];
+        let (line, column) = self.source.line_column(u32::try_from(start).unwrap_or(u32::MAX));
+        let lines = piece.iter().filter(|byte| **byte == b'\n').count();
+        let place = (line as usize - 1, column as usize - 1);
+        let span = (start, piece.len()).into();
+        Ok(Box::new(MietteSpanContents::new_named(printable(&self.source.name), piece, span, place.0, place.1, lines)))
+    }
+}
+
+/// A text without control characters. Every one is one byte, or two in the C1 block, and so is what stands for it.
+fn tame(text: &Arc<str>) -> Arc<str> {
+    let wild = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.chars().any(wild) {
+        return text.clone();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match (wild(c), c.len_utf8()) {
+            (false, _) => out.push(c),
+            (true, 1) => out.push('?'),
+            (true, _) => out.push_str("??"),
+        }
+    }
+    out.into()
 }
 
 /// "2 errors, 1 warning", or nothing when there is nothing to count.
@@ -238,5 +314,34 @@ mod tests {
         // A neighbour is drawn too, a line farther away is not.
         assert!(!drawn(&format!("a\n{long}\n"), 0, 1).contains('╭'));
         assert!(drawn(&format!("a\nb\nc\n{long}\n"), 0, 1).contains('╭'));
+    }
+
+    #[test]
+    fn places_are_drawn_wherever_they_stand() {
+        let text: String = (1..=3000).map(|line| format!("line-{line}: \u{1b}\n")).collect();
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a\u{1b}.yaml", SourceKind::File, text.clone()));
+        let span = |word: &str| {
+            let start = u32::try_from(text.find(word).expect("it is there")).expect("a short text");
+            Span { source, start, end: start + u32::try_from(word.len()).expect("a short word") }
+        };
+        let finding = Diagnostic::new(Code::DuplicateObject, "twice").at(span("line-2500")).label(span("line-7:"), "first here");
+        let text = human(&[finding], &sources, false);
+        // Both places with their neighbours, and nothing between them.
+        for shown in ["a\\u{1b}.yaml:2500:1]", "2499 │ line-2499: ?", "2501 │ line-2501", "first here", "6 │ line-6"] {
+            assert!(text.contains(shown), "{shown} in {text}");
+        }
+        assert!(!text.contains("line-100:") && !text.contains('\u{1b}'), "{text}");
+        let last = Diagnostic::new(Code::InvalidValue, "at the end").at(span("line-3000: \u{1b}\n"));
+        assert!(human(&[last], &sources, false).contains("3000 │ line-3000"));
+    }
+
+    #[test]
+    fn a_flood_is_drawn_in_part_and_listed_in_full() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\n"));
+        let found: Vec<_> = (0..MOST_DRAWN + 2).map(|_| Diagnostic::new(Code::InvalidValue, "x").at(Span { source, start: 3, end: 4 })).collect();
+        let text = human(&found, &sources, false);
+        assert!(text.ends_with("a.yaml:1:4: error[invalid-value]: x\na.yaml:1:4: error[invalid-value]: x\n"), "{}", &text[text.len() - 200..]);
     }
 }

@@ -1,29 +1,49 @@
 //! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
-use super::findings::printable;
+use super::findings::{Each, printable};
 use crate::diag::{CODES, Code, CodeDoc, Diagnostic, Severity, Topic};
 use crate::source::{Location, SourceMap, Span};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// A log with one run: a rule for every finding there is, a result for every finding made.
-pub fn log(found: &[Diagnostic], sources: &SourceMap) -> Value {
-    let rules: Vec<&CodeDoc> = CODES.iter().filter(|doc| doc.topic == Topic::Finding).collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "ome",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|doc| rule(doc)).collect::<Vec<_>>(),
-            }},
-            // Columns of locations count characters.
-            "columnKind": "unicodeCodePoints",
-            "results": found.iter().map(|finding| result(finding, &rules, sources)).collect::<Vec<_>>(),
-        }],
-    })
+#[derive(Clone, Copy)]
+pub struct Log<'a> {
+    /// The findings.
+    pub found: &'a [Diagnostic],
+    /// The texts they stand in.
+    pub sources: &'a SourceMap,
+}
+
+impl Serialize for Log<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("$schema", "https://json.schemastore.org/sarif-2.1.0.json")?;
+        map.serialize_entry("version", "2.1.0")?;
+        map.serialize_entry("runs", &[Run(*self)])?;
+        map.end()
+    }
+}
+
+struct Run<'a>(Log<'a>);
+
+impl Serialize for Run<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rules: Vec<&CodeDoc> = CODES.iter().filter(|doc| doc.topic == Topic::Finding).collect();
+        let driver = json!({
+            "name": "ome",
+            "version": env!("CARGO_PKG_VERSION"),
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules.iter().map(|doc| rule(doc)).collect::<Vec<_>>(),
+        });
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("tool", &json!({ "driver": driver }))?;
+        // Columns of locations count characters.
+        map.serialize_entry("columnKind", "unicodeCodePoints")?;
+        map.serialize_entry("results", &Each(self.0.found, |finding: &Diagnostic| result(finding, &rules, self.0.sources)))?;
+        map.end()
+    }
 }
 
 fn rule(doc: &CodeDoc) -> Value {
@@ -139,7 +159,7 @@ mod tests {
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\nb: on\n"));
         let span = Span { source, start: 8, end: 10 };
         let finding = Diagnostic::new(Code::AmbiguousScalar, "x\u{1b}[2J").at(span).fix(span, "true");
-        let log = log(&[finding], &sources);
+        let log = serde_json::to_value(Log { found: &[finding], sources: &sources }).unwrap();
         let result = &log["runs"][0]["results"][0];
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], "ambiguous-scalar");

@@ -12,10 +12,9 @@ use crate::load;
 use crate::pipeline::{Depth, Planner, Renderer};
 use crate::policy::Semantics;
 use crate::render::accept::accept;
-use crate::report::{SCHEMA_VERSION, findings, github, junit, sarif};
+use crate::report::{findings, github, junit, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
-use serde_json::json;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -123,11 +122,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let summary = findings::summary(&found);
             io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
         }
-        Format::Json => {
-            let all: Vec<_> = found.iter().map(|finding| findings::json(finding, sources)).collect();
-            io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "findings": all }))?;
-        }
-        Format::Sarif => io.print_json(&sarif::log(&found, sources))?,
+        Format::Json => io.print_json(&findings::Document { found: &found, sources })?,
+        Format::Sarif => io.print_json(&sarif::Log { found: &found, sources })?,
         Format::Github => io.print(&github::commands(&found, sources))?,
         Format::Junit => io.print(&junit::suites(&found, sources, least))?,
     }
