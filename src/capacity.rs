@@ -87,6 +87,9 @@ fn asked(container: &Node) -> Vec<(EcoString, i64)> {
     found
 }
 
+/// One pod, in thousandths.
+const ONE_POD: i64 = 1000;
+
 /// What a node has left.
 #[derive(Clone, Debug)]
 struct Room {
@@ -162,7 +165,6 @@ impl Room {
         if count <= 0 || !self.admits(demand) {
             return 0;
         }
-        const ONE_POD: i64 = 1000;
         let free = |name: &str| self.free.iter().find(|(known, _)| known == name).map(|(_, amount)| *amount);
         let by_resource = demand.resources.iter().filter(|(_, amount)| *amount > 0).map(|(name, amount)| free(name).unwrap_or(0).max(0) / amount);
         // A node that does not state its pods takes as many as there are.

@@ -68,7 +68,8 @@ pub(super) struct Group {
     pub(super) revision: Id,
     pub(super) status: Status,
     pub(super) roles: Vec<GroupRole>,
-    pub(super) pod_group: bool,
+    /// It has a PodGroup.
+    pub(super) gang: bool,
     /// Nothing changed since its roles were last looked at, so that looking again would change nothing.
     pub(super) settled: bool,
     /// All its Services are there.
@@ -81,7 +82,7 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(ordinal: i64, revision: Id, began: (u32, Cause)) -> Self {
-        Self { ordinal, revision, status: Status::Creating, roles: Vec::new(), pod_group: false, settled: false, served: false, touched: true, began }
+        Self { ordinal, revision, status: Status::Creating, roles: Vec::new(), gang: false, settled: false, served: false, touched: true, began }
     }
 
     pub(super) fn role(&self, name: Id) -> &[Replica] {

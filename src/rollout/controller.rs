@@ -50,7 +50,7 @@ impl Cluster {
             return;
         }
         for position in 0..self.groups.len() {
-            if self.groups[position].status != Status::Deleting && !self.groups[position].pod_group {
+            if self.groups[position].status != Status::Deleting && !self.groups[position].gang {
                 self.create_pod_group(self.groups[position].ordinal, Cause::Upkeep, Reason::Upkeep);
             }
         }

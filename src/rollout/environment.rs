@@ -208,11 +208,11 @@ impl Cluster {
         // Quirk: without a topology and without minima all PodGroups are deleted once; the reconcile makes them anew.
         if before.is_some() && old.topology && !self.target.topology && !self.target.gang_minimum {
             let mut going: Vec<(EcoString, i64)> =
-                self.groups.iter().filter(|group| group.pod_group).map(|group| (names::group("", group.ordinal), group.ordinal)).collect();
+                self.groups.iter().filter(|group| group.gang).map(|group| (names::group("", group.ordinal), group.ordinal)).collect();
             going.sort_unstable();
             for (_, ordinal) in going {
                 if let Some(group) = self.group_mut(ordinal) {
-                    group.pod_group = false;
+                    group.gang = false;
                 }
                 self.note_group(Action::Delete, Kind::PodGroup, ordinal, Cause::Upkeep, Reason::TopologyRemoved);
             }

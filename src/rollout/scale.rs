@@ -22,10 +22,9 @@ fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reaso
     }
     let differ = candidates.iter().any(|candidate| candidate.cost != 0);
     let reason = |candidate: &Candidate| match rule {
-        ScaleDownRule::HighestOrdinal => Reason::SurplusOrdinal,
         ScaleDownRule::Cheapest if !candidate.running => Reason::SurplusNotRunning,
         ScaleDownRule::Cheapest if differ => Reason::SurplusCost(candidate.cost),
-        ScaleDownRule::Cheapest => Reason::SurplusOrdinal,
+        ScaleDownRule::HighestOrdinal | ScaleDownRule::Cheapest => Reason::SurplusOrdinal,
     };
     candidates.iter().map(|candidate| (candidate.ordinal, reason(candidate))).collect()
 }

@@ -270,11 +270,9 @@ impl Trace {
     /// event of stage `n` is in row `n + 2`: rows count from 1, and the first is before the change.
     pub fn group_steps(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| match (event.kind, event.cause) {
-            (Kind::ServingGroup, Cause::Groups) => event.action != Action::Ready,
-            (Kind::ServingGroup, Cause::Update | Cause::Recovery) => true,
+            (Kind::ServingGroup, Cause::Groups) | (Kind::Role, Cause::Roles) => event.action != Action::Ready,
+            (Kind::ServingGroup, Cause::Update | Cause::Recovery) | (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
             (Kind::ServingGroup, Cause::Roles | Cause::RoleUpdate | Cause::Upkeep) => event.action == Action::Wait,
-            (Kind::Role, Cause::Roles) => event.action != Action::Ready,
-            (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
             (Kind::Pod, Cause::Recovery) => self.pods_recover_alone,
             _ => false,
         })

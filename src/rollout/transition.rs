@@ -28,7 +28,7 @@ impl Cluster {
         let cause = if cause == Cause::Groups { self.owed_groups.pop().unwrap_or(cause) } else { cause };
         self.note_group(Action::Create, Kind::ServingGroup, ordinal, cause, reason);
         let mut group = Group::new(ordinal, revision, (self.stage, cause));
-        group.pod_group = self.orphans.remove(&ordinal);
+        group.gang = self.orphans.remove(&ordinal);
         let position = self.groups.partition_point(|other| other.ordinal < ordinal);
         self.groups.insert(position, group);
         self.places_changed();
@@ -46,9 +46,9 @@ impl Cluster {
     pub(super) fn create_pod_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
         if self.target.pod_groups
             && let Some(group) = self.group_mut(ordinal)
-            && !group.pod_group
+            && !group.gang
         {
-            group.pod_group = true;
+            group.gang = true;
             self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
         }
     }
@@ -111,7 +111,7 @@ impl Cluster {
         let Some(position) = self.position(ordinal) else { return };
         let group = &mut self.groups[position];
         let first = group.status != Status::Deleting;
-        let pod_group = std::mem::take(&mut group.pod_group);
+        let pod_group = std::mem::take(&mut group.gang);
         for role in &mut group.roles {
             for replica in &mut role.replicas {
                 if std::mem::replace(&mut replica.status, Status::Deleting) == Status::Running {

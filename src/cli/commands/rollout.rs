@@ -16,6 +16,7 @@ use crate::rollout::{Before, Scenario, fits};
 use clap::ValueEnum;
 use ecow::EcoString;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Annotation of a pod that says how much its deletion costs.
@@ -87,18 +88,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             });
         }
     }
-    match session.select(std::slice::from_ref(&args.name)) {
-        Ok(views) => inference_service(args, &session, &earlier, views[0], io),
-        Err(_) => {
-            let servings = session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
-            let services = session.world.catalog.services().iter().map(|views| views.of(session.semantics).name().as_str());
-            let near = nearest(&args.name, servings.chain(services));
-            Err(Failure::NotFound {
-                message: format!("no ModelServing or InferenceService `{}`", args.name),
-                help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
-            })
-        }
+    if let Ok(views) = session.select(std::slice::from_ref(&args.name)) {
+        return inference_service(args, &session, &earlier, views[0], io);
     }
+    let servings = session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
+    let services = session.world.catalog.services().iter().map(|views| views.of(session.semantics).name().as_str());
+    let near = nearest(&args.name, servings.chain(services));
+    Err(Failure::NotFound {
+        message: format!("no ModelServing or InferenceService `{}`", args.name),
+        help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
+    })
 }
 
 fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &ModelServing, io: &mut Io<'_>) -> Result<Outcome, Failure> {
@@ -277,7 +276,8 @@ fn waves_text(format: Format, name: &str, waves: &[Vec<String>; 4], workloads: &
     let mut out = if markdown { format!("**ome rollout** {name}\n\n") } else { format!("{name}\n\n") };
     for (wave, objects) in WAVES.iter().zip(waves) {
         let objects = if objects.is_empty() { "-".to_owned() } else { objects.join(", ") };
-        out.push_str(&if markdown { format!("1. **{wave}**: {objects}\n") } else { format!("{wave:<12} {objects}\n") });
+        // Writing into a string cannot fail.
+        _ = if markdown { writeln!(out, "1. **{wave}**: {objects}") } else { writeln!(out, "{wave:<12} {objects}") };
     }
     out.push('\n');
     let rows = workloads.iter().map(|workload| {
@@ -291,7 +291,7 @@ fn waves_text(format: Format, name: &str, waves: &[Vec<String>; 4], workloads: &
     });
     if markdown {
         out.push_str("| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
-        rows.for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));
+        rows.for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
     } else {
         out.push_str(&table::table(&["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"], rows, style));
     }

@@ -89,7 +89,7 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
     }
     if policy.controller_revisions && partition >= replicas && broken.is_none() {
         let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
-        diagnostics.push(defect(serving, said).at(serving.budget.partition.as_ref().and_then(|partition| partition.span())));
+        diagnostics.push(defect(serving, said).at(serving.budget.partition.as_ref().and_then(crate::api::Field::span)));
     }
     objects.extend(services);
     for object in &mut objects {

@@ -107,7 +107,8 @@ fn sha1(message: &[u8]) -> EcoString {
     let mut state: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     let mut padded = message.to_vec();
     padded.push(0x80);
-    padded.resize(padded.len().next_multiple_of(64) + if padded.len() % 64 > 56 || padded.len() % 64 == 0 { 64 } else { 0 } - 8, 0);
+    // The length goes into the last eight bytes of the last block.
+    padded.resize((padded.len() + 8).next_multiple_of(64) - 8, 0);
     padded.extend((message.len() as u64 * 8).to_be_bytes());
     for block in padded.chunks_exact(64) {
         let mut words = [0_u32; 80];
@@ -117,22 +118,24 @@ fn sha1(message: &[u8]) -> EcoString {
         for index in 16..80 {
             words[index] = (words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16]).rotate_left(1);
         }
-        let [mut a, mut b, mut c, mut d, mut e] = state;
+        let mut mixed = state;
         for (index, word) in words.iter().enumerate() {
+            let [first, second, third, fourth, fifth] = mixed;
             let (mix, constant) = match index / 20 {
-                0 => ((b & c) | (!b & d), 0x5a82_7999),
-                1 => (b ^ c ^ d, 0x6ed9_eba1),
-                2 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc_u32),
-                _ => (b ^ c ^ d, 0xca62_c1d6),
+                0 => ((second & third) | (!second & fourth), 0x5a82_7999),
+                1 => (second ^ third ^ fourth, 0x6ed9_eba1),
+                2 => ((second & third) | (second & fourth) | (third & fourth), 0x8f1b_bcdc_u32),
+                _ => (second ^ third ^ fourth, 0xca62_c1d6),
             };
-            let next = a.rotate_left(5).wrapping_add(mix).wrapping_add(e).wrapping_add(constant).wrapping_add(*word);
-            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
+            let next = first.rotate_left(5).wrapping_add(mix).wrapping_add(fifth).wrapping_add(constant).wrapping_add(*word);
+            mixed = [next, first, second.rotate_left(30), third, fourth];
         }
-        for (sum, part) in state.iter_mut().zip([a, b, c, d, e]) {
+        for (sum, part) in state.iter_mut().zip(mixed) {
             *sum = sum.wrapping_add(part);
         }
     }
-    state.iter().map(|word| format!("{word:08x}")).collect::<String>().into()
+    let [first, second, third, fourth, fifth] = state;
+    eco_format!("{first:08x}{second:08x}{third:08x}{fourth:08x}{fifth:08x}")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::plugins::{self, Place, Pod};
 use super::{names, rules};
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::policy::KthenaPolicy;
-use crate::render::build::node;
+use crate::render::build::{IntoNode, mapping, node};
 use crate::schema::{self, Library};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
@@ -121,7 +121,8 @@ fn put(map: &mut Map, key: &'static str, value: EcoString, rule: &'static Rule) 
 /// Writes the three variables behind those of every container; what the user wrote under their names goes.
 fn inject(spec: &mut Node, values: [EcoString; 3]) {
     let rule = &rules::ENVIRONMENT;
-    let added: Vec<Node> = INJECTED.iter().zip(values).filter_map(|(name, value)| node!(rule; { name: (*name), value: (value) })).collect();
+    let added: Vec<Node> =
+        INJECTED.into_iter().zip(values).map(|(name, value)| mapping([("name", name.into_node(rule)), ("value", value.into_node(rule))], rule)).collect();
     let Some(spec) = spec.as_map_mut() else { return };
     for key in ["initContainers", "containers"] {
         let Some(containers) = spec.get_mut(key).and_then(Node::as_list_mut) else { continue };

@@ -167,6 +167,18 @@ mod tests {
         assert_eq!(of_role(&decode), "868665b8d4");
     }
 
+    // Roles at random with their hashes, by Go, go-spew and k8s.io/api v0.34.2.
+    #[test]
+    fn hashes_of_any_role_are_those_of_go() {
+        let table = include_str!("../../../../testdata/kthena/revisions.jsonl");
+        assert!(table.lines().count() >= 60);
+        for line in table.lines() {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let role = Node::from_json(&row["role"], crate::yaml::Origin::Default(&crate::render::kthena::rules::POD));
+            assert_eq!(of_role(&role), row["hash"].as_str().unwrap(), "{line}");
+        }
+    }
+
     #[test]
     fn numbers_of_replicas_do_not_count() {
         let with = tree("{name: a, replicas: 3, maxUnavailable: 50%, partition: 1, workerReplicas: 0, entryTemplate: {spec: {containers: []}}}");

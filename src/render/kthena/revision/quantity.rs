@@ -118,7 +118,7 @@ fn decimal(whole: &str, fraction: &str, binary: Option<i64>, exponent: i64, nega
     let mut unscaled: u128 = format!("{whole}{fraction}").parse().unwrap_or(u128::MAX);
     let mut scale = i64::try_from(fraction.len()).ok()?;
     match binary {
-        Some(power) => unscaled = unscaled.checked_mul(1 << power).unwrap_or(u128::MAX),
+        Some(power) => unscaled = unscaled.saturating_mul(1 << power),
         None => scale -= exponent,
     }
     let mut computed = binary.is_some();
@@ -135,7 +135,7 @@ fn decimal(whole: &str, fraction: &str, binary: Option<i64>, exponent: i64, nega
             unscaled += u128::from(!exact);
         } else {
             while scale < -NANO {
-                unscaled = unscaled.checked_mul(10).unwrap_or(u128::MAX);
+                unscaled = unscaled.saturating_mul(10);
                 scale += 1;
             }
         }
