@@ -2,12 +2,16 @@
 //!
 //! [`human`] is the only place that names miette.
 
+use super::screen::drawable;
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceId, SourceMap};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::sync::Arc;
+
+pub use super::screen::printable;
 
 /// Sorts findings by file, place, code and message, and drops repeats.
 pub fn sort(found: &mut Vec<Diagnostic>, sources: &SourceMap) {
@@ -116,14 +120,6 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 }
 
-/// Text without control characters: no escape of an input reaches a terminal.
-pub fn printable(text: &str) -> String {
-    if text.chars().all(|c| !c.is_control() || c == '\n') {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if c.is_control() && c != '\n' { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect()
-}
-
 /// Findings as people read them: the text with the place marked, then the help.
 pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -136,7 +132,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
         let start = out.len();
         if handler.render_report(&mut out, &drawn).is_err() {
             out.truncate(start);
-            out.push_str(&diagnostic.message);
+            out.push_str(&printable(&diagnostic.message));
         }
         if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
             let _ = writeln!(out, "   in {}", printable(file));
@@ -146,7 +142,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
             let _ = writeln!(out, "   at {}:{}:{}: {}", printable(&place.file), place.line, place.column, excerpt(sources.text(span)));
         }
         for label in diagnostic.labels.iter().skip(1).filter(|label| Some(label.span.source) != diagnostic.span().map(|span| span.source)) {
-            let _ = writeln!(out, "   and {}: {}", sources.locate(label.span), label.text);
+            let _ = writeln!(out, "   and {}: {}", printable(&sources.locate(label.span).to_string()), printable(&label.text));
         }
         out.push('\n');
     }
@@ -179,19 +175,11 @@ fn excerpt(text: &str) -> String {
 
 fn named(id: SourceId, sources: &SourceMap) -> NamedSource<Arc<str>> {
     let source = sources.get(id);
-    let text: Arc<str> = if source.text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        // The same length in bytes, so that spans keep their places: every control character is one byte, or two in
-        // the C1 block.
-        source
-            .text
-            .chars()
-            .map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { if c.len_utf8() == 1 { "?" } else { "??" }.to_owned() } else { c.to_string() })
-            .collect::<String>()
-            .into()
-    } else {
-        source.text.clone()
+    let text: Arc<str> = match drawable(&source.text) {
+        Cow::Borrowed(_) => source.text.clone(),
+        Cow::Owned(text) => text.into(),
     };
-    NamedSource::new(&*source.name, text)
+    NamedSource::new(printable(&source.name), text)
 }
 
 /// "2 errors, 1 warning", or nothing when there is nothing to count.

@@ -16,6 +16,7 @@ pub mod junit;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;
+pub mod screen;
 pub mod serving;
 pub mod table;
 pub mod why;
