@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is talk. This is the only place that prints.
 
+use crate::report::screen::guarded;
 use std::io::{self, IsTerminal, Write};
 
 /// When to use colour.
@@ -83,19 +84,69 @@ impl<'a> Io<'a> {
         self.err
     }
 
-    /// Writes data.
+    /// Writes data, without what a terminal would obey.
     pub fn print(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes())
+        let colored = self.out_color();
+        self.out.write_all(guarded(text, colored).as_bytes())
     }
 
-    /// Writes talk; a closed stderr is nobody's problem.
+    /// Writes talk, without what a terminal would obey; a closed stderr is nobody's problem.
     pub fn say(&mut self, text: &str) {
-        let _ = self.err.write_all(text.as_bytes());
+        let colored = self.err_color();
+        let _ = self.err.write_all(guarded(text, colored).as_bytes());
     }
 
     /// Writes a JSON document.
     pub fn print_json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *self.out, value).map_err(io::Error::from)?;
+        serde_json::to_writer_pretty(Escaping(&mut *self.out), value).map_err(io::Error::from)?;
         self.out.write_all(b"\n")
+    }
+}
+
+/// Writes JSON with the control characters that JSON admits and terminals obey as escapes: U+007F to U+009F.
+struct Escaping<'a>(&'a mut dyn Write);
+
+impl Write for Escaping<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Both stand in strings only, and a string is written in whole characters.
+        let control = |at: &usize| bytes[*at] == 0x7f || (bytes[*at] == 0xc2 && bytes.get(at + 1).is_some_and(|next| (0x80..=0x9f).contains(next)));
+        let mut done = 0;
+        while let Some(at) = (done..bytes.len()).find(control) {
+            let (code, length) = if bytes[at] == 0x7f { (0x7f, 1) } else { (bytes[at + 1], 2) };
+            self.0.write_all(&bytes[done..at])?;
+            write!(self.0, "\\u{code:04x}")?;
+            done = at + length;
+        }
+        self.0.write_all(&bytes[done..])?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_no_character_that_a_terminal_obeys() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let value = serde_json::json!({ "a\u{9b}": "\u{1b}[2J\u{7f}\u{85}é\u{c2}" });
+        Io::plain(&mut out, &mut err).print_json(&value).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn text_without_colour_holds_no_escape() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut io = Io::plain(&mut out, &mut err);
+        io.set_color(ColorChoice::Never);
+        io.print("a\u{1b}[1m\n").unwrap();
+        io.say("b\u{9b}1m\n");
+        assert_eq!((out.as_slice(), err.as_slice()), (&b"a\\u{1b}[1m\n"[..], &b"b\\u{9b}1m\n"[..]));
     }
 }

@@ -13,6 +13,7 @@ pub use exit::Outcome;
 pub use failure::Failure;
 pub use io::{ColorChoice, Io};
 
+use crate::report::screen::printable;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
@@ -81,9 +82,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             if !failure.is_quiet() {
-                io.say(&format!("error: {failure}\n"));
+                io.say(&printable(&format!("error: {failure}\n")));
                 if let Some(help) = failure.help() {
-                    io.say(&format!("  help: {help}\n"));
+                    io.say(&printable(&format!("  help: {help}\n")));
                 }
             }
             failure.code()

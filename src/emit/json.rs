@@ -61,19 +61,19 @@ pub(super) fn line(out: &mut String, depth: usize) {
 fn string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    // Runs without anything special are copied whole.
-    while let Some(at) = rest.find(|c: char| matches!(c, '"' | '\\' | '\0'..='\u{1f}')) {
+    // Runs without anything special are copied whole. What a terminal would obey is escaped, though JSON admits some of it.
+    while let Some(at) = rest.find(|c: char| matches!(c, '"' | '\\' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')) {
         out.push_str(&rest[..at]);
-        let c = rest.as_bytes()[at];
+        let c = rest[at..].chars().next().unwrap_or_default();
         match c {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            _ => write!(out, "\\u{c:04x}").expect("writing to a string never fails"),
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ => write!(out, "\\u{:04x}", u32::from(c)).expect("writing to a string never fails"),
         }
-        rest = &rest[at + 1..];
+        rest = &rest[at + c.len_utf8()..];
     }
     out.push_str(rest);
     out.push('"');

@@ -2,6 +2,7 @@
 
 use super::SCHEMA_VERSION;
 use super::findings;
+use super::screen::Page;
 use super::table::{Style, table};
 use crate::diag::Diagnostic;
 use crate::protocol::{Endpoint, Entry, GrpcEndpoint, Proto};
@@ -49,10 +50,10 @@ pub fn json(services: &[ServiceEndpoints], proto: Option<&Proto>, found: &[Diagn
 
 /// A paragraph per service.
 pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) -> String {
-    let mut out = String::new();
-    for service in services {
-        if !out.is_empty() {
-            out.push('\n');
+    let mut out = Page::default();
+    for (position, service) in services.iter().enumerate() {
+        if position > 0 {
+            out.end_line();
         }
         let protocol = service.protocol.as_deref().unwrap_or("no protocol");
         let _ = writeln!(out, "{}/{}: {protocol}, model {}", service.namespace, service.name, service.model.as_deref().unwrap_or("unknown"));
@@ -70,7 +71,7 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
                 let place = endpoint.url.as_ref().unwrap_or(&endpoint.path);
                 vec![endpoint.verb.to_owned(), place.clone(), endpoint.purpose.to_owned()]
             });
-            out.push_str(&table(&["VERB", "URL", "PURPOSE"], rows, style));
+            out.draw(&table(&["VERB", "URL", "PURPOSE"], rows, style));
         }
         for endpoint in &service.endpoints {
             for (what, body) in [("request", &endpoint.request), ("response", &endpoint.response), ("error", &endpoint.error_response)] {
@@ -92,5 +93,5 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             }
         }
     }
-    findings::printable(&out)
+    out.finish()
 }

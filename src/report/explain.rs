@@ -1,6 +1,6 @@
 //! `ome explain` for people: the seven steps, then every candidate with the rule that decided about it.
 
-use super::findings::printable;
+use super::screen::Page;
 use super::table::{Style, table};
 use crate::decision::{Basis, Candidate, Verdict};
 use crate::pipeline::{Flip, Planned};
@@ -24,7 +24,7 @@ const NEAREST: usize = 8;
 
 /// One service.
 pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     let object = &planned.service.object;
     let _ = writeln!(out, "{}/{}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
     match planned.resolution.model {
@@ -38,13 +38,13 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
             let _ = writeln!(out, "model    {} {}  {}", model.object.id.kind, model.object.id.name, sources.locate(model.object.name_span()));
-            let _ = writeln!(out, "         {}", printable(&facts.join(" · ")));
+            let _ = writeln!(out, "         {}", facts.join(" · "));
         }
         None => out.push_str("model    none\n"),
     }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
-    let _ = writeln!(out, "protocol {}{}", printable(&protocol.name), if protocol.default { " (default)" } else { "" });
+    let _ = writeln!(out, "protocol {}{}", protocol.name, if protocol.default { " (default)" } else { "" });
     let by = decision.decided_by.map_or("", crate::decision::DecidedBy::as_str);
     match (decision.chosen, decision.basis) {
         (Some(runtime), Basis::Explicit) => {
@@ -64,25 +64,25 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
         (None, _) => out.push_str("runtime  none\n"),
     }
     for note in &decision.notes {
-        let _ = writeln!(out, "         {}", printable(&note.to_string()));
+        let _ = writeln!(out, "         {}", note);
     }
     if !decision.steps.is_empty() {
-        out.push('\n');
+        out.end_line();
         let rows = decision.steps.iter().map(|step| vec![heading(step.id), step.r#in.to_string(), step.out.to_string(), lost(step.r#in - step.out)]);
-        out.push_str(&table(&["STEP", "IN", "OUT", ""], rows, style));
+        out.draw(&table(&["STEP", "IN", "OUT", ""], rows, style));
     }
     if !decision.candidates.is_empty() {
-        out.push('\n');
-        out.push_str(&candidates(&decision.candidates, detail, sources, style));
+        out.end_line();
+        out.draw(&candidates(&decision.candidates, detail, sources, style));
     }
     if let Some(error) = &planned.error {
-        let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), printable(&error.message));
+        let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), error.message);
         if let Some(help) = &error.help {
-            let _ = writeln!(out, "  help: {}", printable(help));
+            let _ = writeln!(out, "  help: {}", help);
         }
     }
     if let Some(difference) = &planned.controller {
-        let _ = write!(out, "\n{}\n", printable(&difference.to_string()));
+        let _ = write!(out, "\n{}\n", difference);
     }
     for component in &planned.components {
         let _ = writeln!(
@@ -96,12 +96,12 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
             if component.gpus == 1 { "GPU" } else { "GPUs" },
         );
     }
-    out
+    out.finish()
 }
 
 /// What would make the runtime asked about win.
 pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
-    let mut out = String::new();
+    let mut out = Page::default();
     match &flip.edits {
         Ok(edits) if edits.is_empty() => out.push_str("\nit wins as it is\n"),
         Ok(edits) => {
@@ -115,10 +115,10 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
             }
         }
         Err(reason) => {
-            let _ = write!(out, "\nno edit of it makes it win: {}\n", printable(reason));
+            let _ = write!(out, "\nno edit of it makes it win: {}\n", reason);
         }
     }
-    out
+    out.finish()
 }
 
 fn versioned(name: &str, version: Option<&str>) -> String {
@@ -139,7 +139,8 @@ fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, styl
     let (eligible, rejected): (Vec<_>, Vec<_>) = found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
     let shown = if detail == Detail::Nearest { NEAREST.min(rejected.len()) } else { rejected.len() };
     let rows = eligible.iter().chain(&rejected[..shown]).map(|candidate| row(candidate, sources));
-    let mut out = table(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], rows, style);
+    let mut out = Page::default();
+    out.draw(&table(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], rows, style));
     if shown < rejected.len() {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for candidate in &rejected[shown..] {
@@ -152,11 +153,11 @@ fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, styl
     }
     if detail == Detail::Comparisons {
         for candidate in found {
-            out.push('\n');
-            out.push_str(&comparisons(candidate, sources, style));
+            out.end_line();
+            out.draw(&comparisons(candidate, sources, style));
         }
     }
-    out
+    out.finish()
 }
 
 fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
@@ -184,9 +185,10 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
 }
 
 fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> String {
-    let mut out = format!("{}\n", candidate.runtime.object.id);
+    let mut out = Page::default();
+    let _ = writeln!(out, "{}", candidate.runtime.object.id);
     for rejection in &candidate.reasons {
-        let _ = writeln!(out, "  {}: {}", rejection.reason.code().as_str(), printable(&rejection.reason.to_string()));
+        let _ = writeln!(out, "  {}: {}", rejection.reason.code().as_str(), rejection.reason);
     }
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
         Some((text, origin)) => match origin.span() {
@@ -201,7 +203,7 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> 
         })
     });
     if !candidate.entries.is_empty() {
-        out.push_str(&table(&["ENTRY", "ATTRIBUTE", "MODEL", "RUNTIME", "RESULT"], rows, style));
+        out.draw(&table(&["ENTRY", "ATTRIBUTE", "MODEL", "RUNTIME", "RESULT"], rows, style));
     }
-    out
+    out.finish()
 }

@@ -2,14 +2,18 @@
 //!
 //! [`human`] is the only place that names miette.
 
+use super::screen::drawable;
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{Source, SourceId, SourceMap};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceSpan, SpanContents};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
+
+pub use super::screen::printable;
 
 /// Sorts findings by file, place, code and message, and drops repeats.
 pub fn sort(found: &mut Vec<Diagnostic>, sources: &SourceMap) {
@@ -145,14 +149,6 @@ impl miette::Diagnostic for Drawn<'_> {
     }
 }
 
-/// Text without control characters: no escape of an input reaches a terminal.
-pub fn printable(text: &str) -> String {
-    if text.chars().all(|c| !c.is_control() || c == '\n') {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if c.is_control() && c != '\n' { format!("\\u{{{:x}}}", u32::from(c)) } else { c.to_string() }).collect()
-}
-
 /// Findings as people read them: the text with the place marked, then the help.
 pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -169,7 +165,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
         let start = out.len();
         if handler.render_report(&mut out, &drawn).is_err() {
             out.truncate(start);
-            out.push_str(&diagnostic.message);
+            out.push_str(&printable(&diagnostic.message));
         }
         if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
             let _ = writeln!(out, "   in {}", printable(file));
@@ -253,21 +249,12 @@ impl miette::SourceCode for Excerpt<'_> {
     }
 }
 
-/// A text without control characters. Every one is one byte, or two in the C1 block, and so is what stands for it.
+/// A text that can be drawn, byte for byte as long, so that places stay.
 fn tame(text: &Arc<str>) -> Arc<str> {
-    let wild = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-    if !text.chars().any(wild) {
-        return text.clone();
+    match drawable(text) {
+        Cow::Borrowed(_) => text.clone(),
+        Cow::Owned(text) => text.into(),
     }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match (wild(c), c.len_utf8()) {
-            (false, _) => out.push(c),
-            (true, 1) => out.push('?'),
-            (true, _) => out.push_str("??"),
-        }
-    }
-    out.into()
 }
 
 /// "2 errors, 1 warning", or nothing when there is nothing to count.

@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;
+pub mod screen;
 pub mod serving;
 pub mod table;
 pub mod why;

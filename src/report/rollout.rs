@@ -1,6 +1,7 @@
 //! `rollout`: JSON, a timeline for terminals, Markdown, and one page of HTML.
 
 use super::SCHEMA_VERSION;
+use super::screen::{Page, printable};
 use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::policy::{KthenaProfile, Semantics};
@@ -326,27 +327,28 @@ impl Rollout<'_> {
 
     /// A timeline that is read at a glance.
     pub fn text(&self, style: Style) -> String {
-        let mut out = format!("{}\n\n", self.title());
+        let mut out = Page::default();
+        let _ = write!(out, "{}\n\n", self.title());
         let rows = &self.trace().rows;
         if !rows.is_empty() {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
-            out.push_str(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
+            out.draw(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
             out.push_str("○ old  ◐ in progress  ● as wanted; lowest ordinal left\n\n");
         }
         for line in self.summary() {
             let _ = writeln!(out, "{line}");
         }
-        out
+        out.finish()
     }
 
     /// The order of requests, one per line.
     pub fn steps_text(&self) -> String {
-        let mut out = String::new();
+        let mut out = Page::default();
         for event in self.trace().requests() {
             let _ =
                 writeln!(out, "{:>5}  {:<7} {:<9} {}  ({})", event.stage, event.action.as_str(), event.kind.as_str(), self.trace().name(event), event.reason);
         }
-        out
+        out.finish()
     }
 
     /// A table that fits a pull request comment.
@@ -362,7 +364,7 @@ impl Rollout<'_> {
         for line in self.summary() {
             let _ = writeln!(out, "- {line}");
         }
-        out
+        printable(&out)
     }
 
     /// One page without anything from elsewhere.

@@ -1,5 +1,6 @@
 //! ModelServings in `plan`: groups, roles, gangs, what fits.
 
+use super::screen::{Page, printable};
 use super::table::{Style, table};
 use crate::api::serving_names as names;
 use crate::pipeline::PlannedServing;
@@ -84,7 +85,8 @@ const TITLES: [&str; 7] = ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "G
 
 /// ModelServings for people.
 pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
-    let mut out = table(&TITLES, planned.iter().map(|planned| cells(planned).to_vec()), style);
+    let mut out = Page::default();
+    out.draw(&table(&TITLES, planned.iter().map(|planned| cells(planned).to_vec()), style));
     for planned in planned {
         if let (Some(fits), Some(gang)) = (&planned.fits, &planned.gang) {
             let pods = format!("{} pods", gang.min_member);
@@ -97,7 +99,7 @@ pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
             }
         }
     }
-    out
+    out.finish()
 }
 
 /// ModelServings as a table of Markdown.
@@ -106,5 +108,5 @@ pub fn markdown(planned: &[PlannedServing<'_>]) -> String {
     for planned in planned {
         _ = writeln!(out, "| {} |", cells(planned).join(" | "));
     }
-    out
+    printable(&out)
 }

@@ -1,6 +1,6 @@
 //! Tables for people.
 
-use super::findings::printable;
+use super::screen::{Page, printable};
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
@@ -49,10 +49,11 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
 
 /// `ome plan` for people: a header, one row per component, what goes wrong, a summary.
 pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: Style) -> String {
-    let mut out = format!("semantics: {semantics}{header}\n\n");
+    let mut out = Page::default();
+    let _ = write!(out, "semantics: {semantics}{header}\n\n");
     if planned.is_empty() {
         out.push_str("no services\n");
-        return out;
+        return out.finish();
     }
     let rows = planned.iter().flat_map(|planned| {
         let model = planned.resolution.model.map_or("-".to_owned(), |model| model.object.id.name.to_string());
@@ -91,14 +92,14 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
                 .collect()
         }
     });
-    out.push_str(&table(&["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS"], rows, style));
+    out.draw(&table(&["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS"], rows, style));
     let remarks: Vec<String> = planned.iter().flat_map(remarks).collect();
     if !remarks.is_empty() {
-        out.push('\n');
+        out.end_line();
         out.push_str(&remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
-    out
+    out.finish()
 }
 
 /// `ome plan` as Markdown, for a pull request comment.
@@ -133,7 +134,7 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
         let _ = write!(out, "\n{}", remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
-    out
+    printable(&out)
 }
 
 fn replicas(component: &PlannedComponent) -> String {
@@ -148,9 +149,9 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
     let name = format!("{}/{}", planned.service.namespace, planned.service.name());
     let mut out = Vec::new();
     if let Some(error) = &planned.error {
-        out.push(format!("{name}: error: {}\n", printable(&error.message)));
+        out.push(format!("{name}: error: {}\n", error.message));
         if let Some(help) = &error.help {
-            out.push(format!("  help: {}\n", printable(help)));
+            out.push(format!("  help: {}\n", help));
         }
     }
     if !planned.resolution.runtime.guaranteed {
@@ -159,7 +160,7 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
         }
     }
     if let Some(difference) = &planned.controller {
-        out.push(format!("{name}: {}\n", printable(&difference.to_string())));
+        out.push(format!("{name}: {}\n", difference));
     }
     out
 }

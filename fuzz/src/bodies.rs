@@ -1,0 +1,263 @@
+//! What each fuzz target does with its bytes.
+//!
+//! In: bytes of anybody. Out: nothing, or a panic that says which promise is broken. The targets of `fuzz/` and the tests of
+//! `tests/it/hostile.rs` run the same functions; this file uses the public face of the library alone.
+
+use ome::check::{self, View};
+use ome::compose::{history::History, smp, template};
+use ome::diag::Diagnostic;
+use ome::load::{self, Request};
+use ome::pipeline::{self, Depth, Given, Planner, Renderer, World, plan_servings};
+use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, Semantics};
+use ome::quantity::{self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash, names as rules};
+use ome::report::{findings, github, json, junit, sarif, serving, table};
+use ome::source::SourceId;
+use ome::yaml::{Limits, Node, parse, split, write};
+use std::path::PathBuf;
+
+const BOTH: [Semantics; 2] = [Semantics::Documented, Semantics::Controller];
+
+/// The bytes as a text; what is not UTF-8 is replaced.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Every tree of a text.
+fn trees(text: &str) -> Vec<Node> {
+    let source = SourceId(0);
+    let limits = Limits::default();
+    split(source, text).value.into_iter().filter_map(|range| parse(source, text, range, &limits).value).collect()
+}
+
+/// What is read is written so that it reads the same.
+pub fn reader(bytes: &[u8]) {
+    for node in trees(&text(bytes)) {
+        let mut written = String::new();
+        write(&mut written, &node);
+        let again = trees(&written);
+        assert_eq!(again.len(), 1, "one document is written as one: {written:?}");
+        assert_eq!(again[0].to_json(), node.to_json(), "read again from {written:?}");
+    }
+}
+
+/// Everything that is read from standard input.
+fn world(bytes: &[u8], semantics: Semantics) -> World {
+    let mut input = bytes;
+    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut input, &Limits::default());
+    let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
+    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None, kthena })
+}
+
+/// Findings in every shape; every place of theirs lies in its text, and none lets an escape through.
+fn say(mut found: Vec<Diagnostic>, world: &World) {
+    let sources = &world.sources;
+    for span in found.iter().flat_map(|finding| &finding.labels).map(|label| label.span) {
+        let text = &sources.get(span.source).text;
+        assert!(text.get(span.start as usize..span.end as usize).is_some(), "{span:?} is a place in the text");
+    }
+    findings::sort(&mut found, sources);
+    for finding in &found {
+        let document = findings::json(finding, sources);
+        assert!(document["message"].as_str().is_some_and(|message| !message.is_empty()), "every finding says something");
+    }
+    harmless(&findings::human(&found, sources, false));
+    harmless(&github::commands(&found, sources));
+    harmless(&junit::suites(&found, sources, ome::diag::Severity::Error));
+    assert!(serde_json::to_string(&sarif::log(&found, sources)).is_ok(), "SARIF can be written");
+}
+
+/// No control character that a terminal would obey.
+fn harmless(text: &str) {
+    let obeyed = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+    assert_eq!(obeyed, None, "in {text:?}");
+}
+
+/// Bytes of a file become documents, documents objects.
+pub fn load(bytes: &[u8]) {
+    for semantics in BOTH {
+        let mut world = world(bytes, semantics);
+        let found = std::mem::take(&mut world.diagnostics);
+        say(found, &world);
+    }
+}
+
+/// Numbers with units: what is accepted has one spelling, which is accepted too and means the same.
+pub fn quantity(bytes: &[u8]) {
+    let text = text(bytes);
+    if let Ok(quantity) = Quantity::parse(&text) {
+        let canonical = quantity.canonical();
+        let again = Quantity::parse(&canonical).unwrap_or_else(|error| panic!("{canonical:?}, written for {text:?}, is refused: {error}"));
+        assert_eq!(again.canonical(), canonical, "of {text:?}");
+        assert_eq!((quantity.value(), quantity.milli()), (again.value(), again.milli()), "of {text:?}");
+        let _ = (quantity.recomputed(), quantity.as_f64(), quantity.is_integer(), quantity.format());
+    }
+    let _ = Quantity::parse_field(&text);
+    if let Ok(memory) = Memory::parse(&text) {
+        let _ = (memory.gib(), memory.gib_rounded_up(), memory.quantity().canonical(), memory.saturating_mul(u64::MAX), memory.saturating_add(memory));
+    }
+    if let Ok(count) = ParamCount::parse(&text) {
+        assert!(count.as_f64() >= 0.0, "{text:?} counts something");
+    }
+    let _ = (ParamCount::parse_controller(&text), ParamCount::suggestion(&text));
+    if let Ok(percent) = IntOrPercent::parse_percent(&text) {
+        for total in [0, 1, i64::MAX] {
+            let _ = (percent.scaled(total, Rounding::Up), percent.scaled(total, Rounding::Down));
+        }
+    }
+}
+
+/// The bytes as two texts, apart at the first line feed.
+fn two(bytes: &[u8]) -> (String, String) {
+    let text = text(bytes);
+    let (first, second) = text.split_once('\n').unwrap_or((&text, &text));
+    (first.to_owned(), second.to_owned())
+}
+
+/// Versions of a runtime and of a model: an order is one from both sides.
+pub fn version(bytes: &[u8]) {
+    let (runtime, model) = two(bytes);
+    let _ = (quantity::validate_documented(&runtime), quantity::matches_documented(&runtime, &model));
+    for operator in [Operator::Equal, Operator::GreaterThan, Operator::GreaterThanOrEqual] {
+        let _ = quantity::matches_controller(&runtime, operator, &model);
+    }
+    if let (Ok(runtime), Ok(model)) = (Version::parse_controller(&runtime), Version::parse_controller(&model)) {
+        assert_eq!(runtime.compare(&model), model.compare(&runtime).reverse());
+    }
+}
+
+/// Names, labels, selectors and the names made of them.
+pub fn names(bytes: &[u8]) {
+    let (name, rest) = two(bytes);
+    let strict = [rules::dns1123_label, rules::dns1123_subdomain, rules::dns1035_label, rules::label_value, rules::qualified_name];
+    for rule in strict {
+        if rule(&name).is_empty() {
+            assert!(!name.contains("..") && !name.contains(|c: char| c.is_control() || c.is_whitespace()), "{name:?} is a name");
+        }
+    }
+    for rule in [
+        rules::wildcard_dns1123_subdomain,
+        rules::namespace,
+        rules::service_account,
+        rules::service_name,
+        rules::generate_name_subdomain,
+        rules::generate_name_label,
+        rules::label_key,
+        rules::annotation_key,
+        rules::finalizer,
+        rules::path_segment_name,
+        rules::path_segment_prefix,
+        rules::port_name,
+        rules::env_var_name,
+        rules::relaxed_env_var_name,
+        rules::config_map_key,
+        rules::c_identifier,
+        rules::http_header_name,
+        rules::percent,
+    ] {
+        let _ = rule(&name);
+    }
+    for rule in [rules::fully_qualified_domain_name, rules::fully_qualified_name, rules::domain_prefixed_path, rules::ip_address] {
+        let _ = rule(&name);
+    }
+    assert!(hash::truncate63(&name).len() <= 63 || name.len() <= 63);
+    let _ = (hash::limit(&name, 20), hash::tail(&name, 5), hash::short_hash(&name), hash::model_ready_label(Some(&rest), &name));
+    if let Ok(selector) = Selector::parse(&name) {
+        let _ = selector.matches(|_| Some(rest.as_str()));
+        let _ = selector.matches(|_| None);
+    }
+}
+
+/// Placeholders, by the documents and by the controller, in a string and in a container.
+pub fn template(bytes: &[u8]) {
+    let text = text(bytes);
+    let metadata = template::Metadata {
+        name: "na<me",
+        namespace: "name\"space",
+        labels: [("team", "a&b"), ("a/b", "")].into_iter().collect(),
+        ..template::Metadata::default()
+    };
+    let values = template::DomainValues { name: "name", namespace: "namespace", ingress_domain: "example.com", ..template::DomainValues::default() };
+    let refused = !template::check_documented(&text).is_empty();
+    if template::expand_documented(&text, &metadata).is_ok() {
+        assert!(!refused, "what is expanded has nothing wrong: {text:?}");
+    }
+    let _ = (template::variables(&text), template::domain(&text, &values), template::path(&text, "name", "namespace"));
+    let json = serde_json::json!({ "name": "runner", "args": [text, "{{.Name}}"], "env": [{ "name": "A", "value": text }] });
+    let mut containers = vec![Node::from_json(&json, ome::yaml::Origin::File(ome::source::Span { source: SourceId(0), start: 0, end: 0 }))];
+    containers.extend(trees(&text).into_iter().filter(|node| node.as_map().is_some()));
+    for container in &containers {
+        let _ = template::check_container(container);
+        for mode in [template::Mode::Documented, template::Mode::Controller] {
+            let _ = template::expand_container(container, &metadata, mode);
+        }
+    }
+}
+
+/// Two trees are merged with and without a type; the same twice, and nothing of the base is lost where the patch is empty.
+pub fn merge(bytes: &[u8]) {
+    let trees = trees(&text(bytes));
+    let [base, patch, ..] = trees.as_slice() else { return };
+    for ty in [None, ome::schema::structure("Container"), ome::schema::structure("PodSpec")] {
+        let mut history = History::new();
+        let recorded = smp::merge(base.clone(), patch, ty, &mut history);
+        assert_eq!(recorded, smp::merge(base.clone(), patch, ty, &mut ()), "recording changes nothing");
+        if let Ok(merged) = recorded {
+            let _ = merged.to_json();
+        }
+    }
+}
+
+/// All that `validate` finds, in every shape.
+pub fn validate(bytes: &[u8]) {
+    for semantics in BOTH {
+        let mut world = world(bytes, semantics);
+        let mut found = std::mem::take(&mut world.diagnostics);
+        let asked: Vec<_> = check::CHECKS.iter().flat_map(|check| check.codes).copied().collect();
+        found.extend(check::run(&View { catalog: &world.catalog, sources: &world.sources, semantics }, &asked));
+        check::spell_out(&mut found, &world.catalog);
+        let found = check::apply_allows(found, &world.sources, |_| true);
+        say(found, &world);
+    }
+}
+
+/// Services and ModelServings are planned and shown.
+pub fn plan(bytes: &[u8]) {
+    for semantics in BOTH {
+        let world = world(bytes, semantics);
+        let services: Vec<_> = world.catalog.services().iter().collect();
+        let mut planned = Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain);
+        let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
+        let servings: Vec<_> = world.catalog.model_servings().iter().collect();
+        let mut servings = plan_servings(&world.catalog, &servings, kthena);
+        let mut found: Vec<Diagnostic> = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
+        found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+        let document =
+            json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &servings, found: &found, sources: &world.sources };
+        assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
+        let style = table::Style { color: false, width: None };
+        harmless(&table::plan(semantics, "", &planned, style));
+        harmless(&table::plan_markdown(semantics, &planned));
+        harmless(&serving::text(&servings, style));
+        say(found, &world);
+    }
+}
+
+/// Whatever is rendered reads back as it was meant.
+pub fn render(bytes: &[u8]) {
+    for semantics in BOTH {
+        let world = world(bytes, semantics);
+        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        for views in world.catalog.services() {
+            let mut history = History::new();
+            let rendered = renderer.render(views, &mut history);
+            for object in &rendered.objects {
+                let mut written = String::new();
+                write(&mut written, &object.node);
+                let again = trees(&written);
+                assert_eq!(again.len(), 1, "one object is one document: {written}");
+                assert_eq!(again[0].to_json(), object.node.to_json(), "read again from {written}");
+            }
+            say(rendered.diagnostics, &world);
+        }
+    }
+}
