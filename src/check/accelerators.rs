@@ -43,12 +43,15 @@ pub(super) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
         if let Some(alias) = object.spec("nodeSelector") {
-            let finding = about(Code::FieldAlias, object, "`spec.nodeSelector` was read as `spec.discovery.nodeSelector`").help("write `discovery.nodeSelector`");
+            let finding =
+                about(Code::FieldAlias, object, "`spec.nodeSelector` was read as `spec.discovery.nodeSelector`").help("write `discovery.nodeSelector`");
             found.push(place(alias.origin, finding));
         }
         let own = &class.discovery;
         let silent = own.node_selector.as_ref().is_none_or(Node::is_empty) && own.terms.is_none() && own.affinity.is_none();
-        if silent && own.pci_vendor.is_none() && own.device_ids.is_empty()
+        if silent
+            && own.pci_vendor.is_none()
+            && own.device_ids.is_empty()
             && let Some(written) = object.spec("discovery")
         {
             let finding = about(Code::MatchesEveryNode, object, format!("class `{}` says nothing of its nodes and matches every one", class.name()));
@@ -56,13 +59,20 @@ pub(super) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
         let hex = |id: &str| id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         for id in own.pci_vendor.iter().chain(&own.device_ids).filter(|id| !hex(&id.value)) {
-            found.push(place(id.origin, about(Code::InvalidPciId, object, format!("`{}` is not four hexadecimal digits", id.value)).help("write it without `0x`, such as `10de`")));
+            found.push(place(
+                id.origin,
+                about(Code::InvalidPciId, object, format!("`{}` is not four hexadecimal digits", id.value)).help("write it without `0x`, such as `10de`"),
+            ));
         }
         if let (Some(id), Some(vendor)) = (&own.pci_vendor, &class.vendor)
             && let Some((_, owner)) = PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
             && !vendor.value.eq_ignore_ascii_case(owner)
         {
-            found.push(place(id.origin, about(Code::PciVendorMismatch, object, format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value)).help("correct one of the two")));
+            found.push(place(
+                id.origin,
+                about(Code::PciVendorMismatch, object, format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value))
+                    .help("correct one of the two"),
+            ));
         }
         let terms = own.terms.iter().flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
         for expression in terms {
@@ -94,14 +104,22 @@ pub(super) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             && let Some(text) = memory.scalar_text()
             && text.parse::<f64>().is_ok_and(|number| number < 4096.0)
         {
-            found.push(place(memory.origin, about(Code::UnitlessMemory, object, format!("memoryGB {text} has no unit and was read as GiB")).help(format!("write `{text}Gi`"))));
+            found.push(place(
+                memory.origin,
+                about(Code::UnitlessMemory, object, format!("memoryGB {text} has no unit and was read as GiB")).help(format!("write `{text}Gi`")),
+            ));
         }
-        for entry in node.entries().filter(|entry| !CAPABILITIES.contains(&entry.key.as_str()) && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix))) {
+        for entry in
+            node.entries().filter(|entry| !CAPABILITIES.contains(&entry.key.as_str()) && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix)))
+        {
             let hint = nearest(&entry.key, CAPABILITIES).map_or_else(|| "prefix it with its vendor".to_owned(), |near| format!("did you mean `{near}`?"));
             found.push(place(entry.key_origin, about(Code::UnknownCapability, object, format!("nobody knows the capability `{}`", entry.key)).help(hint)));
         }
-        if let Some(tier) = class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high")) {
-            found.push(place(tier.origin, about(Code::UnknownTier, object, format!("tier `{}` is none of low, medium, high and counts as medium", tier.value))));
+        if let Some(tier) =
+            class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high"))
+        {
+            found
+                .push(place(tier.origin, about(Code::UnknownTier, object, format!("tier `{}` is none of low, medium, high and counts as medium", tier.value))));
         }
         product(class, found);
     }
@@ -116,7 +134,10 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         if let (Some(owner), Some(named)) = (owner, named)
             && owner.id != named.id
         {
-            found.push(place(id.origin, about(Code::DeviceIdMismatch, object, format!("device {} is a {}, the class is a {}", id.value, owner.id, named.id)).help("delete the id")));
+            found.push(place(
+                id.origin,
+                about(Code::DeviceIdMismatch, object, format!("device {} is a {}, the class is a {}", id.value, owner.id, named.id)).help("delete the id"),
+            ));
         }
     }
     let Some(product) = class_product(class) else { return };
@@ -131,7 +152,9 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
             found.push(place(memory.origin, about(Code::CatalogueMismatch, object, text).help("correct the figure, or the product label")));
         }
     }
-    if let Some(version) = own.compute_capability.as_ref().filter(|version| !product.compute_capability.is_empty() && version.value != product.compute_capability) {
+    if let Some(version) =
+        own.compute_capability.as_ref().filter(|version| !product.compute_capability.is_empty() && version.value != product.compute_capability)
+    {
         let text = format!("{} has compute capability {}, the class says {}", product.id, product.compute_capability, version.value);
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
     }
@@ -157,7 +180,10 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
 /// Products of classes that nothing is known about.
 pub(super) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view).filter(|class| class_product(class).is_none()) {
-        found.push(about(Code::CatalogueUnknown, &class.object, format!("nothing is known about the product of class `{}`", class.name())).at(class.object.name_span()));
+        found.push(
+            about(Code::CatalogueUnknown, &class.object, format!("nothing is known about the product of class `{}`", class.name()))
+                .at(class.object.name_span()),
+        );
     }
 }
 
@@ -184,7 +210,10 @@ pub(super) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         }
         for entry in &runtime.accelerators.preference {
             if !(0..=100).contains(&entry.score.value) {
-                found.push(place(entry.score.origin, about(Code::ScoreRange, object, format!("score {} is outside 0..100", entry.score.value)).help("use 0 to 100, higher is better")));
+                found.push(place(
+                    entry.score.origin,
+                    about(Code::ScoreRange, object, format!("score {} is outside 0..100", entry.score.value)).help("use 0 to 100, higher is better"),
+                ));
             }
             for condition in &entry.conditions {
                 let expression = &condition.expression;
@@ -192,7 +221,8 @@ pub(super) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     None => about(Code::UnknownCondition, object, format!("nobody knows the condition `{}`", condition.key))
                         .help("known are modelSize, requestSize, quantization, modelFormat, modelArchitecture, component"),
                     Some(subject) if condition::parse(subject, &expression.value).is_none() => {
-                        about(Code::InvalidCondition, object, format!("`{}: {}` is no condition", condition.key, expression.value)).help("write a comparison such as `<30B`, `>=4096` or `7B-13B`")
+                        about(Code::InvalidCondition, object, format!("`{}: {}` is no condition", condition.key, expression.value))
+                            .help("write a comparison such as `<30B`, `>=4096` or `7B-13B`")
                     }
                     Some(_) => continue,
                 };
@@ -212,7 +242,8 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
     for entry in holder.get("acceleratorConfigurations").map(Node::items).unwrap_or_default() {
         match crate::dialect::ome::accelerator::configuration(entry) {
             None => {
-                let finding = about(Code::RequiredField, object, "an entry of acceleratorConfigurations has no `selector`").help("write `selector: {acceleratorClass: NAME}`");
+                let finding = about(Code::RequiredField, object, "an entry of acceleratorConfigurations has no `selector`")
+                    .help("write `selector: {acceleratorClass: NAME}`");
                 found.push(place(entry.origin, finding));
             }
             Some(configuration) => {
@@ -222,7 +253,8 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
             }
         }
         if let Some(command) = entry.at(&["runner", "command"]) {
-            let finding = about(Code::CommandInAcceleratorRunner, object, "a configuration for an accelerator cannot set a command").help("set `runner.args`, or the command of the runtime");
+            let finding = about(Code::CommandInAcceleratorRunner, object, "a configuration for an accelerator cannot set a command")
+                .help("set `runner.args`, or the command of the runtime");
             found.push(place(command.origin, finding));
         }
     }
@@ -239,12 +271,14 @@ pub(super) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(unknown_class(view, &service.object, "preferredClasses", name));
         }
         let router = service.component(crate::api::ComponentKind::Router);
-        let containers = router.into_iter().flat_map(|router| router.get("runner").into_iter().chain(router.get("containers").map(Node::items).unwrap_or_default()));
+        let containers =
+            router.into_iter().flat_map(|router| router.get("runner").into_iter().chain(router.get("containers").map(Node::items).unwrap_or_default()));
         for container in containers {
             let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
             let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);
             if let Some(entry) = amounts.find(|entry| facts::is_accelerator(&entry.key)) {
-                let finding = about(Code::RouterRequestsGpu, &service.object, format!("the router asks for {}", entry.key)).help("routers run on CPUs: delete the resource");
+                let finding = about(Code::RouterRequestsGpu, &service.object, format!("the router asks for {}", entry.key))
+                    .help("routers run on CPUs: delete the resource");
                 found.push(place(entry.key_origin, finding));
             }
         }
@@ -267,7 +301,7 @@ mod tests {
             ("{discovery: {}, capabilities: {memoryGB: 80Gi}}", vec![Code::MatchesEveryNode]),
             ("{nodeSelector: {a: b}, capabilities: {memoryGB: 40}}", vec![Code::FieldAlias, Code::UnitlessMemory]),
             ("{vendor: nvidia, discovery: {pciVendorID: '1002'}, capabilities: {}}", vec![Code::PciVendorMismatch]),
-            ("{discovery: {pciVendorID: 0x10de}, capabilities: {}}", vec![Code::InvalidPciId]),
+            ("{discovery: {pciVendorID: '0x10de'}, capabilities: {}}", vec![Code::InvalidPciId]),
             ("{discovery: {nodeSelector: {a: b}}, capabilities: {speed: 1}, cost: {tier: cheap}}", vec![Code::UnknownCapability, Code::UnknownTier]),
             ("{discovery: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}}, capabilities: {memoryGB: 96Gi}}", vec![Code::CatalogueMismatch]),
         ] {
