@@ -4,6 +4,7 @@
 //! document it comes from, a function. This room reads no file, changes nothing, and looks at a service only as far as it
 //! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
 
+mod accelerators;
 mod allow;
 mod baseline;
 mod component;
@@ -95,6 +96,43 @@ pub static CHECKS: &[Check] = &[
         cite: "CONTRACT-tools; ome-selection 3.4",
         run: references::dangling,
     },
+    Check {
+        codes: &[Code::FieldAlias, Code::MatchesEveryNode, Code::InvalidPciId, Code::PciVendorMismatch, Code::OperatorNotKubernetes],
+        on_demand: false,
+        cite: "S2-026, S2-080, S2-087, S2-089",
+        run: accelerators::discovery,
+    },
+    Check {
+        codes: &[
+            Code::FieldAlias,
+            Code::UnitlessMemory,
+            Code::UnknownCapability,
+            Code::UnknownTier,
+            Code::DeviceIdMismatch,
+            Code::CountedPerDie,
+            Code::CatalogueMismatch,
+            Code::Tf32Figure,
+            Code::SparseFigure,
+        ],
+        on_demand: false,
+        cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
+        run: accelerators::capabilities,
+    },
+    Check { codes: &[Code::CatalogueUnknown], on_demand: true, cite: "S2-134", run: accelerators::unknown_products },
+    Check {
+        codes: &[
+            Code::AcceleratorNotFound,
+            Code::ScoreRange,
+            Code::UnknownCondition,
+            Code::InvalidCondition,
+            Code::RequiredField,
+            Code::CommandInAcceleratorRunner,
+        ],
+        on_demand: false,
+        cite: "S2-042, S2-095 to S2-099",
+        run: accelerators::requirements,
+    },
+    Check { codes: &[Code::AcceleratorNotFound, Code::RouterRequestsGpu], on_demand: false, cite: "S2-054, S2-127", run: accelerators::services },
     Check { codes: &[Code::NoRuntimeForModel], on_demand: false, cite: "CONTRACT-tools", run: references::unserved_models },
     Check { codes: &[Code::RuntimeForNoModel], on_demand: true, cite: "CONTRACT-tools", run: references::unused_runtimes },
 ];

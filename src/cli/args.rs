@@ -123,7 +123,7 @@ impl AcceleratorArgs {
     ///
     /// # Errors
     /// An unknown gate, a size that is none.
-    pub fn options(&self) -> Result<AcceleratorOptions, Failure> {
+    pub(crate) fn options(&self) -> Result<AcceleratorOptions, Failure> {
         let mut off = false;
         for gate in &self.feature_gates {
             match gate.split_once('=') {

@@ -154,4 +154,22 @@ mod tests {
             assert_eq!(nominal_of(Memory(mib << 20)).whole_gib(), gib, "{mib}");
         }
     }
+
+    /// The built-in classes hold the same figures.
+    #[test]
+    fn built_in_classes_agree() {
+        let mut seen = 0;
+        for (_, text) in crate::builtin::files() {
+            let Ok(class) = serde_yaml::from_str::<serde_json::Value>(text) else { continue };
+            let Some(product) = class["metadata"]["name"].as_str().and_then(by_id).filter(|_| class["kind"] == "AcceleratorClass") else { continue };
+            seen += 1;
+            let own = &class["spec"]["capabilities"];
+            assert_eq!(own["memoryGB"], format!("{}Gi", product.nominal_gib), "{}", product.id);
+            assert_eq!(own["memoryBandwidthGBps"].as_str().and_then(|text| text.parse().ok()), Some(product.bandwidth), "{}", product.id);
+            if let Some(version) = own["computeCapability"].as_str() {
+                assert_eq!(version, product.compute_capability, "{}", product.id);
+            }
+        }
+        assert_eq!(seen, PRODUCTS.len());
+    }
 }

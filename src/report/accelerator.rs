@@ -1,8 +1,10 @@
 //! The choice of an accelerator as JSON (conformance README, CONTRACT-s2).
 
 use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy};
+use crate::diag::Code;
 use crate::machines::{self, Machine};
 use crate::pipeline::{Depth, Planned};
+use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -80,4 +82,20 @@ pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
         })
         .collect();
     Value::Object(totals)
+}
+
+/// The requirements of a choice that failed, each with its place: ` (supportedClasses [a] at runtime.yaml:9:5; …)`.
+pub(super) fn bounds(planned: &Planned<'_>, sources: &SourceMap) -> String {
+    if planned.error.as_ref().is_none_or(|error| error.code != Code::NoCompatibleAccelerator) {
+        return String::new();
+    }
+    let failed = planned.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
+    let requirements = failed.flat_map(|decision| &decision.requirements).filter(|requirement| requirement.key != "strategy");
+    let bounds: Vec<String> = requirements
+        .filter_map(|requirement| {
+            let span = requirement.value.origin.span()?;
+            Some(format!("{} {} at {}", requirement.key, requirement.value.to_json(), sources.locate(span)))
+        })
+        .collect();
+    if bounds.is_empty() { String::new() } else { format!(" ({})", bounds.join("; ")) }
 }

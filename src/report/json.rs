@@ -102,7 +102,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(component).collect::<Vec<_>>(),
-        "error": planned.error.as_ref().map(error),
+        "error": planned.error.as_ref().map(|found| error(found, &super::accelerator::bounds(planned, sources))),
     });
     if let Some(difference) = &planned.controller {
         out["controller"] = controller(difference);
@@ -110,8 +110,8 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
     out
 }
 
-fn error(error: &ServiceError) -> Value {
-    json!({ "code": error.code.as_str(), "message": error.message, "help": error.help })
+fn error(error: &ServiceError, bounds: &str) -> Value {
+    json!({ "code": error.code.as_str(), "message": format!("{}{bounds}", error.message), "help": error.help })
 }
 
 fn controller(difference: &Difference) -> Value {

@@ -12,7 +12,8 @@ pub(crate) mod accelerator;
 mod model;
 mod runtime;
 
-pub use accelerator::condition::tokens;
+pub use accelerator::condition::{self, tokens};
+pub(crate) use accelerator::known::product_of as class_product;
 pub use runtime::{Request, Trace};
 
 use crate::api::{ComponentKind, Model, Runtime, Service};

@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Also report runtimes that serve no loaded model.
     #[arg(long)]
     unused: bool,
+    /// Also say which products of accelerator classes nothing is known about.
+    #[arg(long)]
+    unknown_products: bool,
     /// Leave out the findings that this file holds.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -157,6 +160,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     let catalog = &session.world.catalog;
     let mut asked = rules.to_vec();
     asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
+    asked.extend(args.unknown_products.then_some(Code::CatalogueUnknown));
     let mut later = check::run(&View { catalog, sources: &session.world.sources, semantics: session.semantics }, &asked);
     let services = session.select(&[])?;
     let planner = Planner::new(catalog, session.semantics);

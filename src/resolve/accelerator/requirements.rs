@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 /// Accelerators of one node when no Node says otherwise (accelerators.md 3.6).
 const PER_NODE: u64 = 8;
 /// Strategies in the order of the document.
-pub const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
+pub(crate) const STRATEGIES: [&str; 3] = ["performance", "cost", "balanced"];
 
 static DEFAULT_STRATEGY: Rule = Rule { id: "default-strategy", text: "The strategy is balanced when nobody says.", cite: "S2-094" };
 
@@ -156,7 +156,7 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
 }
 
 /// The finding about a strategy that is none.
-pub fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
+pub(crate) fn unknown_strategy(field: &Field<EcoString>) -> Diagnostic {
     Diagnostic::new(Code::UnknownStrategy, format!("unknown strategy `{}`: use one of {}", field.value, STRATEGIES.join(", ")))
         .at(field.span())
         .help(nearest(&field.value, STRATEGIES).map_or_else(|| "without one it is balanced".to_owned(), |near| format!("did you mean `{near}`?")))
