@@ -1,9 +1,9 @@
 //! `ome convert`: deprecated forms rewritten in the current one.
 
+use crate::api::Api;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::api::Api;
 use crate::dialect::{kserve, ome};
 use crate::emit::stream;
 use crate::yaml::{Entry, Node};

@@ -158,8 +158,7 @@ fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
 
 /// Everything the run reports, but for the baseline.
 /// Remarks on what services become; `plan` and `explain` make them.
-const PLAN_ONLY: [Code; 5] =
-    [Code::ModelmeshOnlyField, Code::ProbeTwoHandlers, Code::AlsoServesV2, Code::NeedsKnativeActivator, Code::NeedsClusterStatus];
+const PLAN_ONLY: [Code; 5] = [Code::ModelmeshOnlyField, Code::ProbeTwoHandlers, Code::AlsoServesV2, Code::NeedsKnativeActivator, Code::NeedsClusterStatus];
 
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
     let catalog = &session.world.catalog;
