@@ -20,7 +20,10 @@ const SEMANTICS: Semantics = Semantics::Documented;
 
 fn read(text: &str) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    pipeline::read(loaded, &Given { semantics: SEMANTICS, namespace: "default".into(), protocol: None, kthena: &ome::policy::KTHENA_SEED })
+    pipeline::read(
+        loaded,
+        &Given { semantics: SEMANTICS, namespace: "default".into(), protocol: None, deployment_mode: None, kthena: &ome::policy::KTHENA_SEED },
+    )
 }
 
 fn stages(criterion: &mut Criterion) {

@@ -89,6 +89,8 @@ pub enum RankRule {
     Priority,
     /// Scope, score, narrowness of the range, name (ome-selection 2.8).
     Score,
+    /// Scope, priority, lowest protocol, age, name (kserve 2.4).
+    Protocol,
 }
 
 /// Whether the requested protocol takes part.
@@ -235,6 +237,8 @@ pub struct Policy {
     pub rank: RankRule,
     /// See [`ProtocolRule`].
     pub protocol: ProtocolRule,
+    /// Protocol of a service when nobody asks (S0-072, S1-029).
+    pub default_protocol: &'static str,
     /// See [`ModelKindRule`].
     pub model_kind: ModelKindRule,
     /// The accelerator classes a service names must be listed by the runtime (ome-selection 2.3).
@@ -279,6 +283,7 @@ pub static OME_DOCUMENTED: Policy = Policy {
     auto_select: AutoSelectRule::MatchedEntry,
     rank: RankRule::Priority,
     protocol: ProtocolRule::Listed,
+    default_protocol: "openAI",
     model_kind: ModelKindRule::Honoured,
     accelerator_gate: false,
     accelerators: AcceleratorRule::Requirements,
@@ -308,6 +313,7 @@ pub static OME_V0_1_5: Policy = Policy {
     auto_select: AutoSelectRule::AnyEntry,
     rank: RankRule::Score,
     protocol: ProtocolRule::Ignored,
+    default_protocol: "openAI",
     model_kind: ModelKindRule::ConfigMapOnly,
     accelerator_gate: true,
     accelerators: AcceleratorRule::Policy,
@@ -325,13 +331,30 @@ pub static OME_V0_1_5: Policy = Policy {
     pod_faults: FaultRule::Print,
 };
 
+/// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by nobody.
+pub static KSERVE_DOCUMENTED: Policy = Policy { api: Api::KServe, rank: RankRule::Priority, default_protocol: "v1", implied_engine: false, ..OME_DOCUMENTED };
+
+/// KServe v0.20.0 (kserve/kserve @aaac4e2).
+pub static KSERVE_V0_20: Policy = Policy {
+    api: Api::KServe,
+    release: "v0.20.0",
+    auto_select: AutoSelectRule::MatchedEntry,
+    rank: RankRule::Protocol,
+    protocol: ProtocolRule::Listed,
+    default_protocol: "v1",
+    accelerator_gate: false,
+    ..OME_V0_1_5
+};
+
 impl Policy {
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
     pub fn of(api: Api, semantics: Semantics) -> Option<&'static Self> {
         match (api, semantics) {
             (Api::Ome, Semantics::Documented) => Some(&OME_DOCUMENTED),
             (Api::Ome, Semantics::Controller) => Some(&OME_V0_1_5),
-            (Api::KServe | Api::Kthena | Api::Cluster, _) => None,
+            (Api::KServe, Semantics::Documented) => Some(&KSERVE_DOCUMENTED),
+            (Api::KServe, Semantics::Controller) => Some(&KSERVE_V0_20),
+            (Api::Kthena | Api::Cluster, _) => None,
         }
     }
 }

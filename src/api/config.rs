@@ -1,5 +1,6 @@
 //! The operator's own settings: ConfigMap `inferenceservice-config`.
 
+use super::object::Object;
 use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
@@ -15,7 +16,7 @@ pub struct IngressConfig {
     pub local_gateway_service: EcoString,
     /// `knativeLocalGatewayService`.
     pub knative_local_gateway_service: EcoString,
-    /// `omeIngressGateway`, as `namespace/name`.
+    /// `omeIngressGateway`, in KServe `kserveIngressGateway`, as `namespace/name`.
     pub ome_ingress_gateway: EcoString,
     /// `ingressDomain`.
     pub ingress_domain: EcoString,
@@ -33,8 +34,10 @@ pub struct IngressConfig {
     pub path_template: EcoString,
     /// `disableIngressCreation`.
     pub disable_ingress_creation: bool,
-    /// `enableGatewayAPI`.
+    /// `enableGatewayAPI`, in KServe `enableGatewayApi`.
     pub enable_gateway_api: bool,
+    /// `disableHTTPRouteTimeout` (KServe).
+    pub disable_route_timeout: bool,
     /// The key in the ConfigMap; none when there is none.
     pub span: Option<Span>,
 }
@@ -50,6 +53,151 @@ pub struct OperatorConfig {
     pub multinode_prober: Option<Node>,
     /// What is wrong with the ConfigMap, in the words of the operator; every reconcile fails with it.
     pub error: Option<EcoString>,
+    /// The settings of KServe's controller, which has a ConfigMap of the same name.
+    pub kserve: KServeConfig,
+}
+
+/// Amounts of cpu and memory that a setting names, each as text or empty.
+#[derive(Clone, Debug, Default)]
+pub struct Amounts {
+    /// `cpuRequest`.
+    pub cpu_request: EcoString,
+    /// `cpuLimit`.
+    pub cpu_limit: EcoString,
+    /// `memoryRequest`.
+    pub memory_request: EcoString,
+    /// `memoryLimit`.
+    pub memory_limit: EcoString,
+}
+
+/// An image with what its container asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ImageConfig {
+    /// `image`.
+    pub image: EcoString,
+    /// What it asks for.
+    pub resources: Amounts,
+}
+
+/// What KServe's controller is configured to do (kserve.md 1.3).
+#[derive(Clone, Debug)]
+pub struct KServeConfig {
+    /// Mode that a flag asks for.
+    pub mode_flag: Option<EcoString>,
+    /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
+    pub default_mode: Option<EcoString>,
+    /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable.
+    pub rollout: Option<(EcoString, EcoString)>,
+    /// Key `ingress`.
+    pub ingress: IngressConfig,
+    /// `inferenceService.resource`: what containers of services get.
+    pub resources: Amounts,
+    /// Annotations that are not copied.
+    pub disallowed_annotations: Vec<EcoString>,
+    /// Labels that are not copied to revisions and routes.
+    pub disallowed_labels: Vec<EcoString>,
+    /// `service.serviceClusterIPNone`.
+    pub headless: bool,
+    /// `security.autoMountServiceAccountToken`.
+    pub mount_token: bool,
+    /// `explainers.art`: image and default version.
+    pub art: (EcoString, EcoString),
+    /// Key `storageInitializer`.
+    pub storage_initializer: ImageConfig,
+    /// `storageInitializer.caBundleConfigMapName`; empty means none.
+    pub ca_bundle: EcoString,
+    /// Key `agent`.
+    pub agent: ImageConfig,
+    /// `logger.defaultUrl`.
+    pub logger_url: EcoString,
+    /// `autoscaler`: scale up and scale down stabilization windows in seconds, as text.
+    pub windows: (EcoString, EcoString),
+    /// `opentelemetryCollector`: scrape interval, receiver and scaler endpoint, resources.
+    pub collector: CollectorConfig,
+    /// ClusterStorageContainers that were loaded, by name.
+    pub storage_containers: Vec<Object>,
+    /// What the ConfigMap of the CA bundle holds, when it was loaded.
+    pub ca_data: Option<Node>,
+    /// `multiNode.customGPUResourceTypeList`.
+    pub gpu_types: Vec<EcoString>,
+    /// What is wrong with the ConfigMap.
+    pub error: Option<EcoString>,
+}
+
+/// Key `opentelemetryCollector`.
+#[derive(Clone, Debug, Default)]
+pub struct CollectorConfig {
+    /// `scrapeInterval`.
+    pub interval: EcoString,
+    /// `metricReceiverEndpoint`.
+    pub receiver: EcoString,
+    /// `metricScalerEndpoint`.
+    pub scaler: EcoString,
+    /// `resource`.
+    pub resources: Amounts,
+}
+
+/// Annotations of a service of KServe that never reach a component.
+pub const KSERVE_DISALLOWED: [&str; 5] = [
+    "autoscaling.knative.dev/min-scale",
+    "autoscaling.knative.dev/max-scale",
+    "internal.serving.kserve.io/storage-initializer-sourceuri",
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "modelFormat",
+];
+
+fn amounts(cpu_request: &str, cpu_limit: &str, memory_request: &str, memory_limit: &str) -> Amounts {
+    Amounts { cpu_request: cpu_request.into(), cpu_limit: cpu_limit.into(), memory_request: memory_request.into(), memory_limit: memory_limit.into() }
+}
+
+impl Default for KServeConfig {
+    /// The ConfigMap as shipped (config/configmap/inferenceservice.yaml of KServe v0.20.0).
+    fn default() -> Self {
+        Self {
+            mode_flag: None,
+            default_mode: None,
+            rollout: None,
+            ingress: IngressConfig {
+                ingress_gateway: "knative-serving/knative-ingress-gateway".into(),
+                local_gateway: "knative-serving/knative-local-gateway".into(),
+                local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
+                knative_local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
+                ome_ingress_gateway: "kserve/kserve-ingress-gateway".into(),
+                ingress_domain: "example.com".into(),
+                ingress_class_name: Some("istio".into()),
+                additional_domains: Vec::new(),
+                domain_template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}".into(),
+                url_scheme: "http".into(),
+                disable_istio_virtual_host: false,
+                path_template: EcoString::new(),
+                disable_ingress_creation: false,
+                enable_gateway_api: false,
+                disable_route_timeout: false,
+                span: None,
+            },
+            resources: amounts("1", "1", "2Gi", "2Gi"),
+            disallowed_annotations: KSERVE_DISALLOWED.map(EcoString::from).to_vec(),
+            disallowed_labels: vec!["networking.knative.dev/visibility".into()],
+            headless: false,
+            mount_token: true,
+            art: ("kserve/art-explainer".into(), "latest".into()),
+            storage_initializer: ImageConfig { image: "kserve/storage-initializer:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
+            ca_bundle: EcoString::new(),
+            agent: ImageConfig { image: "kserve/agent:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
+            logger_url: "http://default-broker".into(),
+            windows: ("0".into(), "300".into()),
+            collector: CollectorConfig {
+                interval: "5s".into(),
+                receiver: "keda-otel-scaler.keda.svc:4317".into(),
+                scaler: "keda-otel-scaler.keda.svc:4318".into(),
+                resources: amounts("200m", "1", "512Mi", "2Gi"),
+            },
+            storage_containers: Vec::new(),
+            ca_data: None,
+            gpu_types: Vec::new(),
+            error: None,
+        }
+    }
 }
 
 impl Default for OperatorConfig {
@@ -72,10 +220,12 @@ impl Default for OperatorConfig {
                 path_template: EcoString::new(),
                 disable_ingress_creation: true,
                 enable_gateway_api: false,
+                disable_route_timeout: false,
                 span: None,
             },
             multinode_prober: Some(shipped_prober()),
             error: None,
+            kserve: KServeConfig::default(),
         }
     }
 }

@@ -17,10 +17,10 @@ pub use accelerator::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
     ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
 };
-pub use config::{IngressConfig, OperatorConfig};
+pub use config::{Amounts, CollectorConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, OperatorConfig};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
-pub use service::{Component, ComponentKind, ModelLookup, ModelRef, RuntimeRef, Service};
+pub use service::{Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Refusal, RuntimeRef, Service};
 pub use version::Version;

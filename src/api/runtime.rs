@@ -58,6 +58,10 @@ pub struct Runtime {
     pub disabled: Option<Field<bool>>,
     /// `protocolVersions`; empty when absent.
     pub protocols: Vec<Field<EcoString>>,
+    /// `multiModel: true`: holds many models at once, for another controller (KServe).
+    pub multi_model: Option<Field<bool>>,
+    /// Serves on several nodes: the runtime itself says how its workers look (KServe `workerSpec`).
+    pub multi_node: Option<Origin>,
     /// `acceleratorRequirements.acceleratorClasses`.
     pub accelerator_classes: Vec<Field<EcoString>>,
     /// `acceleratorRequirements` as the documents read them.

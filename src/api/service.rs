@@ -1,6 +1,9 @@
 //! Services: what the user asks for.
 
+use super::model::Model;
 use super::object::{Field, Object};
+use crate::diag::Code;
+use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
 
@@ -13,11 +16,20 @@ pub enum ComponentKind {
     Decoder,
     /// Routes requests.
     Router,
+    /// Runs the model, in KServe.
+    Predictor,
+    /// Changes requests before and answers after they pass the predictor, in KServe.
+    Transformer,
+    /// Explains answers, in KServe.
+    Explainer,
 }
 
 impl ComponentKind {
-    /// All components in order.
-    pub const ALL: [Self; 3] = [Self::Engine, Self::Decoder, Self::Router];
+    /// The components of OME in order.
+    pub const OME: [Self; 3] = [Self::Engine, Self::Decoder, Self::Router];
+
+    /// The components of KServe in order.
+    pub const KSERVE: [Self; 3] = [Self::Predictor, Self::Transformer, Self::Explainer];
 
     /// The word used as key of the service, as suffix of names and as label value.
     pub fn as_str(self) -> &'static str {
@@ -25,15 +37,19 @@ impl ComponentKind {
             Self::Engine => "engine",
             Self::Decoder => "decoder",
             Self::Router => "router",
+            Self::Predictor => "predictor",
+            Self::Transformer => "transformer",
+            Self::Explainer => "explainer",
         }
     }
 
-    /// The key of a runtime that configures it.
+    /// The key of a runtime that configures it; of a component of KServe its own word, which no runtime has as a key.
     pub fn config_key(self) -> &'static str {
         match self {
             Self::Engine => "engineConfig",
             Self::Decoder => "decoderConfig",
             Self::Router => "routerConfig",
+            Self::Predictor | Self::Transformer | Self::Explainer => self.as_str(),
         }
     }
 }
@@ -58,6 +74,28 @@ pub struct ModelRef {
     pub fine_tuned: Vec<Field<EcoString>>,
     /// Order of scopes.
     pub lookup: ModelLookup,
+}
+
+/// A model that a service describes itself instead of naming one.
+#[derive(Clone, Debug)]
+pub struct InlineModel {
+    /// What selection asks of it: format and version, as of a model that is an object of its own.
+    pub model: Model,
+    /// It is to run on several nodes.
+    pub multi_node: bool,
+}
+
+/// What keeps a service from being accepted at all.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// Code of the error.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// The next action.
+    pub help: Option<String>,
+    /// The place.
+    pub span: Option<Span>,
 }
 
 /// The runtime a service names.
@@ -89,6 +127,10 @@ pub struct Service {
     pub model: Option<ModelRef>,
     /// `spec.runtime` with a name.
     pub runtime: Option<RuntimeRef>,
+    /// The model the service describes itself.
+    pub inline: Option<Box<InlineModel>>,
+    /// Why a server would not take it, when it would not.
+    pub refusal: Option<Box<Refusal>>,
     /// Components the service names, in order.
     pub components: Vec<Component>,
     /// Protocol asked for.

@@ -29,7 +29,7 @@ struct Written<'a> {
 /// Every component of every OME runtime and service.
 fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
     for runtime in view.catalog.all_runtimes() {
-        for kind in ComponentKind::ALL {
+        for kind in ComponentKind::OME {
             if let Some(node) = runtime.config(kind) {
                 visit(&Written { object: &runtime.object, path: format!("spec.{}", kind.config_key()), node, whole: true });
             }

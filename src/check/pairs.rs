@@ -79,6 +79,9 @@ fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>) -> Diagnostic {
     let (here, there) = if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
     let (first, second) = (&a.runtime.object.id.name, &b.runtime.object.id.name);
     let sizes = sizes(a, b);
+    // A runtime of KServe serves many formats, and none of them has a size.
+    let format = here.entry.format.as_ref().filter(|_| key.api == Api::KServe).map(|format| format!(" of format `{}`", format.name.value));
+    let sizes = format.unwrap_or(sizes);
     let (code, message, help) = match key.priority {
         Some(priority) => (
             Code::SamePriority,

@@ -59,7 +59,7 @@ pub(super) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>)
                 about(
                     Code::DifferentPriorities,
                     &runtime.object,
-                    format!("versions of format `{name}` have different priorities: {}, {}", words(first), words(other)),
+                    format!("versions of format `{name}` of {} have different priorities: {}, {}", runtime.object.id.name, words(first), words(other)),
                 )
                 .at(other.1.span())
                 .label(first.1.span(), "first here")

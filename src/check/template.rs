@@ -14,13 +14,13 @@ const PARTS: [&str; 2] = ["leader", "worker"];
 pub(super) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome) {
         let policy = view.policy(runtime.object.api);
-        let keys = ComponentKind::ALL.map(ComponentKind::config_key);
+        let keys = ComponentKind::OME.map(ComponentKind::config_key);
         Scan { policy, object: &runtime.object, found }.spec(&keys);
     }
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         if service.object.api == crate::api::Api::Ome {
-            Scan { policy: view.policy(service.object.api), object: &service.object, found }.spec(&ComponentKind::ALL.map(ComponentKind::as_str));
+            Scan { policy: view.policy(service.object.api), object: &service.object, found }.spec(&ComponentKind::OME.map(ComponentKind::as_str));
         }
     }
 }

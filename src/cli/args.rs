@@ -33,6 +33,9 @@ pub(crate) struct InputArgs {
     /// A release of Kthena whose behaviour ModelServings follow instead of the document's.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
+    /// How services of KServe are deployed that do not say it themselves.
+    #[arg(long, value_name = "MODE", value_parser = ["RawDeployment", "Serverless", "Standard", "Knative"])]
+    pub deployment_mode: Option<String>,
     /// References to what is not loaded are no errors.
     #[arg(long)]
     pub partial: bool,

@@ -70,8 +70,13 @@ impl Session {
         let loaded = load::load(&request, &mut std::io::stdin(), &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
-        let namespace_of_none = namespace.clone().unwrap_or_else(|| "default".into());
-        let given = Given { semantics, namespace: namespace_of_none, protocol: protocol.map(EcoString::from), kthena };
+        let given = Given {
+            semantics,
+            namespace: namespace.clone().unwrap_or_else(|| "default".into()),
+            protocol: protocol.map(EcoString::from),
+            kthena,
+            deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
+        };
         let mut world = pipeline::read(loaded, &given);
         if let Some(source) = settings_source {
             let id = world.sources.add(source);

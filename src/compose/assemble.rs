@@ -8,8 +8,8 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router};
-use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
+use super::{Composed, ComposedComponent, accelerator, edit, gpus, kserve, node_selector, quantities, router};
+use crate::api::{Api, ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
@@ -63,6 +63,11 @@ pub fn compose<'a, R: Record>(
         return Err(error.clone());
     }
     let (model, runtime) = (resolution.model, resolution.chosen());
+    if policy.api == Api::KServe {
+        let made = kserve::components(policy, service, runtime, &config.kserve, rec)?;
+        let components = made.value.into_iter().map(|made| made.component).collect();
+        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: made.diagnostics });
+    }
     let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, &resolution.accelerators, options, config, rec)?;
     let mut components = Vec::with_capacity(merged.len());
     if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
@@ -84,7 +89,7 @@ pub fn compose<'a, R: Record>(
             None => main.saturating_mul(component.pods_per_replica()),
         };
         let MergedComponent { kind, name, mode, spec, .. } = component;
-        components.push(ComposedComponent { kind, name, mode, spec, labels, annotations, pod, worker, gpus });
+        components.push(ComposedComponent { kind, name, mode, spec, labels, annotations, pod, worker, worker_metadata: None, gpus });
     }
     Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
 }

@@ -6,8 +6,8 @@ use super::edit::{lost, within};
 use super::history::{Record, Step};
 use super::lint::Place;
 use super::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
-use super::{gpus, layer, lint, merge, mode, typed};
-use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
+use super::{gpus, kserve, layer, lint, merge, mode, typed};
+use crate::api::{Api, ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::dialect::ome::accelerator::configurations;
@@ -25,6 +25,8 @@ pub struct MergedComponent<'a> {
     pub name: EcoString,
     /// How it is deployed.
     pub mode: DeploymentMode,
+    /// What decided about the mode, where several may (S3-004).
+    pub mode_basis: Option<&'static str>,
     /// Runtime and service merged, replica counts filled in.
     pub spec: Node,
     /// The accelerator class it runs on.
@@ -48,7 +50,8 @@ impl MergedComponent<'_> {
             DeploymentMode::MultiNode => self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0),
             // Upstream always makes one worker of the head's pod (ome-objects 2.8).
             DeploymentMode::MultiNodeRayVllm => 1,
-            DeploymentMode::RawDeployment | DeploymentMode::Serverless | DeploymentMode::VirtualDeployment => 0,
+            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0),
+            DeploymentMode::RawDeployment | DeploymentMode::Serverless | DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => 0,
         }
     }
 
@@ -112,6 +115,9 @@ pub fn merged<'a, R: Record>(
     if let Some(message) = &config.error {
         return Err(error(service, Code::InvalidInput, message.as_str()));
     }
+    if policy.api == Api::KServe {
+        return kserve::merged(policy, service, runtime, config, rec);
+    }
     let parts = layer::components(policy, service);
     let named = |kind| parts.iter().any(|(part, _)| *part == kind);
     let is_virtual = mode::of_service(service, config) == Some(DeploymentMode::VirtualDeployment);
@@ -133,7 +139,7 @@ pub fn merged<'a, R: Record>(
         let mut spec = laid_over(&over, *kind, upper, rec, &mut findings).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
-            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, spec, accelerator: None });
+            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, mode_basis: None, spec, accelerator: None });
             continue;
         }
         if let Some(accelerator) = &accelerator
@@ -150,7 +156,7 @@ pub fn merged<'a, R: Record>(
                 raise_min_replicas(&place, &mut spec, rec, &mut findings);
             }
         }
-        let mut component = MergedComponent { kind: *kind, name, mode, spec, accelerator };
+        let mut component = MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
         if policy.layers == LayerRule::Written {
             let pods = component.pods_per_replica();
             if let Some(accelerator) = &component.accelerator {

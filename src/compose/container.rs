@@ -169,14 +169,14 @@ fn env_position(container: &Node, name: &str) -> Option<usize> {
 }
 
 /// Adds a variable unless there is one of its name.
-fn default_env(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
+pub(super) fn default_env(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
     if env_position(container, name).is_none() {
         push(container, "env", variable(name, value, rule));
     }
 }
 
 /// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream, valueFrom stays.
-fn set_env<R: Record>(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule, rec: &mut R) {
+pub(super) fn set_env<R: Record>(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule, rec: &mut R) {
     let Some(index) = env_position(container, name) else { return push(container, "env", variable(name, value, rule)) };
     let winner = Node::str(value, Origin::Derived(rule));
     let Some(entry) = list_mut(container, "env", winner.origin).map(|list| &mut list.make_mut()[index]) else { return };
@@ -198,7 +198,7 @@ fn has_mount(container: &Node, key: &str, wanted: &str) -> bool {
     container.get("volumeMounts").is_some_and(|mounts| position(mounts.items(), key, wanted).is_some())
 }
 
-fn has_volume(pod: &Node, name: &str) -> bool {
+pub(super) fn has_volume(pod: &Node, name: &str) -> bool {
     pod.get("volumes").is_some_and(|volumes| position(volumes.items(), "name", name).is_some())
 }
 

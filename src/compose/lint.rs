@@ -69,6 +69,13 @@ pub(crate) fn replica_range(component: &Node, path: PathOf<'_>, findings: &mut V
     }
 }
 
+/// [`replica_range`] of a component of KServe, where a maximum of 0 is none.
+pub(crate) fn replica_range_of(component: &Node, kind: ComponentKind, findings: &mut Vec<Diagnostic>) {
+    if component.get("maxReplicas").and_then(Node::as_int) != Some(0) {
+        replica_range(component, &|_, field| format!("spec.{}.{field}", kind.as_str()), findings);
+    }
+}
+
 /// A pod whose main container (the runner over the listed container of its name, else the first listed one) has no
 /// image (S0-035).
 pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut Vec<Diagnostic>) {

@@ -70,7 +70,7 @@ impl<R: Record> Forced<'_, R> {
 }
 
 /// The union of two mappings, the later one winning.
-fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
+pub(super) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
     for entry in upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null()) {
         if let Some(loser) = lower.get(&entry.key) {
             lost(Step::Field(&entry.key), loser, &entry.node, rec);

@@ -14,6 +14,7 @@ mod edit;
 mod fine_tuned;
 pub mod gpus;
 pub mod history;
+mod kserve;
 mod layer;
 pub(crate) mod lint;
 mod merge;
@@ -36,6 +37,7 @@ mod tests;
 pub use accelerator::Accelerator;
 pub use assemble::compose;
 pub use component::{MergedComponent, merged};
+pub use kserve::facts as kserve_facts;
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 
@@ -63,6 +65,8 @@ pub struct ComposedComponent {
     pub pod: Node,
     /// The worker's pod spec and how many workers a replica has, when there is a worker.
     pub worker: Option<(Node, i64)>,
+    /// Labels and annotations of the worker's objects, where they are not those of the component.
+    pub worker_metadata: Option<(Map, Map)>,
     /// GPUs of one replica: main pod plus workers.
     pub gpus: i64,
 }

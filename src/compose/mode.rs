@@ -28,7 +28,7 @@ pub(super) fn of_component(kind: ComponentKind, spec: &Node, beside_decoder: boo
         }
         ComponentKind::Decoder if nodes => DeploymentMode::MultiNode,
         ComponentKind::Router if zero => DeploymentMode::Serverless,
-        ComponentKind::Decoder | ComponentKind::Router => DeploymentMode::RawDeployment,
+        _ => DeploymentMode::RawDeployment,
     }
 }
 

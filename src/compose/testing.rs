@@ -71,13 +71,15 @@ impl Fixture {
             fine_tuned: model.get("fineTunedWeights").map(Node::items).unwrap_or_default().iter().map(field).collect(),
             lookup: ModelLookup::NamespaceFirst,
         });
-        let components = ComponentKind::ALL.into_iter().filter_map(|kind| Some(Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
+        let components = ComponentKind::OME.into_iter().filter_map(|kind| Some(Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
         let name = name_of(&node);
         let service = Service {
             object: object("InferenceService", Scope::Namespace("default".into()), &name, node),
             namespace: "default".into(),
             model,
             runtime: None,
+            inline: None,
+            refusal: None,
             components,
             protocol: None,
             accelerator_classes: Vec::new(),
@@ -96,6 +98,8 @@ impl Fixture {
             size_range: None,
             disabled: None,
             protocols: Vec::new(),
+            multi_model: None,
+            multi_node: None,
             accelerator_classes: Vec::new(),
             accelerators: AcceleratorRequirements::default(),
             decoded: DecodedConfigs::default(),

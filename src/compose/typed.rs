@@ -19,14 +19,14 @@ const LIBRARY: Library = Library::V0_33;
 /// The type of a component of a service.
 pub(super) fn component_type(kind: ComponentKind) -> &'static Type {
     static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
-    let types = TYPES.get_or_init(|| ComponentKind::ALL.map(|kind| within_kind("InferenceService", kind.as_str())));
+    let types = TYPES.get_or_init(|| ComponentKind::OME.map(|kind| within_kind("InferenceService", kind.as_str())));
     types[kind as usize]
 }
 
 /// The type of a runtime's configuration of a component.
 pub(super) fn config_type(kind: ComponentKind) -> &'static Type {
     static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
-    let types = TYPES.get_or_init(|| ComponentKind::ALL.map(|kind| within_kind("ClusterServingRuntime", kind.config_key())));
+    let types = TYPES.get_or_init(|| ComponentKind::OME.map(|kind| within_kind("ClusterServingRuntime", kind.config_key())));
     types[kind as usize]
 }
 
@@ -79,6 +79,31 @@ pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upp
     smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())
 }
 
+fn pod_type() -> &'static Type {
+    schema::structure("PodSpec").unwrap_or(&Type::Any)
+}
+
+/// The fields of a mapping that belong to a pod.
+pub(super) fn pod_fields(node: &Node) -> Node {
+    let known = |key: &str| pod_type().field(key).is_some();
+    Node::new(Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()), node.origin)
+}
+
+/// The fields of a mapping that belong to a container.
+pub(super) fn container_fields(node: &Node) -> Node {
+    let known = |key: &str| container_type().field(key).is_some();
+    Node::new(Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()), node.origin)
+}
+
+/// One pod over another, both without containers that are to be kept apart.
+///
+/// # Errors
+/// When a value does not fit its type or the two cannot be merged.
+pub(super) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = pod_type();
+    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec).map_err(|error| error.to_string())
+}
+
 /// A container as the controller holds it: values that became empty are gone.
 ///
 /// # Errors
@@ -118,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_type_is_in_the_tables() {
-        for kind in ComponentKind::ALL {
+        for kind in ComponentKind::OME {
             assert!(component_type(kind).object().is_some() && config_type(kind).object().is_some(), "{}", kind.as_str());
         }
         assert!(container_type().object().is_some());

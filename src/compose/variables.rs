@@ -57,19 +57,31 @@ pub(super) fn expand(
     container: &Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, ServiceError> {
-    let metadata = metadata(place.service, annotations);
+    let context = role.template_failed();
+    expand_with(policy, place, &metadata(place.service, annotations), context, container, findings)
+}
+
+/// As [`expand`], with the metadata of the service as the operator sees it and its words before an error.
+pub(super) fn expand_with(
+    policy: &Policy,
+    place: &Place<'_>,
+    metadata: &Metadata<'_>,
+    context: &str,
+    container: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
     match policy.template {
-        TemplateRule::FieldChains => Ok(template::expand_container(container, &metadata, Mode::Documented).unwrap_or_else(|errors| {
+        TemplateRule::FieldChains => Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(|errors| {
             findings.extend(errors.into_iter().map(|error| finding(place, error)));
             container.clone()
         })),
         TemplateRule::HtmlTemplate => {
             let failed = |message: &str, span: Option<Span>| {
-                let message = format!("{}{message}", role.template_failed());
+                let message = format!("{context}{message}");
                 let refused = refusal(place.service, Code::TemplateInvalid, message, "use field chains such as `{{.Name}}`");
                 ServiceError { span: span.or(refused.span), ..refused }
             };
-            let expanded = template::expand_container(container, &metadata, Mode::Controller).map_err(|errors| match errors.first() {
+            let expanded = template::expand_container(container, metadata, Mode::Controller).map_err(|errors| match errors.first() {
                 Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
                 None => failed("", None),
             })?;

@@ -13,8 +13,9 @@ pub use accelerator::{
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};
 
-use crate::api::{ComponentKind, Model, Runtime};
+use crate::api::{Api, ComponentKind, Model, Runtime};
 use crate::diag::Code;
+use crate::policy::Semantics;
 use crate::source::Span;
 
 /// Why a service cannot be planned.
@@ -43,6 +44,8 @@ pub enum DeploymentMode {
     MultiNodeRayVllm,
     /// Nothing: somebody else deploys it.
     VirtualDeployment,
+    /// Nothing: ModelMesh deploys it (KServe).
+    ModelMesh,
 }
 
 impl DeploymentMode {
@@ -54,6 +57,26 @@ impl DeploymentMode {
             Self::MultiNode => "MultiNode",
             Self::MultiNodeRayVllm => "MultiNodeRayVLLM",
             Self::VirtualDeployment => "VirtualDeployment",
+            Self::ModelMesh => "ModelMesh",
+        }
+    }
+
+    /// The word of an API under a semantics: KServe calls its modes otherwise since 0.16.
+    pub fn word(self, api: Api, semantics: Semantics) -> &'static str {
+        match (self, api, semantics) {
+            (Self::RawDeployment, Api::KServe, Semantics::Controller) => "Standard",
+            (Self::Serverless, Api::KServe, Semantics::Controller) => "Knative",
+            _ => self.as_str(),
+        }
+    }
+
+    /// The mode a word of KServe names, old and new ones (S3-004).
+    pub fn from_kserve(text: &str) -> Option<Self> {
+        match text {
+            "RawDeployment" | "Standard" => Some(Self::RawDeployment),
+            "Serverless" | "Knative" => Some(Self::Serverless),
+            "ModelMesh" => Some(Self::ModelMesh),
+            _ => None,
         }
     }
 

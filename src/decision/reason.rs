@@ -56,6 +56,13 @@ pub enum Reason {
     },
     /// The score is 0 or less.
     ScoreZero(i64),
+    /// It is made for many models at once (S1-009).
+    MultiModel,
+    /// One of runtime and service spans nodes, the other does not.
+    MultiNode {
+        /// The runtime does.
+        runtime: bool,
+    },
     /// It lives in team-b, the service in team-a.
     WrongNamespace {
         /// Namespace of the runtime.
@@ -78,6 +85,8 @@ impl Reason {
             Self::Protocol { .. } => Code::ReasonProtocol,
             Self::Accelerator { .. } => Code::ReasonAccelerator,
             Self::ScoreZero(_) => Code::ReasonScoreZero,
+            Self::MultiModel => Code::ReasonMultiModel,
+            Self::MultiNode { .. } => Code::ReasonMultinodeMismatch,
             Self::WrongNamespace { .. } => Code::ReasonWrongNamespace,
         }
     }
@@ -117,6 +126,9 @@ impl fmt::Display for Reason {
             Self::Accelerator { class, listed } if listed.is_empty() => write!(f, "{class} is required and the runtime lists no accelerator classes"),
             Self::Accelerator { class, listed } => write!(f, "{class} is not in [{}]", listed.join(", ")),
             Self::ScoreZero(score) => write!(f, "the score is {score}"),
+            Self::MultiModel => f.write_str("multiModel: true is for ModelMesh only"),
+            Self::MultiNode { runtime: true } => f.write_str("the runtime has a workerSpec, the service has none"),
+            Self::MultiNode { runtime: false } => f.write_str("the service has a workerSpec, the runtime has none"),
             Self::WrongNamespace { runtime, service } => write!(f, "is in namespace {runtime}, the service in {service}"),
         }
     }

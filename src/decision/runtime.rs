@@ -43,6 +43,8 @@ pub enum DecidedBy {
     Score,
     /// Closer size range.
     SizeDistance,
+    /// Lists a lower protocol (KServe's controller).
+    Protocol,
     /// Created later.
     Age,
     /// Name, byte order.
@@ -59,6 +61,7 @@ impl DecidedBy {
             Self::Priority => "priority",
             Self::Score => "score",
             Self::SizeDistance => "size-distance",
+            Self::Protocol => "protocol",
             Self::Age => "age",
             Self::Name => "name",
         }
@@ -99,6 +102,8 @@ pub struct Rank {
     /// Distance of the size range to the model's size in parameters; `None` when the range is absent, open, or the
     /// model has no size.
     pub distance: Option<f64>,
+    /// Lowest protocol the runtime lists, as KServe numbers them; 0 where protocols do not rank.
+    pub protocol: u8,
 }
 
 /// One of the compared attributes.

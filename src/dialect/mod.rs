@@ -4,6 +4,8 @@
 //! (sizes, versions, fields that contradict each other). A dialect decides nothing and nothing downstream asks which
 //! dialect an object came from.
 
+mod go_json;
+pub mod kserve;
 pub mod kthena;
 pub mod ome;
 mod parts;

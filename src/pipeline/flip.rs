@@ -7,7 +7,6 @@ use crate::api::{Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
-use crate::dialect::ome;
 use crate::policy::Policy;
 use crate::resolve::{self, Selector};
 use crate::source::Span;
@@ -107,7 +106,8 @@ const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
     let mut ignored: Vec<Diagnostic> = Vec::new();
-    ome::runtime(object.clone(), policy.semantics, &mut ignored)
+    let dialect = super::read::dialect(policy.api).expect("services are only read for APIs that have a dialect");
+    (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
 }
 
 /// The edits that repair what a candidate is rejected for; the entry with the fewest mismatches is repaired.
@@ -169,6 +169,8 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
                 edits.push((at("modelFormat.weight"), 1.into()));
                 edits.push((at("priority"), 1.into()));
             }
+            Reason::MultiModel => edits.push((path("spec.multiModel"), false.into())),
+            Reason::MultiNode { .. } => return Err(rejection.reason.to_string()),
             Reason::WrongNamespace { runtime, .. } => {
                 return Err(format!(
                     "it is in namespace {runtime} and the service in {}: only a copy there, or a ClusterServingRuntime, could serve",

@@ -32,6 +32,8 @@ pub struct PlannedComponent {
     pub kind: ComponentKind,
     /// How it is deployed.
     pub mode: DeploymentMode,
+    /// What decided about the mode, where several may.
+    pub mode_basis: Option<&'static str>,
     /// Fewest replicas.
     pub min_replicas: i64,
     /// Most replicas; `None` when nothing scales it.
@@ -230,6 +232,7 @@ fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedCompone
     PlannedComponent {
         kind: component.kind,
         mode: component.mode,
+        mode_basis: component.mode_basis,
         min_replicas: component.min_replicas(),
         max_replicas: component.max_replicas(),
         pods_per_replica: component.pods_per_replica(),

@@ -1,9 +1,11 @@
 //! Documents become typed objects, objects a catalog.
 
-use crate::api::{AcceleratorClass, Api, Field, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{
+    AcceleratorClass, Api, Field, FineTunedWeight, KServeConfig, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service,
+};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::{kthena, ome};
+use crate::dialect::{kserve, kthena, ome};
 use crate::load::{Document, Loaded};
 use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
@@ -29,6 +31,8 @@ pub struct Given {
     pub protocol: Option<EcoString>,
     /// By which document or release ModelServings are read.
     pub kthena: &'static KthenaPolicy,
+    /// Deployment mode of services of KServe that do not say it themselves.
+    pub deployment_mode: Option<EcoString>,
 }
 
 /// Everything that was read, frozen.
@@ -42,6 +46,36 @@ pub struct World {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// The settings of one operator.
+enum Settings {
+    Ome(Box<OperatorConfig>),
+    KServe(Box<KServeConfig>),
+}
+
+/// Objects that settings of KServe refer to.
+#[derive(Default)]
+struct Beside {
+    storage_containers: Vec<Object>,
+    config_maps: Vec<Object>,
+}
+
+impl Beside {
+    fn note(&mut self, object: &Object) {
+        match (object.api, object.id.kind.as_str()) {
+            (Api::KServe, "ClusterStorageContainer") => self.storage_containers.push(object.clone()),
+            (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
+            _ => {}
+        }
+    }
+
+    fn into_settings(mut self, config: &mut KServeConfig) {
+        self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
+        config.storage_containers = self.storage_containers;
+        let named = |object: &&Object| object.id.name == config.ca_bundle && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve");
+        config.ca_data = self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
+    }
+}
+
 /// A typed object of one document.
 enum Typed {
     Model(Box<Model>),
@@ -51,7 +85,7 @@ enum Typed {
     ModelServing(Box<ModelServing>),
     AcceleratorClass(Box<[AcceleratorClass; 2]>),
     Node(Object),
-    Config(Box<OperatorConfig>, Object),
+    Config(Settings, Object),
     Other(Object),
 }
 
@@ -66,6 +100,8 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             (typed, found)
         })
         .collect();
+    let mut config = OperatorConfig::default();
+    let mut others = Beside::default();
     let mut builder = Builder::new(Options { semantics: given.semantics });
     for (typed, found) in typed {
         diagnostics.extend(found);
@@ -80,14 +116,23 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
                 builder.accelerator_class(documented, controller);
             }
             Some(Typed::Node(object)) => builder.node(object),
-            Some(Typed::Config(config, object)) => {
-                builder.config(*config);
+            Some(Typed::Config(settings, object)) => {
+                match settings {
+                    Settings::Ome(found) => config = OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found },
+                    Settings::KServe(found) => config.kserve = *found,
+                }
                 builder.other(object);
             }
-            Some(Typed::Other(object)) => builder.other(object),
+            Some(Typed::Other(object)) => {
+                others.note(&object);
+                builder.other(object);
+            }
             None => {}
         }
     }
+    others.into_settings(&mut config.kserve);
+    config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    builder.config(config);
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);
     World { sources, catalog, diagnostics }
@@ -111,35 +156,56 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
     }
     let object = object(document, schema, given, diagnostics)?;
     let semantics = given.semantics;
+    let dialect = dialect(object.api);
     Some(match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
-        (Api::Ome, "ServingRuntime" | "ClusterServingRuntime") => Typed::Runtime(Box::new(ome::runtime(object, semantics, diagnostics))),
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
             [Semantics::Documented, Semantics::Controller].map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
         )),
-        (Api::Ome, "InferenceService") => Typed::Service(Box::new(services(&object, given, diagnostics))),
         (Api::Kthena, "ModelServing") if is_model_serving => {
             let serving = kthena::model_serving(object, given.kthena);
             diagnostics.extend(crate::render::kthena::too_many_pods(&serving));
             Typed::ModelServing(Box::new(serving))
         }
+        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics))),
+        (_, "InferenceService") if dialect.is_some() => Typed::Service(Box::new(services(dialect?, &object, given, diagnostics))),
         (Api::Cluster, "Node") => Typed::Node(object),
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
-            let config = ome::config(&object, diagnostics);
-            Typed::Config(Box::new(config), object)
+            let settings = if kserve::is_config(&object) {
+                Settings::KServe(Box::new(kserve::config(&object, diagnostics)))
+            } else {
+                Settings::Ome(Box::new(ome::config(&object, diagnostics)))
+            };
+            Typed::Config(settings, object)
         }
         _ => Typed::Other(object),
     })
 }
 
+/// How runtimes and services of an API are read.
+pub(super) struct Dialect {
+    api: Api,
+    pub(super) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
+    service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+}
+
+/// A row per API whose services are decided.
+static DIALECTS: [Dialect; 2] =
+    [Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service }, Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service }];
+
+/// The dialect of an API that decides.
+pub(super) fn dialect(api: Api) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.api == api)
+}
+
 /// A service as both semantics read it; only the one in force reports what it finds.
-fn services(object: &Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
+fn services(dialect: &Dialect, object: &Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
     let mut view = |semantics: Semantics| {
         let policy = Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
         let mut quiet = Vec::new();
         let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
-        let mut service = ome::service(object.clone(), policy, sink);
+        let mut service = (dialect.service)(object.clone(), policy, sink);
         if let Some(protocol) = &given.protocol {
             service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
         }

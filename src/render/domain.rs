@@ -4,7 +4,7 @@
 //! why there is none (ome-objects.md 2.13). Templates themselves are expanded by `compose::template`.
 
 use super::metadata::text;
-use crate::api::OperatorConfig;
+use crate::api::{IngressConfig, OperatorConfig};
 use crate::compose::template::{self, DomainValues, Pairs};
 use crate::quantity::{hash, names};
 use crate::yaml::{Map, Node};
@@ -31,14 +31,26 @@ pub(crate) struct IngressSettings {
 }
 
 impl IngressSettings {
+    /// The settings as they are.
+    pub(crate) fn of(ingress: &IngressConfig) -> Self {
+        Self {
+            domain: ingress.ingress_domain.clone(),
+            domain_template: ingress.domain_template.clone(),
+            path_template: ingress.path_template.clone(),
+            additional_domains: ingress.additional_domains.clone(),
+            disable_istio_virtual_host: ingress.disable_istio_virtual_host,
+            disable_ingress_creation: ingress.disable_ingress_creation,
+        }
+    }
+
     /// The settings under the annotations of an object. `enableGatewayAPI`, the class and the gateways have none.
     pub(crate) fn resolve(config: &OperatorConfig, annotations: &Map) -> Self {
-        let ingress = &config.ingress;
+        let ingress = Self::of(&config.ingress);
         let non_empty = |key| text(annotations, key).filter(|value| !value.is_empty());
         let flag = |key, default| text(annotations, key).map_or(default, |value| value == "true");
         let split = |value: EcoString| value.split(',').map(|domain| EcoString::from(domain.trim())).collect();
         Self {
-            domain: non_empty("ome.io/ingress-domain").unwrap_or_else(|| ingress.ingress_domain.clone()),
+            domain: non_empty("ome.io/ingress-domain").unwrap_or_else(|| ingress.domain.clone()),
             domain_template: non_empty("ome.io/ingress-domain-template").unwrap_or_else(|| ingress.domain_template.clone()),
             // An empty path template clears the setting.
             path_template: text(annotations, "ome.io/ingress-path-template").unwrap_or_else(|| ingress.path_template.clone()),

@@ -9,6 +9,7 @@ mod build;
 mod domain;
 mod frame;
 mod kind;
+mod kserve;
 pub mod kthena;
 mod metadata;
 mod model_config;
@@ -71,7 +72,8 @@ pub fn objects(composed: &Composed<'_>, model_config: Option<&ModelConfig<'_>>, 
     let mut rendered = match settings.policy.api {
         Api::Ome => ome::objects(composed, model_config, settings)?,
         // The other operators have renderers of their own.
-        Api::KServe | Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
+        Api::KServe => kserve::objects(composed, settings)?,
+        Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
     };
     for object in &mut rendered.value {
         tidy::tidy(&mut object.node);

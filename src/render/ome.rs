@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
                 self.push(kind, service::of_leader(&frame, &pod));
             }
             DeploymentMode::MultiNodeRayVllm => self.ray(&frame)?,
-            DeploymentMode::VirtualDeployment => {
+            DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
                 let span = component.annotations.get(DEPLOYMENT_MODE).and_then(|mode| mode.origin.span());
                 return Err(failure(
                     format!("invalid deployment mode for {}", component.kind.as_str()),

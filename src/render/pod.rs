@@ -9,10 +9,10 @@ use crate::yaml::{Map, Node, Origin, Rule};
 
 const READINESS: Origin = Origin::Default(&rules::READINESS);
 
-/// The pod of a Deployment: defaults of the API server, and a readiness probe for `ome-container`.
-pub(crate) fn deployment(pod: &Node) -> Node {
+/// The pod of a Deployment: defaults of the API server, and a readiness probe for containers of these names.
+pub(crate) fn deployment(pod: &Node, probed: &[&str]) -> Node {
     defaulted(pod, |container| {
-        let named = container.get("name").and_then(Node::as_str) == Some("ome-container");
+        let named = container.get("name").and_then(Node::as_str).is_some_and(|name| probed.contains(&name));
         if named && !present(container, "readinessProbe") {
             let port = first_port(container).cloned().or_else(|| 8080.into_node(READINESS));
             let probe = node!(READINESS; {
@@ -138,15 +138,15 @@ mod tests {
                    "readinessProbe":{"tcpSocket":{"port":8000},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}},
                   {"name":"side","imagePullPolicy":"IfNotPresent","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}]}"#,
         );
-        assert_eq!(deployment(&pod), expected);
-        assert_eq!(deployment(&deployment(&pod)), expected, "defaults are written once");
+        assert_eq!(deployment(&pod, &["ome-container"]), expected);
+        assert_eq!(deployment(&deployment(&pod, &["ome-container"]), &["ome-container"]), expected, "defaults are written once");
     }
 
     #[test]
     fn a_container_without_ports_is_probed_at_8080_and_only_in_deployments() {
         let pod = parse(r#"{"containers":[{"name":"ome-container"}]}"#);
         let port = |pod: &Node| first_container(pod).and_then(|container| container.at(&["readinessProbe", "tcpSocket", "port"])).and_then(Node::as_int);
-        assert_eq!(port(&deployment(&pod)), Some(8080));
+        assert_eq!(port(&deployment(&pod, &["ome-container"])), Some(8080));
         assert_eq!(port(&leader_worker_set(&pod)), None);
     }
 

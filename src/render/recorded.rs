@@ -149,6 +149,7 @@ fn component(world: &World, service: &Service, kind: ComponentKind, recorded: &[
         annotations,
         pod: pod(template.get("spec"))?,
         worker,
+        worker_metadata: None,
         gpus: 0,
     })
 }
@@ -202,7 +203,7 @@ fn differences(case: &Path) -> Option<Vec<String>> {
     let mut rendered = Vec::new();
     let mut problems = Vec::new();
     for service in &world.services {
-        let components = ComponentKind::ALL.into_iter().filter_map(|kind| component(&world, service, kind, &recorded)).collect();
+        let components = ComponentKind::OME.into_iter().filter_map(|kind| component(&world, service, kind, &recorded)).collect();
         let kind = service.model.as_ref().map(|model| model.name.value.clone());
         let served = kind
             .and_then(|name| world.catalog.model(&Scope::Namespace(service.namespace.clone()), &name).or_else(|| world.catalog.model(&Scope::Cluster, &name)));

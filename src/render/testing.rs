@@ -32,7 +32,7 @@ pub(crate) fn service(object: &str) -> Service {
     let namespace = text("namespace").unwrap_or_else(|| "default".into());
     let name = text("name").expect("a name");
     let components =
-        ComponentKind::ALL.into_iter().filter_map(|kind| Some(crate::api::Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
+        ComponentKind::OME.into_iter().filter_map(|kind| Some(crate::api::Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
     Service {
         object: Object {
             api: Api::Ome,
@@ -46,6 +46,8 @@ pub(crate) fn service(object: &str) -> Service {
         namespace,
         model: None,
         runtime: None,
+        inline: None,
+        refusal: None,
         components,
         protocol: None,
         accelerators: crate::api::AcceleratorWish::default(),
@@ -65,6 +67,7 @@ pub(crate) fn component(service: &str, kind: ComponentKind, mode: DeploymentMode
         annotations: Map::new(),
         pod: parse(pod),
         worker: None,
+        worker_metadata: None,
         gpus: 0,
     }
 }

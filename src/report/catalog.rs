@@ -1,7 +1,7 @@
 //! The catalog as lists, items and JSON (CONTRACT-s0 `catalog`).
 
 use super::table::{Style, table as plain_table};
-use crate::api::{AcceleratorClass, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
+use crate::api::{AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
 use crate::machines;
 use crate::pipeline::World;
 use crate::policy::Semantics;
@@ -99,6 +99,12 @@ impl<'a> Item<'a> {
 
     /// File name in the documentation's tables, of a built-in runtime.
     pub fn seed_name(&self) -> Option<&'a str> {
+        if let Self::Runtime(runtime) = self
+            && runtime.object.builtin
+            && runtime.object.api == Api::KServe
+        {
+            return Some(&runtime.object.id.name);
+        }
         self.builtin_parts().map(|(_, name)| name)
     }
 
@@ -147,6 +153,11 @@ fn text(node: Option<&Node>) -> Value {
 
 /// The engine's image: of the leader when the engine spans nodes, else of the runner, else of the first container.
 fn image(runtime: &Runtime) -> Option<&Node> {
+    if runtime.object.api == Api::KServe {
+        let containers = runtime.object.spec("containers")?.items();
+        let main = containers.iter().find(|container| container.get("name").and_then(Node::as_str) == Some("kserve-container")).or_else(|| containers.first());
+        return main?.get("image");
+    }
     let engine = runtime.config(ComponentKind::Engine)?;
     let of = |node: &'_ Node| -> Option<Node> { node.at(&["runner", "image"]).or_else(|| node.get("containers")?.items().first()?.get("image")).cloned() };
     let holder = engine.get("leader").filter(|leader| of(leader).is_some()).unwrap_or(engine);
@@ -159,7 +170,7 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     out["alias"] = item.alias().into();
     out["disabled"] = runtime.disabled.as_ref().is_some_and(|disabled| disabled.value).into();
     out["image"] = text(image(runtime));
-    out["components"] = ComponentKind::ALL.into_iter().filter(|kind| runtime.config(*kind).is_some()).map(ComponentKind::as_str).collect();
+    out["components"] = ComponentKind::OME.into_iter().filter(|kind| runtime.config(*kind).is_some()).map(ComponentKind::as_str).collect();
     out["protocols"] = runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect();
     out["sizeRange"] = runtime.size_range.as_ref().map_or(
         Value::Null,
@@ -169,6 +180,19 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     let replicas = |key: &str| engine.and_then(|engine| engine.get(key)).and_then(Node::as_int);
     out["replicas"] = json!({ "min": replicas("minReplicas"), "max": replicas("maxReplicas") });
     out["formats"] = runtime.formats.iter().enumerate().map(|(index, entry)| format(index, entry)).collect();
+    if runtime.object.api == Api::KServe {
+        let lists = |protocol: &str| runtime.protocols.iter().any(|listed| listed.value == protocol);
+        out["v2"] = json!({ "rest": lists("v2"), "grpc": lists("grpc-v2") });
+        for format in out["formats"].as_array_mut().into_iter().flatten() {
+            format["displayName"] = format["format"].as_str().and_then(display_name).into();
+        }
+    }
+}
+
+/// What the documents call a format (S1-007).
+fn display_name(format: &str) -> Option<&'static str> {
+    const NAMES: [&str; 10] = ["SKLearn", "XGBoost", "LightGBM", "MLflow", "Paddle", "PMML", "TensorFlow", "PyTorch", "ONNX", "TensorRT"];
+    NAMES.into_iter().find(|name| name.to_ascii_lowercase() == format)
 }
 
 fn format(index: usize, entry: &FormatEntry) -> Value {

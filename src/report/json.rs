@@ -1,8 +1,8 @@
 //! Decisions as JSON. Shapes: conformance README and CONTRACT-s0; more fields may come, none changes its meaning.
 
 use super::{SCHEMA_VERSION, findings};
-use crate::api::{Model, ObjectRef, Runtime};
-use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision, ServiceError};
+use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
+use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError};
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
 use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent, PlannedServing};
@@ -101,13 +101,29 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth)).collect::<Vec<_>>(),
-        "components": planned.components.iter().map(component).collect::<Vec<_>>(),
+        "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(|found| error(found, &super::accelerator::bounds(planned, sources))),
     });
+    if planned.policy.api == Api::KServe {
+        out["protocol"] = planned.resolution.runtime.protocol.name.as_str().into();
+        out["graph"] = json!(graph(planned));
+    }
     if let Some(difference) = &planned.controller {
         out["controller"] = controller(difference);
     }
     out
+}
+
+/// The way of a request through the components (S3-010); an explainer is reached beside it.
+fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
+    let has = |kind| planned.service.component(kind).is_some();
+    let (transformer, explainer) = (has(ComponentKind::Transformer), has(ComponentKind::Explainer));
+    let mut edges = if transformer { vec![["client", "transformer"], ["transformer", "predictor"]] } else { vec![["client", "predictor"]] };
+    if explainer {
+        edges.push(["client", "explainer"]);
+        edges.push(["explainer", "predictor"]);
+    }
+    edges
 }
 
 fn error(error: &ServiceError, bounds: &str) -> Value {
@@ -128,10 +144,10 @@ fn controller(difference: &Difference) -> Value {
     Value::Object(out)
 }
 
-fn component(component: &PlannedComponent) -> Value {
-    json!({
+fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
+    let mut out = json!({
         "name": component.kind.as_str(),
-        "deploymentMode": component.mode.as_str(),
+        "deploymentMode": component.mode.word(planned.policy.api, planned.policy.semantics),
         "minReplicas": component.min_replicas,
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,
@@ -139,7 +155,12 @@ fn component(component: &PlannedComponent) -> Value {
         "fits": component.fit.as_ref().map(|fit| fit.fits),
         "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
         "blocked": component.fit.iter().flat_map(|fit| &fit.blocked).map(|blocked| json!({ "node": blocked.node.as_str(), "code": blocked.code, "detail": blocked.detail.as_str() })).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(basis) = component.mode_basis {
+        out["deploymentModeBasis"] = basis.into();
+        out["scaleToZero"] = (component.mode == DeploymentMode::Serverless && component.min_replicas == 0).into();
+    }
+    out
 }
 
 fn runtime(decision: &RuntimeDecision<'_>, depth: Depth, sources: &SourceMap) -> Value {

@@ -16,7 +16,7 @@ pub use accelerator::condition::{self, tokens};
 pub(crate) use accelerator::known::product_of as class_product;
 pub use runtime::{Request, Trace};
 
-use crate::api::{ComponentKind, Model, Runtime, Service};
+use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
@@ -26,14 +26,19 @@ use ecow::EcoString;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Protocol that is asked for when nobody asks (S0-072).
-pub const DEFAULT_PROTOCOL: &str = "openAI";
+/// What is to be served, as far as selection looks at it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Subject {
+    /// Address of the model in the frozen catalog.
+    Model(usize),
+    /// Format and version that services state themselves, and whether they span nodes.
+    Format(EcoString, Option<EcoString>, bool),
+}
 
 /// What a remembered decision depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// Address of the model in the frozen catalog.
-    model: usize,
+    model: Subject,
     /// Namespace of the service if it has runtimes of its own, else none.
     namespace: Option<EcoString>,
     protocol: Option<EcoString>,
@@ -79,7 +84,12 @@ impl<'a> Selector<'a> {
         let world = World { policy: self.policy, catalog: self.catalog, runtimes, remember: Some(self), classes: None };
         decide(&world, service, |request| {
             let key = Key {
-                model: std::ptr::from_ref(request.model) as usize,
+                model: match (&service.inline, &request.model.format) {
+                    (Some(_), Some(format)) => {
+                        Subject::Format(format.name.value.clone(), format.version.as_ref().map(|version| version.value.text().into()), request.multi_node)
+                    }
+                    _ => Subject::Model(std::ptr::from_ref(request.model) as usize),
+                },
                 namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
                 protocol: request.asked.cloned(),
                 accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
@@ -140,8 +150,9 @@ impl<'a> Selector<'a> {
             namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
             model,
             asked: None,
-            protocol: (self.policy.protocol == ProtocolRule::Listed).then(|| DEFAULT_PROTOCOL.into()),
+            protocol: (self.policy.protocol == ProtocolRule::Listed).then(|| self.policy.default_protocol.into()),
             accelerators: &[],
+            multi_node: false,
         };
         runtime::select::<runtime::Recorder>(self.policy, self.catalog.runtimes(self.policy.api), &request)
     }
@@ -200,7 +211,8 @@ struct World<'a, 'k> {
 
 /// What one runtime would be judged to be for a service and its model, whatever the service names.
 pub fn judge<'a>(policy: &Policy, model: Option<&'a Model>, service: &'a Service, runtime: &'a Runtime) -> Option<Candidate<'a>> {
-    let protocol = runtime::asked_protocol(service);
+    let protocol = runtime::asked_protocol(policy, service);
+    let model = service.inline.as_ref().map(|inline| &inline.model).or(model);
     let request = request(policy, service, model?, &protocol.name);
     Some(runtime::candidate::<runtime::Recorder>(policy, &request, runtime).1)
 }
@@ -211,16 +223,19 @@ fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol
         model,
         asked: service.protocol.as_ref().map(|protocol| &protocol.value),
         protocol: match policy.protocol {
-            ProtocolRule::Listed => Some(protocol.clone()),
+            // A runtime of KServe that is named need not speak a protocol that nobody asked for (kserve 2.3).
+            ProtocolRule::Listed if policy.api == Api::KServe && service.runtime.is_some() && service.protocol.is_none() => None,
+            ProtocolRule::Listed => Some(protocol.clone()).filter(|protocol| !protocol.is_empty()),
             ProtocolRule::Ignored => None,
         },
         accelerators: if policy.accelerator_gate { &service.accelerator_classes } else { &[] },
+        multi_node: service.inline.as_ref().is_some_and(|inline| inline.multi_node),
     }
 }
 
 fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
     let World { policy, catalog, runtimes, .. } = *world;
-    let protocol = runtime::asked_protocol(service);
+    let protocol = runtime::asked_protocol(policy, service);
     let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
         model,
         runtime: RuntimeDecision { basis, protocol: protocol.clone(), ..RuntimeDecision::none() },
@@ -229,6 +244,29 @@ fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
     };
     let named = service.runtime.as_ref();
     let basis = if named.is_some() { Basis::Explicit } else { Basis::None };
+    if let Some(refusal) = service.refusal.as_deref() {
+        let Refusal { code, message, help, span } = refusal.clone();
+        return failed(None, basis, ServiceError { code, message, help, span: span.or_else(|| Some(service.object.name_span())) });
+    }
+    if policy.api == Api::KServe {
+        let Some(inline) = &service.inline else {
+            // Containers of the service itself: there is nothing to choose.
+            return Resolution { model: None, runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() }, accelerators: Vec::new(), error: None };
+        };
+        let request = request(policy, service, &inline.model, &protocol.name);
+        let decided = match named {
+            Some(named) => runtime::named(policy, runtimes, &request, named),
+            None => select(&request).map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+        };
+        return match decided {
+            Ok(mut decision) => {
+                decision.protocol = runtime::kserve::effective(service, &decision, protocol);
+                let error = (decision.chosen.is_none()).then(|| runtime::failure(policy, runtimes, &request, service, named, &decision)).flatten();
+                Resolution { model: None, runtime: decision, accelerators: Vec::new(), error }
+            }
+            Err(error) => failed(None, basis, error),
+        };
+    }
     let model = match model::resolve(policy, catalog, service) {
         Ok(model) => model,
         Err(error) => return failed(None, basis, error),
@@ -244,7 +282,7 @@ fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
             let error = ServiceError { code, message, help: Some("add `spec.model.name`".into()), span: Some(service.object.name_span()) };
             return failed(None, basis, error);
         };
-        return match runtime::named_without_model(runtimes, service, named) {
+        return match runtime::named_without_model(policy, runtimes, service, named) {
             Ok(mut decision) => {
                 decision.protocol = protocol;
                 with_accelerators(world, service, None, decision, None)
@@ -269,7 +307,7 @@ fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
     match decided {
         Ok(mut decision) => {
             decision.protocol = protocol;
-            let error = (decision.chosen.is_none()).then(|| runtime::failure(&request, service, named, &decision)).flatten();
+            let error = (decision.chosen.is_none()).then(|| runtime::failure(policy, runtimes, &request, service, named, &decision)).flatten();
             with_accelerators(world, service, Some(model), decision, error)
         }
         Err(error) => failed(Some(model), basis, error),

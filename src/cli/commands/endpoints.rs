@@ -58,9 +58,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let catalog = &session.world.catalog;
     let planner = Planner::new(catalog, session.semantics);
     let renderer = Renderer::new(catalog, session.semantics, &args.cluster_domain);
-    let scheme = match catalog.config().ingress.url_scheme.as_str() {
-        "" => "http",
-        scheme => scheme,
+    let config = catalog.config();
+    let scheme = |api| match (api, config.ingress.url_scheme.as_str()) {
+        (Api::KServe, _) => config.kserve.ingress.url_scheme.as_str(),
+        (_, "") => "http",
+        (_, scheme) => scheme,
     };
     let mut services = Vec::new();
     let mut later: Vec<Diagnostic> = Vec::new();
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let make = |views| (planner.plan(views, Depth::Plan), renderer.render(views, &mut ()));
     renderer.in_windows(&selected, make, |(planned, rendered)| {
         failed |= rendered.error.is_some();
-        services.push(endpoints(args, scheme, &planned, &rendered));
+        services.push(endpoints(args, scheme(planned.service.object.api), &planned, &rendered));
         later.extend(rendered.diagnostics);
         Ok::<(), Failure>(())
     })?;
@@ -109,7 +111,7 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
     };
     let entrance = Entrance { name: service.name(), namespace: &service.namespace, scheme, cluster_domain: &args.cluster_domain, components };
     out.entry = protocol::entry(&objects, &entrance);
-    let workloads = rendered.objects.iter().filter(|object| object.component == Some(ComponentKind::Engine));
+    let workloads = rendered.objects.iter().filter(|object| matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor)));
     let model = workloads
         .into_iter()
         .find_map(|object| protocol::served_model(&object.node))
@@ -118,7 +120,14 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
     let name = protocol_of(planned);
     if let Some(protocol) = Protocol::named(&name) {
         let version = args.model_version.as_deref();
-        let facts = Facts { model: &model, version, base: out.entry.base(), explainer: false, prefix: "", payload: args.payload };
+        let facts = Facts {
+            model: &model,
+            version,
+            base: out.entry.base(),
+            explainer: service.component(ComponentKind::Explainer).is_some(),
+            prefix: "",
+            payload: args.payload,
+        };
         out.endpoints = protocol::endpoints(protocol, &facts);
     }
     out.protocol = Some(name);

@@ -156,6 +156,9 @@ fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
 }
 
 /// Everything the run reports, but for the baseline.
+/// Remarks on what services become; `plan` and `explain` make them.
+const PLAN_ONLY: [Code; 5] = [Code::ModelmeshOnlyField, Code::ProbeTwoHandlers, Code::AlsoServesV2, Code::NeedsKnativeActivator, Code::NeedsClusterStatus];
+
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
     let catalog = &session.world.catalog;
     let mut asked = rules.to_vec();
@@ -171,6 +174,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
         // What is wrong with the model stands at the model, and what a rule has said is not said again.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
+                && !PLAN_ONLY.contains(&finding.code)
                 && !checked.contains(&(finding.code, finding.span()))
                 && !(finding.code == Code::DecoderWithoutEngine && named.contains(&(finding.code, finding.objects.clone())))
         });

@@ -2,8 +2,9 @@
 //!
 //! Every key holds JSON, which Go decodes: names of fields in any case, unknown ones ignored, null leaves what is there.
 
-use crate::api::{IngressConfig, Object, OperatorConfig};
+use crate::api::{IngressConfig, KServeConfig, Object, OperatorConfig};
 use crate::diag::{Code, Diagnostic};
+use crate::dialect::go_json::{fields, list, mismatch, string};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
@@ -19,7 +20,13 @@ const PROBER_NUMBERS: [&str; 5] =
 /// Reads the ConfigMap. Whatever is wrong with it is a finding at its key; what makes every reconcile fail also stands
 /// in [`OperatorConfig::error`], in the operator's words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
-    let mut config = OperatorConfig { default_deployment_mode: EcoString::new(), ingress: empty_ingress(), multinode_prober: None, error: None };
+    let mut config = OperatorConfig {
+        default_deployment_mode: EcoString::new(),
+        ingress: empty_ingress(),
+        multinode_prober: None,
+        error: None,
+        kserve: KServeConfig::default(),
+    };
     let data = object.node.get("data").and_then(Node::as_map);
     let texts = |key: &str| data.and_then(|data| data.entry(key)).and_then(|entry| Some((entry, entry.node.as_str()?)));
     let mut fail = |entry: &Entry, message: &str, help: &str| {
@@ -67,6 +74,7 @@ fn empty_ingress() -> IngressConfig {
         path_template: EcoString::new(),
         disable_ingress_creation: false,
         enable_gateway_api: false,
+        disable_route_timeout: false,
         span: None,
     }
 }
@@ -174,56 +182,6 @@ fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
         }
     }
     Ok(Node::new(Value::Map(map), origin))
-}
-
-/// The fields of a JSON object, in the order of the text.
-fn fields(text: &str, what: &str) -> Result<serde_json::Map<String, Json>, EcoString> {
-    match serde_json::from_str(text) {
-        Ok(Json::Object(fields)) => Ok(fields),
-        Ok(other) => Err(eco_format!("unable to parse {what} json: json: cannot unmarshal {} into Go value", kind(&other))),
-        Err(error) => Err(eco_format!("unable to parse {what} json: {error}")),
-    }
-}
-
-fn string(field: &mut EcoString, value: &Json, what: &str, name: &str) -> Result<(), EcoString> {
-    match value {
-        Json::Null => {}
-        Json::String(text) => *field = text.as_str().into(),
-        other => return Err(mismatch(what, other, name, "string")),
-    }
-    Ok(())
-}
-
-fn list(value: &Json, what: &str, name: &str) -> Result<Vec<EcoString>, EcoString> {
-    match value {
-        Json::Null => Ok(Vec::new()),
-        Json::Array(items) => {
-            let mut found = Vec::with_capacity(items.len());
-            for item in items {
-                let mut text = EcoString::new();
-                string(&mut text, item, what, name)?;
-                found.push(text);
-            }
-            Ok(found)
-        }
-        other => Err(mismatch(what, other, name, "[]string")),
-    }
-}
-
-fn mismatch(what: &str, value: &Json, field: &str, wanted: &str) -> EcoString {
-    eco_format!("unable to parse {what} json: json: cannot unmarshal {} into Go struct field {field} of type {wanted}", kind(value))
-}
-
-/// What Go calls a JSON value of the wrong kind.
-fn kind(value: &Json) -> EcoString {
-    match value {
-        Json::Null => "null".into(),
-        Json::Bool(_) => "bool".into(),
-        Json::Number(number) => eco_format!("number {number}"),
-        Json::String(_) => "string".into(),
-        Json::Array(_) => "array".into(),
-        Json::Object(_) => "object".into(),
-    }
 }
 
 #[cfg(test)]

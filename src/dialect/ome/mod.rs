@@ -69,6 +69,8 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         size_range,
         disabled: boolean(object.spec("disabled")),
         protocols: texts(object.spec("protocolVersions")),
+        multi_model: None,
+        multi_node: None,
         accelerator_classes: texts(object.node.at(&["spec", "acceleratorRequirements", "acceleratorClasses"])),
         accelerators: accelerator::requirements(object.spec("acceleratorRequirements")),
         decoded: DecodedConfigs::default(),
@@ -144,7 +146,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     let runtime = spec
         .get("runtime")
         .and_then(|runtime| Some(RuntimeRef { name: text(runtime.get("name")).filter(|name| !name.value.is_empty())?, kind: text(runtime.get("kind")) }));
-    let mut components: Vec<Component> = ComponentKind::ALL
+    let mut components: Vec<Component> = ComponentKind::OME
         .into_iter()
         .filter_map(|kind| spec.get(kind.as_str()).filter(|node| node.as_map().is_some()).map(|node| Component { kind, node: node.clone() }))
         .collect();
@@ -162,6 +164,8 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
         namespace,
         model,
         runtime,
+        inline: None,
+        refusal: None,
         components,
         object,
     }

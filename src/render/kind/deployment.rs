@@ -19,7 +19,7 @@ pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
             template: {
                 // Upstream puts the whole metadata into the template, name and namespace included.
                 metadata: (frame.metadata(frame.name().clone(), &frame.app_labels, &frame.annotations)),
-                spec: (pod::deployment(pod_spec)),
+                spec: (pod::deployment(pod_spec, &["ome-container"])),
             },
             strategy: (strategy(frame.spec("deploymentStrategy"))),
             revisionHistoryLimit: (10.into_node(DEFAULT)),

@@ -11,7 +11,7 @@ use ecow::{EcoString, eco_format};
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
 
 /// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster may have another.
-const KNATIVE_DOMAIN: &str = "example.com";
+pub(crate) const KNATIVE_DOMAIN: &str = "example.com";
 
 /// The VirtualService of a serverless service. Upstream writes and deletes it in turns (ome-objects.md B4).
 pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain: &str) -> Option<Node> {
@@ -104,7 +104,7 @@ fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
 }
 
 /// Go's regexp.QuoteMeta.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     text.chars().flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Every rule is asked of every candidate once ([`rules::evaluate`]); the trace decides how much of the answer is kept.
 
+pub(super) mod kserve;
 mod rank;
 mod rules;
 
-use super::{DEFAULT_PROTOCOL, did_you_mean};
-use crate::api::{Field, Model, Runtime, RuntimeRef, Scope, Service};
+use super::did_you_mean;
+use crate::api::{Api, Field, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection, RuntimeDecision, ServiceError, Step, Verdict};
 use crate::diag::Code;
@@ -29,6 +30,8 @@ pub struct Request<'a> {
     pub protocol: Option<EcoString>,
     /// Accelerator classes that must all be listed.
     pub accelerators: &'a [Field<EcoString>],
+    /// The service is to run on several nodes.
+    pub multi_node: bool,
 }
 
 /// How much of an evaluation is kept. `()` keeps nothing and costs nothing.
@@ -80,10 +83,10 @@ impl Trace for Recorder {
 }
 
 /// The protocol a service asks for, or the default one.
-pub(super) fn asked_protocol(service: &Service) -> Protocol {
+pub(super) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
     match &service.protocol {
         Some(protocol) => Protocol { name: protocol.value.clone(), default: false },
-        None => Protocol { name: DEFAULT_PROTOCOL.into(), default: true },
+        None => Protocol { name: policy.default_protocol.into(), default: true },
     }
 }
 
@@ -126,7 +129,7 @@ impl Trace for Counter {
 fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     static CLUSTER: EcoString = EcoString::new();
     let namespace = model.object.id.scope.namespace().or_else(|| runtime.object.id.scope.namespace()).unwrap_or(&CLUSTER);
-    Request { namespace, model, asked: None, protocol: None, accelerators: &[] }
+    Request { namespace, model, asked: None, protocol: None, accelerators: &[], multi_node: false }
 }
 
 /// Whether a service that names both could be served.
@@ -213,8 +216,8 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
         chosen,
         matched_entry: eligible.first().and_then(|candidate| candidate.matched_entry),
         decided_by,
-        guaranteed: policy.rank == RankRule::Score || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
-        protocol: Protocol { name: DEFAULT_PROTOCOL.into(), default: true },
+        guaranteed: policy.rank != RankRule::Priority || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
+        protocol: Protocol { name: policy.default_protocol.into(), default: true },
         eligible: eligible.len(),
         rejected: rejections,
         steps,
@@ -223,7 +226,7 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
     })
 }
 
-fn lookup<'a>(runtimes: &'a RuntimeSet, namespace: &EcoString, named: &RuntimeRef) -> Result<&'a Runtime, ServiceError> {
+fn lookup<'a>(policy: &Policy, runtimes: &'a RuntimeSet, namespace: &EcoString, named: &RuntimeRef) -> Result<&'a Runtime, ServiceError> {
     let name = &named.name.value;
     runtimes.get(&Scope::Namespace(namespace.clone()), name).or_else(|| runtimes.get(&Scope::Cluster, name)).ok_or_else(|| {
         let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
@@ -233,7 +236,10 @@ fn lookup<'a>(runtimes: &'a RuntimeSet, namespace: &EcoString, named: &RuntimeRe
         };
         ServiceError {
             code: Code::RuntimeNotFound,
-            message: format!("runtime {name} not found in namespace {namespace} or at cluster scope"),
+            message: match policy.api {
+                Api::KServe => format!("No ServingRuntimes or ClusterServingRuntimes with the name: {name}"),
+                _ => format!("runtime {name} not found in namespace {namespace} or at cluster scope"),
+            },
             help: help.or_else(|| Some("load the runtime with `-f`".into())),
             span: named.name.span(),
         }
@@ -251,10 +257,15 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
 }
 
 /// Takes the runtime a service without a model names; only `disabled` can speak against it.
-pub(super) fn named_without_model<'a>(runtimes: &'a RuntimeSet, service: &Service, named: &RuntimeRef) -> Result<RuntimeDecision<'a>, ServiceError> {
-    let runtime = lookup(runtimes, &service.namespace, named)?;
+pub(super) fn named_without_model<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    service: &Service,
+    named: &RuntimeRef,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let runtime = lookup(policy, runtimes, &service.namespace, named)?;
     if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
-        return Err(disabled(runtime, named));
+        return Err(disabled(policy, runtime, named));
     }
     let mut decision = explicit(runtimes, runtime);
     decision.eligible = 1;
@@ -273,13 +284,16 @@ pub(super) fn named_without_model<'a>(runtimes: &'a RuntimeSet, service: &Servic
 
 /// Checks the runtime a service names; it is never replaced (S0-061).
 pub(super) fn named<'a>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>, named: &RuntimeRef) -> Result<RuntimeDecision<'a>, ServiceError> {
-    let runtime = lookup(runtimes, request.namespace, named)?;
+    let runtime = lookup(policy, runtimes, request.namespace, named)?;
     let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
     }
     // Automatic selection and the score play no part for a runtime that is named.
-    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_)));
+    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel));
+    if policy.api == Api::KServe {
+        kserve::named(policy, runtime, named, &mut candidate.reasons)?;
+    }
     let mut decision = explicit(runtimes, runtime);
     let fits = candidate.reasons.is_empty();
     candidate.verdict = if fits { Verdict::Chosen } else { Verdict::Rejected };
@@ -294,10 +308,13 @@ pub(super) fn named<'a>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Req
     Ok(decision)
 }
 
-fn disabled(runtime: &Runtime, named: &RuntimeRef) -> ServiceError {
+fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> ServiceError {
     ServiceError {
         code: Code::RuntimeDisabled,
-        message: format!("runtime {} is disabled", runtime.object.id.name),
+        message: match policy.api {
+            Api::KServe => format!("specified runtime {} is disabled", runtime.object.id.name),
+            _ => format!("runtime {} is disabled", runtime.object.id.name),
+        },
         help: Some("set `disabled: false` in the runtime, or name another one".into()),
         span: named.name.span(),
     }
@@ -313,12 +330,22 @@ fn would_panic(runtime: &Runtime, field: &'static str) -> ServiceError {
 }
 
 /// The error of a decision that chose nothing.
-pub(super) fn failure(request: &Request<'_>, service: &Service, named: Option<&RuntimeRef>, decision: &RuntimeDecision<'_>) -> Option<ServiceError> {
+pub(super) fn failure(
+    policy: &Policy,
+    runtimes: &RuntimeSet,
+    request: &Request<'_>,
+    service: &Service,
+    named: Option<&RuntimeRef>,
+    decision: &RuntimeDecision<'_>,
+) -> Option<ServiceError> {
     let model = &request.model.object.id.name;
     if let Some(named) = named {
         let candidate = decision.candidates.first()?;
         if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
-            return Some(disabled(candidate.runtime, named));
+            return Some(disabled(policy, candidate.runtime, named));
+        }
+        if policy.api == Api::KServe {
+            return Some(kserve::incompatible(candidate, named));
         }
         let all: Vec<String> = candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
         return Some(ServiceError {
@@ -327,6 +354,9 @@ pub(super) fn failure(request: &Request<'_>, service: &Service, named: Option<&R
             help: Some("name a runtime that fits, or delete `spec.runtime` to have one selected".into()),
             span: named.name.span(),
         });
+    }
+    if policy.api == Api::KServe {
+        return Some(kserve::none_found(runtimes, request, service));
     }
     Some(ServiceError {
         code: Code::NoCompatibleRuntime,
@@ -338,5 +368,5 @@ pub(super) fn failure(request: &Request<'_>, service: &Service, named: Option<&R
 
 /// The operands of a rank, for those who show them.
 pub(super) fn scope_rank(namespaced: bool) -> Rank {
-    Rank { namespaced, priority: None, score: 0, distance: None }
+    Rank { namespaced, priority: None, score: 0, distance: None, protocol: 0 }
 }

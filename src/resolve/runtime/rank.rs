@@ -15,6 +15,12 @@ pub(super) fn compare(rule: RankRule, a: &Candidate<'_>, b: &Candidate<'_>) -> (
         (a.runtime.listing_key().1.cmp(b.runtime.listing_key().1), DecidedBy::Name)
     };
     let keys: [(Ordering, DecidedBy); 4] = match rule {
+        RankRule::Protocol => [
+            (scope, DecidedBy::Scope),
+            (right.priority.cmp(&left.priority), DecidedBy::Priority),
+            (left.protocol.cmp(&right.protocol), DecidedBy::Protocol),
+            (age(b).cmp(&age(a)), DecidedBy::Age),
+        ],
         RankRule::Priority => [
             (scope, DecidedBy::Scope),
             (right.priority.cmp(&left.priority), DecidedBy::Priority),
@@ -47,7 +53,7 @@ pub(super) fn compare(rule: RankRule, a: &Candidate<'_>, b: &Candidate<'_>) -> (
 /// truncation says otherwise.
 pub(super) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
     match rule {
-        RankRule::Priority => candidates.sort_by(|a, b| compare(rule, a, b).0),
+        RankRule::Priority | RankRule::Protocol => candidates.sort_by(|a, b| compare(rule, a, b).0),
         RankRule::Score => {
             candidates.sort_by(|a, b| total(a, b));
             for end in 1..candidates.len() {
@@ -123,8 +129,13 @@ pub(super) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_
             ((false, _), (true, _)) => "built-in is older".into(),
             ((_, low), (_, high)) => eco_format!("created {} before {}", low.unwrap_or("at an unknown time"), high.unwrap_or("an unknown time")),
         },
+        DecidedBy::Protocol => eco_format!("lowest protocol {} after {}", protocol(low), protocol(high)),
         DecidedBy::Name | DecidedBy::Explicit | DecidedBy::OnlyCandidate => eco_format!("name {} after {}", name(below), name(above)),
     }
+}
+
+fn protocol(rank: &Rank) -> &'static str {
+    super::kserve::PROTOCOLS.get(usize::from(rank.protocol.saturating_sub(1))).copied().unwrap_or("unknown")
 }
 
 fn distance(rank: &Rank) -> EcoString {

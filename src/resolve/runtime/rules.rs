@@ -3,8 +3,8 @@
 //! Sources: seed 000 as read in the ledger (S0-019 to S0-033, S0-066 to S0-073) and pkg/runtimeselector of OME v0.1.5 as
 //! described in ome-selection 2.
 
-use super::{Request, Trace, scope_rank};
-use crate::api::{Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange, Version};
+use super::{Request, Trace, kserve, scope_rank};
+use crate::api::{Api, Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange, Version};
 use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Note, Rank, Reason, Rejection};
 use crate::policy::{AutoSelectRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule};
 use crate::quantity::Operator;
@@ -23,6 +23,8 @@ const FRAMEWORK_WEIGHT: i64 = 5;
 pub(super) enum Gate {
     Discovery,
     Enabled,
+    MultiModel,
+    Nodes,
     Accelerator,
     Format,
     Size,
@@ -32,14 +34,26 @@ pub(super) enum Gate {
 }
 
 impl Gate {
-    pub(super) const COUNT: usize = 8;
-    const ALL: [Self; Self::COUNT] =
-        [Self::Discovery, Self::Enabled, Self::Accelerator, Self::Format, Self::Size, Self::Protocol, Self::AutoSelection, Self::Score];
+    pub(super) const COUNT: usize = 10;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Discovery,
+        Self::Enabled,
+        Self::MultiModel,
+        Self::Nodes,
+        Self::Accelerator,
+        Self::Format,
+        Self::Size,
+        Self::Protocol,
+        Self::AutoSelection,
+        Self::Score,
+    ];
 
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Discovery => "discovery",
             Self::Enabled => "enabled",
+            Self::MultiModel => "multi-model",
+            Self::Nodes => "multi-node",
             Self::Accelerator => "accelerator",
             Self::Format => "format",
             Self::Size => "size",
@@ -53,9 +67,11 @@ impl Gate {
     pub(super) fn steps(policy: &Policy) -> &'static [Self] {
         const DOCUMENTED: [Gate; 6] = [Gate::Discovery, Gate::Enabled, Gate::Format, Gate::Size, Gate::Protocol, Gate::AutoSelection];
         const SCORED: [Gate; 7] = [Gate::Discovery, Gate::Enabled, Gate::Accelerator, Gate::Format, Gate::Size, Gate::AutoSelection, Gate::Score];
-        match policy.rank {
-            RankRule::Priority => &DOCUMENTED,
-            RankRule::Score => &SCORED,
+        const KSERVE: [Gate; 7] = [Gate::Discovery, Gate::Enabled, Gate::MultiModel, Gate::Nodes, Gate::Format, Gate::Protocol, Gate::AutoSelection];
+        match (policy.api, policy.rank) {
+            (Api::KServe, _) => &KSERVE,
+            (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
+            (_, RankRule::Score) => &SCORED,
         }
     }
 }
@@ -64,7 +80,7 @@ impl Gate {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::resolve) struct Evaluation {
     /// Bit per failed [`Gate`].
-    failed: u8,
+    failed: u16,
     /// Bound whose absence crashes the controller.
     pub(super) crash: Option<&'static str>,
     pub(super) rank: Rank,
@@ -86,7 +102,7 @@ impl Evaluation {
         Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
     }
 
-    fn fail(&mut self, gate: Gate) {
+    pub(super) fn fail(&mut self, gate: Gate) {
         self.failed |= 1 << gate as u8;
     }
 
@@ -105,6 +121,12 @@ pub(super) fn evaluate(policy: &Policy, request: &Request<'_>, runtime: &Runtime
         return evaluation;
     }
     enabled(runtime, &mut evaluation, trace);
+    if policy.api == Api::KServe {
+        kserve::rules(policy, request, runtime, &mut evaluation, trace);
+        protocol(policy, request, runtime, &mut evaluation, trace);
+        auto_selection(policy, runtime, &mut evaluation, trace);
+        return evaluation;
+    }
     accelerator(request, runtime, &mut evaluation, trace);
     format(policy, request.model, runtime, &mut evaluation, trace);
     size(policy, request.model, runtime, &mut evaluation, trace);
@@ -197,7 +219,7 @@ fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult>
     }
 }
 
-fn same(matches: bool) -> CheckResult {
+pub(super) fn same(matches: bool) -> CheckResult {
     if matches { CheckResult::Match } else { CheckResult::Mismatch }
 }
 
@@ -356,12 +378,12 @@ fn entry_checks(policy: &Policy, model: &Model, entry: &FormatEntry, index: usiz
     }
 }
 
-fn is_on(entry: &FormatEntry) -> bool {
+pub(super) fn is_on(entry: &FormatEntry) -> bool {
     entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
 }
 
 /// Priority counts only beside autoSelect true (S0-029, S0-077).
-fn counted_priority(entry: &FormatEntry) -> Option<i64> {
+pub(super) fn counted_priority(entry: &FormatEntry) -> Option<i64> {
     entry.priority.as_ref().filter(|_| is_on(entry)).map(|priority| priority.value)
 }
 

@@ -1,0 +1,340 @@
+//! Components of KServe: a predictor that a runtime or the service itself runs, a transformer, an explainer
+//! (kserve.md 3, 5, 6; seeds 001 and 003).
+//!
+//! Layers, templates, metadata and records are those of OME; here stands only what KServe does with them.
+
+mod metadata;
+mod mode;
+mod nodes;
+mod other;
+mod predictor;
+mod server;
+mod storage;
+
+use super::component::{MergedComponent, error};
+use super::history::Record;
+use super::lint::Place;
+use super::template::Metadata;
+use super::{ComposedComponent, gpus, lint, typed};
+use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::policy::{FaultRule, Policy};
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+use ecow::{EcoString, eco_format};
+
+/// Annotation that takes everything of a service down.
+const STOP: &str = "serving.kserve.io/stop";
+
+static NO_MAXIMUM: Rule =
+    Rule { id: "kserve-max-replicas", text: "maxReplicas follows minReplicas when nobody writes it.", cite: "kserve 6.1, hpa_reconciler.go" };
+
+static CANARY: Rule =
+    Rule { id: "kserve-canary", text: "Replicas of canaries are taken from the stable predictor.", cite: "kserve 11.3, components/predictor.go" };
+
+/// A component with what decided about its mode.
+pub(super) struct Made {
+    pub(super) component: ComposedComponent,
+    basis: &'static str,
+}
+
+/// What is known of a service before its pods are built.
+pub struct Facts<'a> {
+    policy: &'a Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+    mode: DeploymentMode,
+    basis: &'static str,
+    /// The predictor, a framework key already rewritten as `model`.
+    predictor: &'a Node,
+    server: &'a str,
+    protocol: Option<EcoString>,
+    /// Labels of the service, sorted, with those of its server.
+    pub labels: Map,
+    /// Annotations of the service, sorted, with those of the webhook.
+    pub annotations: Map,
+}
+
+/// What is known of a service, with the model's container as the server needs it.
+fn of<'a>(policy: &'a Policy, service: &'a Service, predictor: &'a Node, runtime: Option<&'a Runtime>, config: &'a KServeConfig) -> (Facts<'a>, Option<Node>) {
+    let model = predictor.get("model").filter(|model| model.as_map().is_some());
+    let (mode, basis) = mode::of_service(policy, service, config);
+    let server = runtime.map(server::of).unwrap_or_default();
+    let mut labels = service.object.labels();
+    let mut facts = Facts {
+        policy,
+        service,
+        runtime,
+        config,
+        mode,
+        basis,
+        predictor,
+        server,
+        protocol: service
+            .protocol
+            .as_ref()
+            .map(|protocol| protocol.value.clone())
+            .or_else(|| (server == "mlserver" || server == "tritonserver").then(|| "v2".into())),
+        labels: Map::new(),
+        annotations: metadata::of_service(policy, service, model, config),
+    };
+    let mut container = model.cloned();
+    if let Some(container) = &mut container {
+        server::defaults(&facts, container, &mut labels);
+    }
+    labels.sort();
+    facts.labels = labels;
+    (facts, container)
+}
+
+/// Labels and annotations of a service as its routes and entries see them.
+pub fn facts<'a>(policy: &'a Policy, service: &'a Service, runtime: Option<&'a Runtime>, config: &'a KServeConfig) -> Option<Facts<'a>> {
+    service.component(ComponentKind::Predictor).map(|predictor| of(policy, service, predictor, runtime, config).0)
+}
+
+impl Facts<'_> {
+    /// A value of the model.
+    fn model(&self, key: &str) -> Option<&Node> {
+        self.predictor.get("model").and_then(|model| model.get(key)).filter(|node| !node.is_null())
+    }
+
+    /// The format of the model; empty without one.
+    fn format(&self) -> &str {
+        self.model("modelFormat").and_then(|format| format.get("name")).and_then(Node::as_str).unwrap_or_default()
+    }
+
+    /// Whether an agent pulls models instead of the one that is stored (IsMMSPredictor).
+    pub fn pulls_models(&self) -> bool {
+        let custom = self.predictor.get("containers").map(Node::items).unwrap_or_default();
+        if let Some(first) = custom.first() {
+            let env = first.get("env").map(Node::items).unwrap_or_default();
+            return env.iter().any(|variable| {
+                variable.get("name").and_then(Node::as_str) == Some("MULTI_MODEL_SERVER") && variable.get("value").and_then(Node::as_str) == Some("true")
+            });
+        }
+        let stored =
+            self.model("storageUri").is_some() || self.model("storage").is_some() || self.predictor.get("storageUris").is_some_and(|uris| !uris.is_empty());
+        self.predictor.get("model").is_some() && self.format() != "huggingface" && !stored
+    }
+
+    /// Annotations without those that are not copied.
+    pub fn allowed_annotations(&self, annotations: Option<&Map>) -> Map {
+        let allowed = annotations.into_iter().flatten().filter(|entry| !self.config.disallowed_annotations.contains(&entry.key));
+        allowed.cloned().collect()
+    }
+
+    /// The name of the predictor's objects.
+    pub fn predictor_name(&self) -> EcoString {
+        let named = self.predictor.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
+        named.map_or_else(|| eco_format!("{}-predictor", self.service.name()), |name| eco_format!("{}-{name}-predictor", self.service.name()))
+    }
+
+    /// The metadata that placeholders read.
+    fn template(&self) -> Metadata<'_> {
+        fn pairs(map: &Map) -> super::template::Pairs<'_> {
+            map.iter().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?))).collect()
+        }
+        Metadata {
+            namespace: &self.service.namespace,
+            labels: pairs(&self.labels),
+            annotations: pairs(&self.annotations),
+            ..Metadata::of(&self.service.object.node)
+        }
+    }
+
+    fn place(&self, kind: ComponentKind) -> Place<'_> {
+        Place { service: self.service, runtime: self.runtime, kind }
+    }
+
+    fn invalid(&self, message: impl Into<String>) -> ServiceError {
+        error(self.service, Code::InvalidInput, message)
+    }
+}
+
+/// Merges and assembles every component of a service.
+///
+/// # Errors
+/// What the controller says when it gives up.
+pub(super) fn components<R: Record>(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &KServeConfig,
+    rec: &mut R,
+) -> Result<Checked<Vec<Made>>, ServiceError> {
+    if let Some(message) = &config.error {
+        return Err(error(service, Code::InvalidInput, message.as_str()));
+    }
+    let Some(predictor) = service.component(ComponentKind::Predictor) else {
+        return Err(error(service, Code::RequiredField, "`spec.predictor` is required"));
+    };
+    let (facts, container) = of(policy, service, predictor, runtime, config);
+    let mut findings = Vec::new();
+    let mut made = Vec::new();
+    let stopped = facts.annotations.get(STOP).and_then(Node::as_str).is_some_and(|stop| stop.eq_ignore_ascii_case("true"));
+    if stopped {
+        return Ok(Checked::clean(made));
+    }
+    for component in &service.components {
+        let (kind, node) = (component.kind, &component.node);
+        let is_predictor = kind == ComponentKind::Predictor;
+        let name = if is_predictor { facts.predictor_name() } else { eco_format!("{}-{}", service.name(), kind.as_str()) };
+        let (pod, worker) = if is_predictor {
+            // In a service whose runtime was not found, the service alone says what its components are.
+            let unknown = service.inline.is_some() && runtime.is_none();
+            if unknown { (typed::pod_fields(node), None) } else { predictor::pods(&facts, container.as_ref(), rec, &mut findings)? }
+        } else {
+            (other::pod(&facts, kind, node)?, None)
+        };
+        let runtime_layer = runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
+        let labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
+        let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
+        let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
+        let worker_metadata = (metadata::labels(&facts, kind, worker_layer, node, &mut ()), metadata::annotations(&facts, kind, worker_layer, node, &mut ()));
+        lints(&facts, kind, node, &pod, &mut findings);
+        let gpus = gpus::of_pod(&pod).saturating_add(worker.as_ref().map_or(0, |(pod, count)| gpus::of_pod(pod).saturating_mul(*count)));
+        let mut spec = node.clone();
+        let canaries = if is_predictor { canaries(&facts, &mut spec, rec, &mut findings)? } else { Vec::new() };
+        let component = ComposedComponent {
+            kind,
+            name,
+            mode: facts.mode,
+            spec,
+            labels,
+            annotations,
+            pod,
+            worker_metadata: worker.as_ref().map(|_| worker_metadata),
+            worker,
+            gpus,
+        };
+        made.push(Made { component, basis: facts.basis });
+        made.extend(canaries);
+    }
+    Ok(Checked { value: made, diagnostics: findings })
+}
+
+/// Variants of the predictor, which take replicas over from it (Standard mode only).
+fn canaries<R: Record>(facts: &Facts<'_>, stable: &mut Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Vec<Made>, ServiceError> {
+    let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();
+    if facts.mode != DeploymentMode::RawDeployment || listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut made = Vec::new();
+    let mut taken = 0;
+    for predictor in listed.iter().filter_map(|canary| canary.get("predictor")) {
+        let (variant, container) = of(facts.policy, facts.service, predictor, facts.runtime, facts.config);
+        let (pod, worker) = predictor::pods(&variant, container.as_ref(), rec, findings)?;
+        let kind = ComponentKind::Predictor;
+        let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
+        taken += predictor.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
+        let component = ComposedComponent {
+            kind,
+            name: variant.predictor_name(),
+            mode: facts.mode,
+            spec: predictor.clone(),
+            labels: metadata::labels(&variant, kind, layer, predictor, rec),
+            annotations: metadata::annotations(&variant, kind, layer, predictor, rec),
+            gpus: gpus::of_pod(&pod),
+            worker_metadata: None,
+            pod,
+            worker,
+        };
+        made.push(Made { component, basis: facts.basis });
+    }
+    if let (Some(min), Some(map)) = (stable.get("minReplicas").and_then(Node::as_int), stable.as_map_mut()) {
+        map.insert("minReplicas", Node::int((min - taken).max(1), Origin::Derived(&CANARY)));
+    }
+    Ok(made)
+}
+
+/// What can be said of a component before it is wrapped.
+fn lints(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, pod: &Node, findings: &mut Vec<Diagnostic>) {
+    if facts.policy.pod_faults == FaultRule::Print {
+        return;
+    }
+    let object = facts.service.object.id.to_string();
+    if facts.mode == DeploymentMode::Serverless {
+        if let Some(metric) = spec.get("scaleMetric").filter(|metric| matches!(metric.as_str(), Some("cpu" | "memory"))) {
+            findings.push(
+                Diagnostic::new(Code::MetricNeedsRaw, format!("the metric `{}` is not there in Serverless mode", metric.as_str().unwrap_or_default()))
+                    .at(metric.origin.span())
+                    .path(format!("spec.{}.scaleMetric", kind.as_str()))
+                    .object(object.clone())
+                    .help("use `concurrency` or `rps`, or deploy with RawDeployment"),
+            );
+        }
+        if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int() == Some(0)) {
+            findings.push(
+                Diagnostic::new(Code::NeedsKnativeActivator, format!("the {} scales to zero: Knative's activator brings it back", kind.as_str()))
+                    .at(min.origin.span())
+                    .object(object.clone()),
+            );
+        }
+    }
+    if kind == ComponentKind::Explainer && matches!(facts.protocol.as_deref(), Some("v2" | "grpc-v2")) {
+        findings.push(
+            Diagnostic::new(Code::ExplainV1Only, "explain exists in V1 only: nothing leads to the explainer of a v2 service")
+                .at(spec.origin.span())
+                .path("spec.explainer")
+                .object(object.clone())
+                .help("use protocol v1, or leave the explainer out"),
+        );
+    }
+    if let Some(canary) = spec.get("canaryTrafficPercent") {
+        findings.push(
+            Diagnostic::new(Code::NeedsClusterStatus, "canaryTrafficPercent needs cluster status: which revision came before is not known offline")
+                .at(canary.origin.span())
+                .object(object.clone()),
+        );
+    }
+    if kind == ComponentKind::Predictor {
+        predictor::lints(facts, pod, findings);
+    }
+    lint::replica_range_of(spec, kind, findings);
+}
+
+/// What `plan` says of the components of a service.
+///
+/// # Errors
+/// What the controller says when it gives up.
+pub(super) fn merged<R: Record>(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &OperatorConfig,
+    rec: &mut R,
+) -> Result<Checked<Vec<MergedComponent<'static>>>, ServiceError> {
+    let made = components(policy, service, runtime, &config.kserve, rec)?;
+    let components = made.value.into_iter().map(|Made { component, basis }| {
+        let mut spec = component.spec;
+        let origin = Origin::Default(&NO_MAXIMUM);
+        let least = spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
+        if let Some(map) = spec.as_map_mut() {
+            if let Some(containers) = component.pod.get("containers") {
+                map.insert("containers", containers.clone());
+            }
+            let most = map.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
+            match most {
+                Some(_) => {}
+                None if component.mode == DeploymentMode::Serverless => drop(map.remove("maxReplicas")),
+                None => map.insert("maxReplicas", Node::int(least.max(1), origin)),
+            }
+            map.remove("workerSpec");
+            if let Some((pod, count)) = &component.worker {
+                let mut worker = pod.clone();
+                if let Some(worker) = worker.as_map_mut() {
+                    worker.insert("size", Node::int(*count, origin));
+                }
+                map.insert("worker", worker);
+            }
+        }
+        MergedComponent { kind: component.kind, name: component.name, mode: component.mode, mode_basis: Some(basis), spec, accelerator: None }
+    });
+    Ok(Checked { value: components.collect(), diagnostics: made.diagnostics })
+}
+
+/// An empty mapping written by a rule.
+fn empty(rule: &'static Rule) -> Node {
+    Node::new(Value::Map(Map::new()), Origin::Derived(rule))
+}

@@ -1,0 +1,29 @@
+//! How a service of KServe is deployed: one mode for all of its components (kserve.md 1.4, S3-004).
+
+use crate::api::{KServeConfig, Service};
+use crate::decision::DeploymentMode;
+use crate::policy::{Policy, Semantics};
+use crate::yaml::Node;
+
+/// The annotation that asks for a mode.
+pub(super) const ANNOTATION: &str = "serving.kserve.io/deploymentMode";
+
+/// The mode and what decided about it. An annotation that names none decides nothing; the controller looks at the
+/// status of an earlier pass before anything else.
+pub(crate) fn of_service(policy: &Policy, service: &Service, config: &KServeConfig) -> (DeploymentMode, &'static str) {
+    let named = |node: Option<&Node>| node.and_then(Node::as_str).and_then(DeploymentMode::from_kserve);
+    let status = service.object.node.at(&["status", "deploymentMode"]).filter(|_| policy.semantics == Semantics::Controller);
+    if let Some(mode) = named(status) {
+        return (mode, "status");
+    }
+    if let Some(mode) = named(service.object.annotation(ANNOTATION)) {
+        return (mode, "annotation");
+    }
+    if let Some(mode) = config.mode_flag.as_deref().and_then(DeploymentMode::from_kserve) {
+        return (mode, "flag");
+    }
+    match config.default_mode.as_deref().and_then(DeploymentMode::from_kserve) {
+        Some(mode) => (mode, "config"),
+        None => (DeploymentMode::Serverless, "default"),
+    }
+}

@@ -1,0 +1,253 @@
+//! The pod of a predictor: a runtime's containers with the model's over the main one, or the service's own containers
+//! (kserve.md 5.1 to 5.5).
+
+use super::{Facts, nodes, other, server, storage};
+use crate::api::ComponentKind;
+use crate::compose::container::set_env;
+use crate::compose::edit::{each_mut, position, text, within};
+use crate::compose::history::{Record, Step};
+use crate::compose::rules::SERVICE_NAME_ENV;
+use crate::compose::{merge, quantities, typed, variables};
+use crate::decision::ServiceError;
+use crate::diag::{Code, Diagnostic};
+use crate::policy::LayerRule;
+use crate::yaml::{Map, Node, Value};
+
+/// The container that serves.
+pub(super) const MAIN: &str = "kserve-container";
+/// A transformer in the predictor's own pod.
+const TRANSFORMER: &str = "transformer-container";
+/// What of a runtime belongs to the pod; the rest is not copied.
+const POD_OF_RUNTIME: [&str; 7] = ["nodeSelector", "affinity", "tolerations", "volumes", "imagePullSecrets", "schedulerName", "resourceClaims"];
+
+/// A pod and, of a predictor on several nodes, the workers' pod with their number.
+pub(super) type Pods = (Node, Option<(Node, i64)>);
+
+/// Schemes that are served beside what a ClusterStorageContainer knows.
+const SCHEMES: [&str; 12] =
+    ["gs://", "s3://", "pvc://", "file://", "https://", "http://", "hdfs://", "webhdfs://", "oci://", "oci+native://", "oci+fetch://", "hf://"];
+
+/// Whether the model can be fetched from where it is said to be (kserve 4.2, S1-004).
+fn stored(facts: &Facts<'_>) -> Result<(), ServiceError> {
+    let Some(uri) = facts.model("storageUri") else { return Ok(()) };
+    if facts.model("storage").is_some_and(|storage| storage.get("path").is_some()) {
+        return Err(facts.invalid("must provide only one of storageUri and storage.path"));
+    }
+    let text = uri.as_str().unwrap_or_default();
+    let known = facts.config.storage_containers.iter().any(|container| storage::supports(container, text));
+    let local = !text.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
+    if known || local || SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
+        return Ok(());
+    }
+    Err(ServiceError {
+        code: Code::StorageUriScheme,
+        help: Some(format!("use one of {}", SCHEMES.join(", "))),
+        span: uri.origin.span(),
+        ..facts.invalid(format!(
+            "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
+            SCHEMES.join(", ")
+        ))
+    })
+}
+
+/// Builds the pods of a predictor.
+pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Pods, ServiceError> {
+    stored(facts)?;
+    let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
+        (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
+        _ => of_service(facts),
+    })?;
+    let name = facts.service.name();
+    other::crd_defaults(facts, &mut pod);
+    each_mut(&mut pod, "containers", |container| set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ()));
+    other::token(facts, &mut pod);
+    if facts.policy.layers == LayerRule::Written {
+        quantities::canonical(&mut pod);
+    }
+    storage::several(facts, ComponentKind::Predictor, facts.predictor, &mut pod)?;
+    let worker = nodes::workers(facts, &mut pod, rec)?;
+    Ok((pod, worker))
+}
+
+/// One container over another, by the policy's layers.
+pub(super) fn over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, ServiceError> {
+    let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
+    let merged = within(Step::Field("containers"), rec, |rec| {
+        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.layers {
+            LayerRule::Written => Ok(merge::written(lower, upper, rec)),
+            LayerRule::Typed => typed::container(Some(lower.clone()), upper, rec),
+        })
+    });
+    let mut merged = merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
+    // A variable keeps the kind of value that the service gives it.
+    let own = upper.get("env").map(Node::items).unwrap_or_default();
+    each_mut(&mut merged, "env", |variable| {
+        let written = position(own, "name", text(variable, "name")).map(|index| &own[index]);
+        if let (Some(written), Some(map)) = (written, variable.as_map_mut())
+            && map.contains_key("value")
+            && map.contains_key("valueFrom")
+        {
+            map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });
+        }
+    });
+    Ok(merged)
+}
+
+fn of_runtime<R: Record>(facts: &Facts<'_>, model: &Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+    let Some(runtime) = facts.runtime else { return of_service(facts) };
+    let none = Node::map(runtime.object.node.origin);
+    let spec = runtime.object.node.get("spec").unwrap_or(&none);
+    let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+    if listed.is_empty() {
+        return Err(facts.invalid("no container configuration found in selected serving runtime"));
+    }
+    let Some(main) = position(listed, "name", MAIN) else {
+        return Err(facts.invalid("failed to find kserve-container in ServingRuntime containers"));
+    };
+    let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
+    let mut container = over(facts, &listed[main], &typed::container_fields(model), rec)?;
+    container = expand(facts, MAIN, &container, findings)?;
+    server::image(facts.server, &mut container, facts.model("runtimeVersion"));
+    let mut containers = vec![container];
+    let collocated = |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
+    match (collocated(listed), collocated(own)) {
+        (Some(lower), Some(upper)) => containers.push(expand(facts, TRANSFORMER, &over(facts, &lower, &upper, rec)?, findings)?),
+        (Some(one), None) | (None, Some(one)) => containers.push(expand(facts, TRANSFORMER, &one, findings)?),
+        (None, None) => {}
+    }
+    let another = |container: &&Node| !matches!(text(container, "name"), MAIN | TRANSFORMER);
+    containers.extend(listed.iter().filter(another).cloned());
+    containers.extend(own.iter().filter(|container| text(container, "name") != TRANSFORMER).cloned());
+    let base: Map = spec.entries().filter(|entry| POD_OF_RUNTIME.contains(&entry.key.as_str())).cloned().collect();
+    let mut upper = typed::pod_fields(facts.predictor);
+    if let Some(map) = upper.as_map_mut() {
+        map.remove("containers");
+    }
+    let mut pod = pod_over(facts, &Node::new(Value::Map(base), spec.origin), &upper, rec)?;
+    if let Some(map) = pod.as_map_mut() {
+        map.remove("containers");
+        let origin = spec.get("containers").map_or(spec.origin, |list| list.origin);
+        map.insert("containers", Node::list(containers, origin));
+    }
+    Ok(pod)
+}
+
+/// One pod over another, containers left out.
+pub(super) fn pod_over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, ServiceError> {
+    match facts.policy.layers {
+        LayerRule::Written => Ok(merge::written(lower, upper, rec)),
+        LayerRule::Typed => typed::pod(lower, upper, rec).map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
+    }
+}
+
+fn expand(facts: &Facts<'_>, name: &str, container: &Node, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+    let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());
+    let context = format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
+    variables::expand_with(facts.policy, &facts.place(ComponentKind::Predictor), &facts.template(), &context, container, findings)
+}
+
+/// The pod of a predictor that brings its own containers.
+fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
+    let mut pod = other::own_pod(facts, facts.predictor)?;
+    let containers: Vec<Node> = pod.get("containers").map(Node::items).unwrap_or_default().to_vec();
+    if containers.is_empty() {
+        return Err(facts.invalid("the predictor has neither a model nor a container"));
+    }
+    let mut containers = containers;
+    if containers.len() == 1 || text(&containers[0], "name").is_empty() {
+        other::named(&mut containers[0]);
+    }
+    other::resources(facts, &mut containers[0]);
+    // Quirk: the main container is copied over the first one.
+    let Some(main) = position(&containers, "name", MAIN) else {
+        return Err(ServiceError {
+            code: Code::WouldPanic,
+            help: Some(format!("call the container that serves `{MAIN}`")),
+            ..facts.invalid(format!("the controller would crash: no container named {MAIN}"))
+        });
+    };
+    containers[0] = containers[main].clone();
+    if let Some(map) = pod.as_map_mut() {
+        let origin = map.get("containers").map_or(facts.predictor.origin, |list| list.origin);
+        map.insert("containers", Node::list(containers, origin));
+    }
+    Ok(pod)
+}
+
+/// What is said of a predictor's pod in `plan` and `explain`.
+pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic>) {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let Some(main) = position(containers, "name", MAIN).map(|index| &containers[index]) else { return };
+    let object = facts.service.object.id.to_string();
+    if facts.protocol.as_deref() == Some("grpc-v2") {
+        let ports = main.get("ports").map(Node::items).unwrap_or_default();
+        if !ports.iter().any(|port| ["h2c", "grpc"].iter().any(|word| text(port, "name").contains(word))) {
+            findings.push(
+                Diagnostic::new(Code::GrpcPortMissing, "grpc-v2 is asked for and kserve-container declares no h2c or grpc port")
+                    .at(facts.service.protocol.as_ref().and_then(crate::api::Field::span))
+                    .object(object.clone())
+                    .help("add `ports: [{name: h2c, containerPort: 9000}]` to the model"),
+            );
+        }
+    }
+    let args: Vec<&Node> = main.get("args").map(Node::items).unwrap_or_default().iter().collect();
+    let flag = |node: &Node| node.as_str().filter(|text| text.starts_with("--")).map(|text| text.split('=').next().unwrap_or(text).to_owned());
+    let mut seen: Vec<(String, &Node)> = Vec::new();
+    let mut said: Vec<String> = Vec::new();
+    for argument in args {
+        let Some(name) = flag(argument) else { continue };
+        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
+            if !said.contains(&name) {
+                findings.push(
+                    Diagnostic::new(Code::DuplicateFlag, format!("the flag `{name}` stands twice in the merged arguments"))
+                        .at(argument.origin.span())
+                        .label(first.origin.span(), "first here")
+                        .object(object.clone())
+                        .help("arguments of the service follow those of the runtime; leave one out"),
+                );
+                said.push(name);
+            }
+        } else {
+            seen.push((name, argument));
+        }
+    }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(probe_node) = main.get(probe) else { continue };
+        let handlers: Vec<&str> = ["httpGet", "tcpSocket", "exec", "grpc"].into_iter().filter(|handler| probe_node.get(handler).is_some()).collect();
+        if let [first, second, ..] = handlers.as_slice() {
+            findings.push(
+                Diagnostic::new(Code::ProbeTwoHandlers, format!("the merged {probe} has two handlers: {first} and {second}"))
+                    .at(probe_node.get(second).and_then(|handler| handler.origin.span()))
+                    .object(object.clone())
+                    .help("leave one of the two out"),
+            );
+        }
+    }
+    if let Some(runtime) = facts.runtime {
+        let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"].into_iter().find_map(|key| Some((key, runtime.object.spec(key)?)));
+        if let Some((key, node)) = mesh {
+            findings.push(
+                Diagnostic::new(Code::ModelmeshOnlyField, format!("`{key}` is for ModelMesh only: no effect on single-model rendering"))
+                    .at(node.origin.span())
+                    .object(runtime.object.id.to_string()),
+            );
+        }
+        if let Some(multi) = runtime.multi_model.as_ref().filter(|multi| multi.value) {
+            findings.push(
+                Diagnostic::new(Code::MultiModelRuntime, "ModelMesh runtime used for single-model serving")
+                    .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
+                    .label(multi.span(), "multiModel")
+                    .object(object.clone())
+                    .help("name a runtime for single models"),
+            );
+        }
+        let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
+        if v1 && runtime.protocols.iter().any(|listed| listed.value == "v1") && runtime.protocols.iter().any(|listed| listed.value == "v2") {
+            findings.push(
+                Diagnostic::new(Code::AlsoServesV2, format!("the runtime {} also serves v2", runtime.object.id.name))
+                    .at(facts.service.object.name_span())
+                    .object(object),
+            );
+        }
+    }
+}

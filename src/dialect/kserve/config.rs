@@ -1,0 +1,295 @@
+//! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
+
+use crate::api::{Amounts, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, Object};
+use crate::diag::{Code, Diagnostic};
+use crate::dialect::go_json::{boolean, fields, list, string};
+use crate::yaml::{Entry, Map, Node};
+use ecow::EcoString;
+use serde_json::Value as Json;
+
+/// Keys that only KServe's ConfigMap has.
+const OWN_KEYS: [&str; 7] = ["storageInitializer", "inferenceService", "explainers", "predictors", "security", "localModel", "agent"];
+
+/// Whether a ConfigMap of the common name is KServe's: by its namespace, else by its keys.
+pub fn is_config(object: &Object) -> bool {
+    let data = object.node.get("data").and_then(Node::as_map);
+    match object.id.scope.namespace().map(EcoString::as_str) {
+        Some("kserve") => true,
+        Some("ome") => false,
+        _ => data.is_some_and(|data| OWN_KEYS.iter().any(|key| data.contains_key(key)) && !data.contains_key("multinodeProber")),
+    }
+}
+
+/// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile fail also stands in
+/// [`KServeConfig::error`], in the controller's words.
+pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
+    let mut config = KServeConfig::default();
+    let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
+    // What the shipped ConfigMap says does not stand in another one.
+    config.mount_token = false;
+    config.disallowed_annotations = Vec::new();
+    if let Some(entry) = data.entry("predictors") {
+        diagnostics.push(
+            Diagnostic::new(Code::PredictorsConfigIgnored, "the key `predictors` is ignored since v0.10: runtimes name the images")
+                .at(entry.key_origin.span())
+                .path("data.predictors")
+                .object(object.id.to_string())
+                .help("delete the key"),
+        );
+    }
+    let readers: [(&str, fn(&mut KServeConfig, &str) -> Result<(), EcoString>); 11] = [
+        ("deploy", deploy),
+        ("ingress", ingress),
+        ("inferenceService", inference_service),
+        ("service", service),
+        ("security", security),
+        ("explainers", explainers),
+        ("storageInitializer", storage_initializer),
+        ("agent", |config, text| image("agent config", &mut config.agent, text)),
+        ("logger", logger),
+        ("autoscaler", autoscaler),
+        ("opentelemetryCollector", collector),
+    ];
+    for (key, read) in readers {
+        let Some(entry) = data.entry(key) else { continue };
+        if key == "ingress" {
+            config.ingress.span = entry.key_origin.span();
+        }
+        let Some(text) = entry.node.as_str() else { continue };
+        if let Err(message) = read(&mut config, text) {
+            diagnostics.push(wrong(object, entry, &message));
+            config.error = config.error.or(Some(message));
+        }
+    }
+    config.gpu_types = custom_gpus(data);
+    config
+}
+
+fn wrong(object: &Object, entry: &Entry, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::InvalidInput, format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name))
+        .at(entry.key_origin.span())
+        .path(format!("data.{}", entry.key))
+        .object(object.id.to_string())
+        .help("every service fails until this is corrected")
+}
+
+fn custom_gpus(data: &Map) -> Vec<EcoString> {
+    let text = data.get("multiNode").and_then(Node::as_str).unwrap_or("{}");
+    let found = fields(text, "multiNode config").ok().and_then(|fields| fields.get("customGPUResourceTypeList").cloned());
+    found.and_then(|value| list(&value, "multiNode config", "MultiNodeConfig.customGPUResourceTypeList").ok()).unwrap_or_default()
+}
+
+fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "deploy config";
+    let mut mode = EcoString::new();
+    for (key, value) in fields(text, WHAT)? {
+        if key.eq_ignore_ascii_case("defaultDeploymentMode") {
+            string(&mut mode, &value, WHAT, "DeployConfig.defaultDeploymentMode")?;
+        }
+        if key.eq_ignore_ascii_case("deploymentRolloutStrategy") {
+            let part = |name: &str| value.get("defaultRollout").and_then(|rollout| rollout.get(name)).and_then(Json::as_str).map(EcoString::from);
+            config.rollout = part("maxSurge").zip(part("maxUnavailable"));
+        }
+    }
+    match mode.as_str() {
+        "" => return Err("invalid deploy config, defaultDeploymentMode is required".into()),
+        "Serverless" | "RawDeployment" | "Knative" | "Standard" | "ModelMesh" => {}
+        _ => return Err("invalid deployment mode. Supported modes are Knative, Standard and ModelMesh".into()),
+    }
+    config.default_mode = Some(mode);
+    Ok(())
+}
+
+fn ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "ingress config";
+    let span = config.ingress.span;
+    let mut found = IngressConfig { span, ome_ingress_gateway: EcoString::new(), ..KServeConfig::default().ingress };
+    for field in [
+        &mut found.ingress_gateway,
+        &mut found.local_gateway,
+        &mut found.local_gateway_service,
+        &mut found.knative_local_gateway_service,
+        &mut found.ingress_domain,
+        &mut found.domain_template,
+        &mut found.url_scheme,
+    ] {
+        field.clear();
+    }
+    found.ingress_class_name = None;
+    for (key, value) in fields(text, WHAT)? {
+        let texts = [
+            ("ingressGateway", &mut found.ingress_gateway),
+            ("localGateway", &mut found.local_gateway),
+            ("localGatewayService", &mut found.local_gateway_service),
+            ("knativeLocalGatewayService", &mut found.knative_local_gateway_service),
+            ("kserveIngressGateway", &mut found.ome_ingress_gateway),
+            ("ingressDomain", &mut found.ingress_domain),
+            ("domainTemplate", &mut found.domain_template),
+            ("urlScheme", &mut found.url_scheme),
+            ("pathTemplate", &mut found.path_template),
+        ];
+        for (name, field) in texts {
+            if key.eq_ignore_ascii_case(name) {
+                string(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
+            }
+        }
+        let switches = [
+            ("disableIstioVirtualHost", &mut found.disable_istio_virtual_host),
+            ("disableIngressCreation", &mut found.disable_ingress_creation),
+            ("enableGatewayApi", &mut found.enable_gateway_api),
+            ("disableHTTPRouteTimeout", &mut found.disable_route_timeout),
+        ];
+        for (name, field) in switches {
+            if key.eq_ignore_ascii_case(name) {
+                boolean(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
+            }
+        }
+        if key.eq_ignore_ascii_case("ingressClassName") {
+            let mut class = EcoString::new();
+            string(&mut class, &value, WHAT, "IngressConfig.ingressClassName")?;
+            found.ingress_class_name = (!value.is_null()).then_some(class);
+        }
+        if key.eq_ignore_ascii_case("additionalIngressDomains") {
+            found.additional_domains = list(&value, WHAT, "IngressConfig.additionalIngressDomains")?;
+        }
+    }
+    if found.ingress_gateway.is_empty() {
+        return Err("invalid ingress config - ingressGateway is required".into());
+    }
+    if found.enable_gateway_api {
+        if found.ome_ingress_gateway.is_empty() {
+            return Err("invalid ingress config - kserveIngressGateway is required".into());
+        }
+        if found.ome_ingress_gateway.split('/').count() != 2 {
+            return Err("invalid ingress config - kserveIngressGateway should be in the format <namespace>/<name>".into());
+        }
+    }
+    if !found.path_template.is_empty() && found.ingress_domain.is_empty() {
+        return Err("invalid ingress config - ingressDomain is required if pathTemplate is given".into());
+    }
+    for (value, default) in [
+        (&mut found.domain_template, "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"),
+        (&mut found.ingress_domain, "example.com"),
+        (&mut found.url_scheme, "http"),
+    ] {
+        if value.is_empty() {
+            *value = default.into();
+        }
+    }
+    if found.knative_local_gateway_service.is_empty() {
+        found.knative_local_gateway_service = found.local_gateway_service.clone();
+    }
+    config.ingress = found;
+    Ok(())
+}
+
+fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "isvc config";
+    config.resources = Amounts::default();
+    // Quirk: the controller's own list counts only where this key is there.
+    config.disallowed_annotations = KSERVE_DISALLOWED.map(EcoString::from).to_vec();
+    for (key, value) in fields(text, WHAT)? {
+        if key.eq_ignore_ascii_case("resource") {
+            amounts(WHAT, &mut config.resources, &value)?;
+        }
+        if key.eq_ignore_ascii_case("serviceAnnotationDisallowedList") {
+            config.disallowed_annotations.extend(list(&value, WHAT, "InferenceServicesConfig.serviceAnnotationDisallowedList")?);
+        }
+        if key.eq_ignore_ascii_case("serviceLabelDisallowedList") {
+            config.disallowed_labels.extend(list(&value, WHAT, "InferenceServicesConfig.serviceLabelDisallowedList")?);
+        }
+    }
+    Ok(())
+}
+
+fn amounts(what: &str, amounts: &mut Amounts, value: &Json) -> Result<(), EcoString> {
+    let names = [
+        ("cpuRequest", &mut amounts.cpu_request),
+        ("cpuLimit", &mut amounts.cpu_limit),
+        ("memoryRequest", &mut amounts.memory_request),
+        ("memoryLimit", &mut amounts.memory_limit),
+    ];
+    for (name, field) in names {
+        if let Some(value) = value.get(name) {
+            string(field, value, what, name)?;
+        }
+    }
+    Ok(())
+}
+
+fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoString> {
+    let fields = fields(text, what)?;
+    if let Some(value) = fields.get("image") {
+        string(&mut image.image, value, what, "image")?;
+    }
+    amounts(what, &mut image.resources, &Json::Object(fields))
+}
+
+fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    for (key, value) in fields(text, "service config")? {
+        if key.eq_ignore_ascii_case("serviceClusterIPNone") {
+            boolean(&mut config.headless, &value, "service config", "ServiceConfig.serviceClusterIPNone")?;
+        }
+    }
+    Ok(())
+}
+
+fn security(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    for (key, value) in fields(text, "security config")? {
+        if key.eq_ignore_ascii_case("autoMountServiceAccountToken") {
+            boolean(&mut config.mount_token, &value, "security config", "SecurityConfig.autoMountServiceAccountToken")?;
+        }
+    }
+    Ok(())
+}
+
+fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "explainers config";
+    if let Some(art) = fields(text, WHAT)?.get("art") {
+        string(&mut config.art.0, art.get("image").unwrap_or(&Json::Null), WHAT, "ExplainerConfig.image")?;
+        string(&mut config.art.1, art.get("defaultImageVersion").unwrap_or(&Json::Null), WHAT, "ExplainerConfig.defaultImageVersion")?;
+    }
+    Ok(())
+}
+
+fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "storageInitializer config";
+    image(WHAT, &mut config.storage_initializer, text)?;
+    if let Some(name) = fields(text, WHAT)?.get("caBundleConfigMapName") {
+        string(&mut config.ca_bundle, name, WHAT, "StorageInitializerConfig.caBundleConfigMapName")?;
+    }
+    Ok(())
+}
+
+fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    if let Some(url) = fields(text, "logger config")?.get("defaultUrl") {
+        string(&mut config.logger_url, url, "logger config", "LoggerConfig.defaultUrl")?;
+    }
+    Ok(())
+}
+
+fn autoscaler(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "autoscaler config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "scaleUpStabilizationWindowSeconds" => string(&mut config.windows.0, &value, WHAT, &key)?,
+            "scaleDownStabilizationWindowSeconds" => string(&mut config.windows.1, &value, WHAT, &key)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn collector(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "opentelemetryCollector config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "scrapeInterval" => string(&mut config.collector.interval, &value, WHAT, &key)?,
+            "metricReceiverEndpoint" => string(&mut config.collector.receiver, &value, WHAT, &key)?,
+            "metricScalerEndpoint" => string(&mut config.collector.scaler, &value, WHAT, &key)?,
+            "resource" => amounts(WHAT, &mut config.collector.resources, &value)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}

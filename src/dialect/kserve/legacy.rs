@@ -1,0 +1,167 @@
+//! The previous schema: a framework key beside or instead of `model` (S1-038 to S1-040; kserve.md 3.1).
+
+use crate::diag::{Code, Diagnostic};
+use crate::policy::Semantics;
+use crate::source::Span;
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+
+static FRAMEWORK_KEY: Rule =
+    Rule { id: "framework-key", text: "a framework key of the previous schema stands for a model of that format", cite: "S1-038, S1-039; kserve 3.1" };
+
+/// A framework key.
+#[derive(Debug)]
+pub struct Framework {
+    /// The key, which is also the format.
+    pub key: &'static str,
+    /// The runtime the documents set beside it (S1-039).
+    pub runtime: &'static str,
+    /// The runtime of protocol v2, where it is another one.
+    pub v2_runtime: Option<&'static str>,
+    /// The controller asks for v2 when nobody asks for a protocol.
+    pub speaks_v2: bool,
+}
+
+const fn framework(key: &'static str, runtime: &'static str) -> Framework {
+    Framework { key, runtime, v2_runtime: None, speaks_v2: false }
+}
+
+/// Every framework key, in the order in which the controller looks for them.
+pub static FRAMEWORKS: [Framework; 10] = [
+    Framework { v2_runtime: Some("kserve-mlserver"), ..framework("sklearn", "kserve-sklearnserver") },
+    framework("tensorflow", "kserve-tensorflow-serving"),
+    Framework { v2_runtime: Some("kserve-mlserver"), ..framework("xgboost", "kserve-xgbserver") },
+    framework("pytorch", "kserve-torchserve"),
+    Framework { speaks_v2: true, ..framework("triton", "kserve-tritonserver") },
+    Framework { speaks_v2: true, ..framework("onnx", "kserve-tritonserver") },
+    Framework { speaks_v2: true, ..framework("huggingface", "kserve-huggingfaceserver") },
+    framework("pmml", "kserve-pmmlserver"),
+    framework("lightgbm", "kserve-lgbserver"),
+    framework("paddle", "kserve-paddleserver"),
+];
+
+/// A service in the current schema.
+#[derive(Debug)]
+pub struct Converted {
+    /// The new `spec`.
+    pub spec: Node,
+    /// What stood there.
+    pub framework: &'static Framework,
+    /// Where.
+    pub span: Option<Span>,
+}
+
+impl Converted {
+    /// The new model, as it is written in YAML.
+    pub fn snippet(&self) -> String {
+        let model = self.spec.at(&["predictor", "model"]);
+        let text = |keys: &[&str]| model.and_then(|model| model.at(keys)).and_then(Node::as_str);
+        let mut out = String::from("model:\n  modelFormat:\n    name: ");
+        out.push_str(text(&["modelFormat", "name"]).unwrap_or_default());
+        for key in ["runtime", "protocolVersion", "storageUri"] {
+            if let Some(value) = text(&[key]) {
+                out.push_str(&format!("\n  {key}: {value}"));
+            }
+        }
+        out
+    }
+}
+
+/// Rewrites a framework key as `model`; `None` when there is none. Under the documents the runtime is set beside it;
+/// the controller leaves it open, and asks for v2 where the server speaks nothing else.
+///
+/// # Errors
+/// Two keys, or a key beside `model`; the controller takes the first key then, over `model`.
+pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>, Diagnostic> {
+    let Some(spec) = service.get("spec").and_then(Node::as_map) else { return Ok(None) };
+    let Some(predictor_node) = spec.get("predictor") else { return Ok(None) };
+    let Some(predictor) = predictor_node.as_map() else { return Ok(None) };
+    let present = |framework: &&Framework| predictor.get(framework.key).is_some_and(|node| node.as_map().is_some());
+    let mesh = service.at(&["metadata", "annotations", "serving.kserve.io/deploymentMode"]).and_then(Node::as_str) == Some("ModelMesh");
+    let found: Vec<&'static Framework> = FRAMEWORKS.iter().filter(present).collect();
+    let Some(framework) = found.first().copied().filter(|_| !mesh) else { return Ok(None) };
+    let span = |key: &str| predictor.entry(key).and_then(|entry| entry.key_origin.span());
+    let beside = found.get(1).map(|other| other.key).or_else(|| predictor.get("model").map(|_| "model"));
+    if let Some(beside) = beside
+        && (semantics == Semantics::Documented || beside != "model")
+    {
+        return Err(Diagnostic::new(Code::ConflictingFields, format!("`spec.predictor` has both `{}` and `{beside}`", framework.key))
+            .at(span(beside))
+            .label(span(framework.key), "the other one")
+            .path(format!("spec.predictor.{beside}"))
+            .help("write exactly one model"));
+    }
+    let origin = Origin::Derived(&FRAMEWORK_KEY);
+    let Some(old) = predictor.entry(framework.key) else { return Ok(None) };
+    let mut model = Map::new();
+    let name = Entry { key: "name".into(), key_origin: origin, node: Node::str(framework.key, origin) };
+    let put = |model: &mut Map, key: &str, node: Node| model.insert_entry(Entry { key: key.into(), key_origin: origin, node });
+    put(&mut model, "modelFormat", Node::new(Value::Map([name].into_iter().collect()), origin));
+    let protocol = old.node.get("protocolVersion").and_then(Node::as_str);
+    if semantics == Semantics::Documented {
+        let v2 = framework.v2_runtime.filter(|_| protocol == Some("v2"));
+        put(&mut model, "runtime", Node::str(v2.unwrap_or(framework.runtime), origin));
+    } else if framework.speaks_v2 && protocol.is_none() {
+        put(&mut model, "protocolVersion", Node::str("v2", origin));
+    }
+    for entry in old.node.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime")) {
+        model.insert_entry(entry.clone());
+    }
+    let replacement = Entry { key: "model".into(), key_origin: old.key_origin, node: Node::new(Value::Map(model), old.node.origin) };
+    let rewritten: Map = predictor
+        .iter()
+        .filter(|entry| entry.key != "model")
+        .map(|entry| if entry.key == framework.key { replacement.clone() } else { entry.clone() })
+        .collect();
+    let mut spec_map = spec.clone();
+    spec_map.insert("predictor", Node::new(Value::Map(rewritten), predictor_node.origin));
+    let spec_origin = service.get("spec").map_or(origin, |spec| spec.origin);
+    Ok(Some(Converted { spec: Node::new(Value::Map(spec_map), spec_origin), framework, span: span(framework.key) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(json: &serde_json::Value) -> Node {
+        Node::from_json(json, Origin::Derived(&FRAMEWORK_KEY))
+    }
+
+    // S1-038, S1-039.
+    #[test]
+    fn framework_keys_become_models() {
+        for (key, protocol, semantics, expected) in [
+            (
+                "sklearn",
+                None,
+                Semantics::Documented,
+                serde_json::json!({"modelFormat": {"name": "sklearn"}, "runtime": "kserve-sklearnserver", "storageUri": "u"}),
+            ),
+            (
+                "xgboost",
+                Some("v2"),
+                Semantics::Documented,
+                serde_json::json!({"modelFormat": {"name": "xgboost"}, "runtime": "kserve-mlserver", "storageUri": "u", "protocolVersion": "v2"}),
+            ),
+            ("onnx", None, Semantics::Controller, serde_json::json!({"modelFormat": {"name": "onnx"}, "protocolVersion": "v2", "storageUri": "u"})),
+            ("pmml", None, Semantics::Controller, serde_json::json!({"modelFormat": {"name": "pmml"}, "storageUri": "u"})),
+        ] {
+            let mut old = serde_json::json!({"storageUri": "u"});
+            if let Some(protocol) = protocol {
+                old["protocolVersion"] = protocol.into();
+            }
+            let service = node(&serde_json::json!({"spec": {"predictor": {key: old, "minReplicas": 2}}}));
+            let converted = convert(&service, semantics).unwrap().expect("a framework key");
+            assert_eq!(converted.spec.to_json(), serde_json::json!({"predictor": {"model": expected, "minReplicas": 2}}), "{key}");
+        }
+    }
+
+    #[test]
+    fn two_models_are_refused() {
+        let both = |other: &str| node(&serde_json::json!({"spec": {"predictor": {"sklearn": {}, other: {}}}}));
+        assert!(convert(&both("pmml"), Semantics::Documented).is_err());
+        assert!(convert(&both("pmml"), Semantics::Controller).is_err());
+        assert!(convert(&both("model"), Semantics::Documented).is_err());
+        assert!(convert(&both("model"), Semantics::Controller).unwrap().is_some(), "the key wins");
+        assert!(convert(&both("minReplicas"), Semantics::Documented).unwrap().is_some());
+    }
+}

@@ -1,0 +1,134 @@
+//! Deployment and Service of Standard mode (kserve.md 6.1).
+
+use super::{View, nodes, scale};
+use crate::api::ComponentKind;
+use crate::compose::ComposedComponent;
+use crate::render::build::{node, set};
+use crate::render::metadata::{label, metadata, with};
+use crate::render::{pod, rules};
+use crate::yaml::{Map, Node, Rule};
+use ecow::{EcoString, eco_format};
+
+/// Containers that are asked whether they are ready.
+const PROBED: [&str; 2] = ["kserve-container", "transformer-container"];
+/// Port of the agent.
+const AGENT: i64 = 9081;
+
+/// The objects of a component with the wave of each.
+pub(super) fn objects(view: &View<'_>, component: &ComposedComponent) -> Vec<(i32, Option<Node>)> {
+    let app: EcoString = eco_format!("isvc.{}", component.name);
+    let mut labels = with(&component.labels, [label("app", app.clone(), &rules::KSERVE_APP)]);
+    if component.worker.is_some() {
+        labels = with(&labels, [nodes::generation(view)]);
+    }
+    let mut objects = vec![(1, service(view, component, &labels, &app))];
+    if let Some((worker, count)) = &component.worker {
+        objects.extend(nodes::services(view, component, &labels).map(|object| (1, object)));
+        objects.push((1, deployment(view, component, &component.name, &component.pod, &labels, &app, None)));
+        let name = eco_format!("{}-predictor-worker", view.name());
+        let app = eco_format!("isvc.{name}");
+        let (own, annotations) = component.worker_metadata.clone().unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
+        let labels = with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
+        let component = ComposedComponent { annotations, ..component.clone() };
+        objects.push((1, deployment(view, &component, &name, worker, &labels, &app, Some(*count))));
+        return objects;
+    }
+    objects.push((1, scale::collector(view, component)));
+    objects.push((1, deployment(view, component, &component.name, &component.pod, &labels, &app, None)));
+    objects.push((2, scale::object(view, component, &labels)));
+    objects
+}
+
+fn deployment(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    name: &EcoString,
+    pod_spec: &Node,
+    labels: &Map,
+    app: &EcoString,
+    workers: Option<i64>,
+) -> Option<Node> {
+    const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
+    let own = component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some() && workers.is_none());
+    let rolling =
+        |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
+    let standard = matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
+    let strategy = match (own, workers) {
+        (Some(own), _) => Some(own.clone()),
+        (None, Some(_)) => rolling("100%".into(), "0%".into()),
+        (None, None) => match view.config.rollout.as_ref().filter(|_| standard) {
+            Some((surge, unavailable)) => rolling(surge.clone(), unavailable.clone()),
+            None => rolling("25%".into(), "25%".into()),
+        },
+    };
+    let none = scale::class(component) == Some("none");
+    let replicas = match workers {
+        Some(count) => node!(RULE; count),
+        None => component.spec.get("minReplicas").filter(|_| none && component.worker.is_none()).cloned(),
+    };
+    let (history, progress) = if own.is_some() { (None, None) } else { (Some(10), Some(600)) };
+    let metadata = || metadata(name.clone(), Some(&view.namespace), labels, &component.annotations);
+    let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: (metadata()),
+        spec: {
+            replicas: replicas,
+            selector: { matchLabels: selector },
+            // Upstream puts the whole metadata into the template, name and namespace included.
+            template: { metadata: (metadata()), spec: (pod::deployment(pod_spec, &PROBED)) },
+            strategy: strategy,
+            revisionHistoryLimit: history,
+            progressDeadlineSeconds: progress,
+        },
+    })
+}
+
+/// Whether a port speaks gRPC by its name.
+pub(super) fn is_grpc(name: &str) -> bool {
+    name.contains("grpc") || name.contains("h2c")
+}
+
+fn service(view: &View<'_>, component: &ComposedComponent, labels: &Map, app: &EcoString) -> Option<Node> {
+    const RULE: &Rule = &rules::KSERVE_SERVICE;
+    let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: (metadata(component.name.clone(), Some(&view.namespace), labels, &component.annotations)),
+        spec: {
+            clusterIP: (view.config.headless.then_some("None")),
+            selector: selector,
+            ports: (ports(component)),
+        },
+    })
+}
+
+/// The first port is published as 80, the others as themselves; without any, 80 leads to 8080.
+pub(super) fn ports(component: &ComposedComponent) -> Vec<Node> {
+    const RULE: &Rule = &rules::KSERVE_SERVICE;
+    let containers = component.pod.get("containers").map(Node::items).unwrap_or_default();
+    let named = |wanted: &str| containers.iter().find(|container| container.get("name").and_then(Node::as_str) == Some(wanted));
+    let source = named("transformer-container").filter(|_| component.kind == ComponentKind::Predictor).or_else(|| containers.first());
+    let declared = source.and_then(|container| container.get("ports")).map(Node::items).unwrap_or_default();
+    let mut ports: Vec<Node> = Vec::new();
+    for (index, declared) in declared.iter().enumerate() {
+        let name = declared.get("name").filter(|name| name.as_str() != Some("")).cloned();
+        let protocol = declared.get("protocol").filter(|protocol| protocol.as_str() != Some("")).cloned();
+        let target = declared.get("containerPort").cloned();
+        let grpc = name.as_ref().and_then(Node::as_str).is_some_and(is_grpc).then_some("kubernetes.io/h2c");
+        let port = if index == 0 { node!(RULE; 80) } else { target.clone() };
+        // Quirk: only the ports after the first one are given a protocol.
+        let protocol = if index == 0 { protocol } else { protocol.or_else(|| node!(RULE; "TCP")) };
+        ports.extend(node!(RULE; { name: name, protocol: protocol, appProtocol: grpc, port: port, targetPort: target }));
+    }
+    if ports.is_empty() {
+        ports.extend(node!(RULE; { name: (&component.name), protocol: "TCP", port: 80, targetPort: 8080 }));
+    }
+    let agent = ["logger", "batcher"].iter().any(|key| component.spec.get(key).is_some_and(|node| node.as_map().is_some()));
+    if let Some(first) = ports.first_mut().and_then(Node::as_map_mut).filter(|_| agent) {
+        set(first, "targetPort", AGENT, RULE);
+    }
+    ports
+}
