@@ -11,6 +11,7 @@ use crate::api::{Api, Field, FormatEntry, Object, ObjectRef, Runtime, Scope, Siz
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, RangeRule};
 use ecow::EcoString;
+use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Most pairs of one scope and priority that are reported one by one; ties beyond them are counted.
@@ -160,51 +161,63 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
 }
 
+/// The entries of one runtime that may meet those of others.
+struct Side<'a> {
+    runtime: &'a Runtime,
+    range: (f64, f64),
+    /// Entries for the architecture in question.
+    exact: Vec<Candidate<'a>>,
+    /// Entries for any architecture.
+    any: Vec<Candidate<'a>>,
+}
+
 /// Calls `visit` once for every two runtimes that can match one model.
 fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl FnMut(Candidate<'a>, Candidate<'a>)) {
-    let mut by_architecture: BTreeMap<&str, Vec<Candidate<'a>>> = BTreeMap::new();
-    let mut any = Vec::new();
+    let mut by_architecture: BTreeMap<Option<&str>, Vec<Candidate<'a>>> = BTreeMap::new();
     for candidate in group {
-        match &candidate.entry.architecture {
-            Some(architecture) => by_architecture.entry(architecture.value.as_str()).or_default().push(*candidate),
-            None => any.push(*candidate),
-        }
+        by_architecture.entry(candidate.entry.architecture.as_ref().map(|architecture| architecture.value.as_str())).or_default().push(*candidate);
+    }
+    let any = by_architecture.remove(&None).unwrap_or_default();
+    if by_architecture.is_empty() {
+        by_architecture.insert(None, Vec::new());
     }
     // Runtimes by their address in the frozen catalog.
+    let address = |runtime: &'a Runtime| std::ptr::from_ref(runtime) as usize;
     let mut met: HashSet<(usize, usize)> = HashSet::new();
-    let mut meet = |a: Candidate<'a>, b: Candidate<'a>| {
-        let address = |candidate: Candidate<'a>| std::ptr::from_ref(candidate.runtime) as usize;
-        let pair = (address(a).min(address(b)), address(a).max(address(b)));
-        if pair.0 != pair.1 && !met.contains(&pair) && share_protocol(a.runtime, b.runtime) && overlap(policy, a.entry, b.entry) {
-            met.insert(pair);
-            visit(a, b);
+    for (index, bucket) in by_architecture.into_values().enumerate() {
+        let mut sides: IndexMap<usize, Side<'a>> = IndexMap::new();
+        for (exact, candidate) in bucket.iter().map(|candidate| (true, *candidate)).chain(any.iter().map(|candidate| (false, *candidate))) {
+            let new = || Side { runtime: candidate.runtime, range: candidate.range, exact: Vec::new(), any: Vec::new() };
+            let side = sides.entry(address(candidate.runtime)).or_insert_with(new);
+            if exact { &mut side.exact } else { &mut side.any }.push(candidate);
         }
-    };
-    let fixed = any.len();
-    for (index, bucket) in by_architecture.values().enumerate() {
-        // Entries for any architecture meet each bucket, and each other once.
-        let mut all: Vec<(bool, Candidate<'a>)> = bucket.iter().map(|candidate| (false, *candidate)).collect();
-        all.extend(any.iter().map(|candidate| (true, *candidate)));
-        sweep(all, |(a_any, a), (b_any, b)| {
-            if index == 0 || !(a_any && b_any) {
-                meet(a, b);
+        sweep(sides.into_values().collect(), |a, b| {
+            let pair = (address(a.runtime).min(address(b.runtime)), address(a.runtime).max(address(b.runtime)));
+            if met.contains(&pair) || !share_protocol(a.runtime, b.runtime) {
+                return;
+            }
+            let first = |left: &[Candidate<'a>], right: &[Candidate<'a>]| {
+                left.iter().find_map(|left| right.iter().find(|right| overlap(policy, left.entry, right.entry)).map(|right| (*left, *right)))
+            };
+            // Entries for any architecture meet each other in the first bucket already.
+            let both = || if index == 0 { first(&a.any, &b.any) } else { None };
+            if let Some((left, right)) = first(&a.exact, &b.exact).or_else(|| first(&a.exact, &b.any)).or_else(|| first(&a.any, &b.exact)).or_else(both) {
+                met.insert(pair);
+                visit(left, right);
             }
         });
     }
-    if by_architecture.is_empty() && fixed > 1 {
-        sweep(any.into_iter().map(|candidate| (true, candidate)).collect(), |(_, a), (_, b)| meet(a, b));
-    }
 }
 
-/// Calls `meet` for every two candidates whose ranges have a common point.
-fn sweep<'a>(mut all: Vec<(bool, Candidate<'a>)>, mut meet: impl FnMut((bool, Candidate<'a>), (bool, Candidate<'a>))) {
-    all.retain(|(_, candidate)| candidate.range.0 <= candidate.range.1);
-    all.sort_by(|(_, a), (_, b)| a.range.0.total_cmp(&b.range.0));
-    let mut open: Vec<(bool, Candidate<'a>)> = Vec::new();
+/// Calls `meet` for every two runtimes whose ranges have a common point.
+fn sweep<'a>(mut all: Vec<Side<'a>>, mut meet: impl FnMut(&Side<'a>, &Side<'a>)) {
+    all.retain(|side| side.range.0 <= side.range.1);
+    all.sort_by(|a, b| a.range.0.total_cmp(&b.range.0));
+    let mut open: Vec<Side<'a>> = Vec::new();
     for current in all {
-        open.retain(|(_, candidate)| candidate.range.1 >= current.1.range.0);
+        open.retain(|side| side.range.1 >= current.range.0);
         for other in &open {
-            meet(*other, current);
+            meet(other, &current);
         }
         open.push(current);
     }

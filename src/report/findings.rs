@@ -242,7 +242,7 @@ impl miette::SourceCode for Excerpt<'_> {
         }
         let piece = &text.as_bytes()[start..stop.max(end)];
         let (line, column) = self.source.line_column(u32::try_from(start).unwrap_or(u32::MAX));
-        let lines = piece.iter().filter(|byte| **byte == b'\n').count();
+        let lines = piece.split(|byte| *byte == b'\n').count() - 1;
         let place = (line as usize - 1, column as usize - 1);
         let span = (start, piece.len()).into();
         Ok(Box::new(MietteSpanContents::new_named(printable(&self.source.name), piece, span, place.0, place.1, lines)))
@@ -305,7 +305,8 @@ mod tests {
 
     #[test]
     fn places_are_drawn_wherever_they_stand() {
-        let text: String = (1..=3000).map(|line| format!("line-{line}: \u{1b}\n")).collect();
+        let lines: Vec<String> = (1..=3000).map(|line| format!("line-{line}: \u{1b}\n")).collect();
+        let text = lines.concat();
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a\u{1b}.yaml", SourceKind::File, text.clone()));
         let span = |word: &str| {
