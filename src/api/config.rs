@@ -82,6 +82,10 @@ pub struct ImageConfig {
 /// What KServe's controller is configured to do (kserve.md 1.3).
 #[derive(Clone, Debug)]
 pub struct KServeConfig {
+    /// A flag asks for what webhooks add to pods.
+    pub expand: bool,
+    /// A flag asks for probes of the V2 protocol.
+    pub v2_probes: bool,
     /// Mode that a flag asks for.
     pub mode_flag: Option<EcoString>,
     /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
@@ -154,6 +158,8 @@ impl Default for KServeConfig {
     /// The ConfigMap as shipped (config/configmap/inferenceservice.yaml of KServe v0.20.0).
     fn default() -> Self {
         Self {
+            expand: false,
+            v2_probes: false,
             mode_flag: None,
             default_mode: None,
             rollout: None,

@@ -33,6 +33,12 @@ pub(crate) struct InputArgs {
     /// A release of Kthena whose behaviour ModelServings follow instead of the document's.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
+    /// Set by `render`: what webhooks add to pods is printed.
+    #[arg(skip)]
+    pub expand: bool,
+    /// Set by `render`: probes of the V2 protocol are printed.
+    #[arg(skip)]
+    pub v2_probes: bool,
     /// How services of KServe are deployed that do not say it themselves.
     #[arg(long, value_name = "MODE", value_parser = ["RawDeployment", "Serverless", "Standard", "Knative"])]
     pub deployment_mode: Option<String>,

@@ -75,6 +75,8 @@ impl Session {
             namespace: namespace.clone().unwrap_or_else(|| "default".into()),
             protocol: protocol.map(EcoString::from),
             kthena,
+            expand: args.expand,
+            v2_probes: args.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
         };
         let mut world = pipeline::read(loaded, &given);

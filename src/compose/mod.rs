@@ -37,7 +37,7 @@ mod tests;
 pub use accelerator::Accelerator;
 pub use assemble::compose;
 pub use component::{MergedComponent, merged};
-pub use kserve::facts as kserve_facts;
+pub use kserve::{effective as kserve_effective, facts as kserve_facts};
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 

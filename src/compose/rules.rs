@@ -58,7 +58,7 @@ rules! {
     KSERVE_STORAGE "kserve-storage" "What fetches the model or mounts it." "kserve 5.7, pkg/utils/storage.go"
     KSERVE_NODES "kserve-nodes" "Head and workers of a model on several nodes know of each other." "kserve 6.1, components/predictor.go"
     KSERVE_AGENT "kserve-agent" "The agent logs, batches or pulls in front of the server." "S3-005; kserve 5.8, agent_injector.go"
-    KSERVE_V2_PROBES "kserve-v2-probes" "A server that speaks v2 is asked whether it lives and is ready." "S3-031"
+    KSERVE_V2_PROBES "kserve-probes" "A server that speaks v2 is asked whether it lives and is ready." "S3-031"
     ROUTER_ACCOUNT "router-account" "A router runs under a service account of its own." "ome-components 4.8"
 }
 

@@ -33,6 +33,10 @@ pub struct Given {
     pub kthena: &'static KthenaPolicy,
     /// Deployment mode of services of KServe that do not say it themselves.
     pub deployment_mode: Option<EcoString>,
+    /// What webhooks add to pods of KServe is wanted.
+    pub expand: bool,
+    /// Probes of the V2 protocol are wanted.
+    pub v2_probes: bool,
 }
 
 /// Everything that was read, frozen.
@@ -131,6 +135,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         }
     }
     others.into_settings(&mut config.kserve);
+    (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
     builder.config(config);
     let (catalog, found) = builder.finish();

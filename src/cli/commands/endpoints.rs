@@ -130,6 +130,12 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
         };
         out.endpoints = protocol::endpoints(protocol, &facts);
     }
+    if api == Api::KServe && name == Protocol::GrpcV2.kserve_name() {
+        let base = out.entry.external.as_deref().or(out.entry.internal.as_deref()).unwrap_or_default();
+        let host = base.split_once("://").map_or(base, |(_, rest)| rest).split(['/', ':']).next().unwrap_or_default();
+        // Ways in listen on the port of the scheme.
+        out.grpc = Some(protocol::grpc(host, if base.starts_with("https") { 443 } else { 80 }));
+    }
     out.protocol = Some(name);
     out.model = Some(model);
     out

@@ -41,10 +41,13 @@ pub(crate) struct Args {
     /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     workload: WorkloadArg,
-    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services. A preview, not to
-    /// be applied.
+    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add
+    /// to pods of KServe: storage initializer and agent. A preview, not to be applied.
     #[arg(long)]
     expand: bool,
+    /// Probes of the V2 protocol for servers of KServe that speak it and have none.
+    #[arg(long)]
+    v2_probes: bool,
     /// The protocol asked for, over every service.
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
@@ -113,7 +116,8 @@ struct Written {
 
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
+    let input = InputArgs { expand: args.expand, v2_probes: args.v2_probes, ..args.input.clone() };
+    let mut session = Session::open(&input, args.protocol.as_deref())?;
     session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);

@@ -3,6 +3,7 @@
 //!
 //! Layers, templates, metadata and records are those of OME; here stands only what KServe does with them.
 
+mod effective;
 mod metadata;
 mod mode;
 mod nodes;
@@ -10,6 +11,8 @@ mod other;
 mod predictor;
 mod server;
 mod storage;
+
+pub use effective::effective;
 
 use super::component::{MergedComponent, error};
 use super::history::Record;

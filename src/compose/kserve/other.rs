@@ -100,7 +100,7 @@ pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    super::storage::several(facts, kind, spec, &mut pod)?;
+    super::storage::several(facts, spec, &mut pod)?;
     Ok(pod)
 }
 

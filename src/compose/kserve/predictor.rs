@@ -64,7 +64,7 @@ pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    storage::several(facts, ComponentKind::Predictor, facts.predictor, &mut pod)?;
+    storage::several(facts, facts.predictor, &mut pod)?;
     let worker = nodes::workers(facts, &mut pod, rec)?;
     Ok((pod, worker))
 }

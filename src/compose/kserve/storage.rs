@@ -3,7 +3,7 @@
 use super::other::variable;
 use super::predictor::MAIN;
 use super::{Facts, empty};
-use crate::api::{Amounts, ComponentKind};
+use crate::api::Amounts;
 use crate::compose::container::push;
 use crate::compose::edit::{list_mut, mapping, text};
 use crate::compose::rules::KSERVE_STORAGE;
@@ -21,7 +21,7 @@ pub(super) const INITIALIZER: &str = "storage-initializer";
 const READERS: [&str; 3] = [MAIN, "worker-container", "transformer-container"];
 
 /// Mounts claims and fetches everything else for a component with `storageUris`.
-pub(super) fn several(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, pod: &mut Node) -> Result<(), ServiceError> {
+pub(super) fn several(facts: &Facts<'_>, spec: &Node, pod: &mut Node) -> Result<(), ServiceError> {
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     if uris.is_empty() {
         return Ok(());
@@ -38,7 +38,7 @@ pub(super) fn several(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, pod: 
         mount(facts, pod, &volume, &path, None);
     }
     let Some(first) = fetched.first() else { return Ok(()) };
-    let container = initializer(facts, kind, text(first, "uri"), spec)?;
+    let container = initializer(facts, text(first, "uri"), spec)?;
     if !container.several {
         return Err(
             facts.invalid(format!("storage container \"{}\" does not support multi-model download; set supportsMultiModelDownload to true", container.name))
@@ -67,7 +67,7 @@ pub(super) struct Initializer {
 }
 
 /// The container that fetches from an address: the one the service names, or the first that knows the address.
-pub(super) fn initializer(facts: &Facts<'_>, _: ComponentKind, uri: &str, spec: &Node) -> Result<Initializer, ServiceError> {
+pub(super) fn initializer(facts: &Facts<'_>, uri: &str, spec: &Node) -> Result<Initializer, ServiceError> {
     let named = spec.get("storageContainerName").and_then(Node::as_str);
     let found = facts.config.storage_containers.iter().find(|object| match named {
         Some(name) => object.id.name == name,

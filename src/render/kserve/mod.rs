@@ -16,7 +16,7 @@ use super::kind::config_map;
 use super::metadata;
 use super::{RenderedObject, Settings, rules};
 use crate::api::{ComponentKind, KServeConfig, Service};
-use crate::compose::{Composed, ComposedComponent, kserve_facts};
+use crate::compose::{Composed, ComposedComponent, kserve_effective, kserve_facts};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code};
 use crate::policy::Semantics;
@@ -113,6 +113,9 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
     let settled = settings.policy.semantics == Semantics::Documented || composed.components.iter().all(|component| component.worker.is_none());
     for component in &composed.components {
         let kind = Some(component.kind);
+        let shown =
+            if config.expand || config.v2_probes { Some(kserve_effective(settings.policy, service, composed.runtime, config, component)?) } else { None };
+        let component = shown.as_ref().unwrap_or(component);
         if mode == DeploymentMode::Serverless {
             push(kind, 1, knative::object(&view, component));
             continue;
