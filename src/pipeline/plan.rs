@@ -39,6 +39,18 @@ pub struct PlannedComponent {
     pub gpus: i64,
 }
 
+impl PlannedComponent {
+    /// Pods at the fewest replicas; the largest number there is when there are more.
+    pub fn least_pods(&self) -> i64 {
+        self.min_replicas.saturating_mul(self.pods_per_replica)
+    }
+
+    /// GPUs at the fewest replicas; the largest number there is when there are more.
+    pub fn least_gpus(&self) -> i64 {
+        self.min_replicas.saturating_mul(self.gpus)
+    }
+}
+
 /// What the other semantics decides otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
