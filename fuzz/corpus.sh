@@ -16,7 +16,7 @@ put() {
   number=0
   for text in "$@"; do
     number=$((number + 1))
-    printf "$text" > "fuzz/corpus/$target/seed-$number"
+    printf -- "$text" > "fuzz/corpus/$target/seed-$number"
   done
 }
 put quantity 1 0 -1.5Gi 100m 1e3 1E-3 12e6 .5 5. 8Ei 1n 1u 9223372036854775808 1e1000000000 7B 70.6B 1.5T 80GB 80GiB 50%% 101%%

@@ -194,6 +194,12 @@ impl ModelServing {
         self.replicas.value.saturating_mul(self.pods_per_group())
     }
 
+    /// Pods if every count of 0 were 1: how much has to be gone through even where nothing runs.
+    pub fn extent(&self) -> i64 {
+        let group = self.roles.iter().fold(0, |sum: i64, role| sum.saturating_add(role.replicas.value.max(1).saturating_mul(role.size())));
+        self.replicas.value.max(1).saturating_mul(group.max(1))
+    }
+
     /// A role by its name.
     pub fn role(&self, name: &str) -> Option<&Role> {
         self.roles.iter().find(|role| role.name.value == name)

@@ -48,6 +48,18 @@ pub struct PlannedComponent {
     pub fit: Option<Fit>,
 }
 
+impl PlannedComponent {
+    /// Pods at the fewest replicas; the largest number there is when there are more.
+    pub fn least_pods(&self) -> i64 {
+        self.min_replicas.saturating_mul(self.pods_per_replica)
+    }
+
+    /// GPUs at the fewest replicas; the largest number there is when there are more.
+    pub fn least_gpus(&self) -> i64 {
+        self.min_replicas.saturating_mul(self.gpus)
+    }
+}
+
 /// What the other semantics decides otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {

@@ -44,7 +44,7 @@ impl PlannedServing<'_> {
 /// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.
 pub fn plan_servings<'a>(catalog: &Catalog, servings: &[&'a ModelServing], policy: &KthenaPolicy) -> Vec<PlannedServing<'a>> {
     let mut inventory = Inventory::new(catalog.nodes());
-    let small = servings.iter().filter(|serving| serving.pods() <= MOST_PODS);
+    let small = servings.iter().filter(|serving| serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
 }
 
@@ -122,7 +122,7 @@ fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut 
     };
     let group = || {
         serving.roles.iter().zip(&demands).zip(&counts).flat_map(|((role, (entry, worker)), count)| {
-            let workers = worker.as_ref().map(|worker| (worker, count * role.workers.value));
+            let workers = worker.as_ref().map(|worker| (worker, count.saturating_mul(role.workers.value)));
             std::iter::once((entry, *count)).chain(workers)
         })
     };
@@ -133,5 +133,5 @@ fn serving_gpus(serving: &ModelServing) -> i64 {
     let of = |template: Option<&PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
     let role =
         |role: &Role| role.replicas.value.saturating_mul(of(Some(&role.entry)).saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))));
-    serving.replicas.value.saturating_mul(serving.roles.iter().map(role).sum())
+    serving.replicas.value.saturating_mul(serving.roles.iter().map(role).fold(0, i64::saturating_add))
 }

@@ -82,7 +82,7 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     json!({
         "services": planned.len(),
         "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
-        "pods": components().map(|component| component.min_replicas * component.pods_per_replica).sum::<i64>(),
+        "pods": components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add),
         "gpus": gpus,
         "byClass": super::accelerator::by_class(planned, machines),
     })

@@ -169,8 +169,8 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
 fn summary(planned: &[Planned<'_>]) -> String {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
     let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
-    let pods: i64 = components().map(|component| component.min_replicas * component.pods_per_replica).sum();
-    let gpus: i64 = components().map(|component| component.min_replicas * component.gpus).sum();
+    let pods: i64 = components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add);
+    let gpus: i64 = components().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
     let count = |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
     let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };

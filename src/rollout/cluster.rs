@@ -158,7 +158,7 @@ impl Counts {
     /// A pod comes or goes.
     pub(super) fn pod(&mut self, pod: &Pod, change: i64) {
         self.pods += change;
-        self.gpus += change * pod.gpus;
+        self.gpus = self.gpus.saturating_add(change.saturating_mul(pod.gpus));
         let key = (pod.template, pod.index != 0);
         match self.templates.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => *count += change,

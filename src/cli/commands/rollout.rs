@@ -232,7 +232,7 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
     let planned = Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
     let pods = |kind: ComponentKind| {
         let components = planned.iter().flat_map(|planned| &planned.components);
-        components.filter(|component| component.kind == kind).map(|component| component.min_replicas * component.pods_per_replica).sum()
+        components.filter(|component| component.kind == kind).map(pipeline::PlannedComponent::least_pods).fold(0, i64::saturating_add)
     };
     let workloads = pipeline::workloads(&before, &after.objects, pods);
     let waves = pipeline::waves(&after.objects);

@@ -30,8 +30,10 @@ pub use pod_group::{gpus, is_gpu};
 /// The finding about a ModelServing that is too large to be looked at pod by pod.
 pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
     let pods = serving.pods();
-    (pods > MOST_PODS).then(|| {
-        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {pods} pods; more than {MOST_PODS} are neither expanded nor simulated", serving.name()))
+    // Groups without pods and roles of no group are counted out too.
+    let what = if pods > MOST_PODS { format!("{pods} pods") } else { format!("{} pods if none of its counts were 0", serving.extent()) };
+    (serving.extent() > MOST_PODS).then(|| {
+        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {what}; more than {MOST_PODS} are neither expanded nor simulated", serving.name()))
             .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
             .path("spec.replicas")
             .object(serving.object.id.to_string())
