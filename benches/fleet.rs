@@ -22,7 +22,15 @@ fn read(text: &str) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
     pipeline::read(
         loaded,
-        &Given { semantics: SEMANTICS, namespace: "default".into(), protocol: None, deployment_mode: None, kthena: &ome::policy::KTHENA_SEED },
+        &Given {
+            semantics: SEMANTICS,
+            namespace: "default".into(),
+            protocol: None,
+            deployment_mode: None,
+            expand: false,
+            v2_probes: false,
+            kthena: &ome::policy::KTHENA_SEED,
+        },
     )
 }
 

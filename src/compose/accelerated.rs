@@ -299,7 +299,7 @@ fn raise<R: Record>(target: Target, container: &mut Node, side: &str, entry: &En
         });
     }
     if let Some(amounts) = map_mut(container, "resources", entry.node.origin).and_then(|resources| {
-        if !resources.get(side).is_some_and(|node| node.as_map().is_some()) {
+        if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
             resources.insert(side, Node::map(entry.node.origin));
         }
         resources.get_mut(side)?.as_map_mut()
@@ -400,7 +400,7 @@ fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
         let amount = Node::str(Quantity::from_integer(each.saturating_mul(number)).canonical(), origin);
         for side in ["requests", "limits"] {
             let Some(resources) = map_mut(container, "resources", origin) else { return };
-            if !resources.get(side).is_some_and(|node| node.as_map().is_some()) {
+            if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
                 resources.insert(side, Node::map(origin));
             }
             if let Some(amounts) = resources.get_mut(side).and_then(Node::as_map_mut) {

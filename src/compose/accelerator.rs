@@ -83,15 +83,15 @@ fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorC
             let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(resource.quantity.origin));
             if let Some(map) = amounts.as_map_mut() {
                 if let Some(loser) = map.get(&resource.name.value) {
-                    let mut down = |rec: &mut R| {
+                    let down = |rec: &mut R| {
                         within(Step::Field("runner"), rec, |rec| {
                             within(Step::Field("resources"), rec, |rec| {
-                                within(Step::Field(side), rec, |rec| lost(Step::Field(&resource.name.value), loser, &resource.quantity, rec))
+                                within(Step::Field(side), rec, |rec| lost(Step::Field(&resource.name.value), loser, &resource.quantity, rec));
                             });
                         });
                     };
                     match part {
-                        Some(part) => within(Step::Field(part), rec, &mut down),
+                        Some(part) => within(Step::Field(part), rec, down),
                         None => down(rec),
                     }
                 }

@@ -123,29 +123,25 @@ fn set_in_script(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Ori
     let mut found = false;
     while let Some(at) = rest.find(alias) {
         let after = &rest[at + alias.len()..];
-        let value = match after.strip_prefix('=') {
-            Some(value) => Some(value),
-            None => {
-                let value = after.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' ']);
-                (value.len() < after.len()).then_some(value)
-            }
+        let value = if let Some(value) = after.strip_prefix('=') {
+            Some(value)
+        } else {
+            let value = after.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' ']);
+            (value.len() < after.len()).then_some(value)
         };
         let tail = value.map(|value| value.trim_start_matches(|c: char| c.is_ascii_digit()));
-        match value.zip(tail).filter(|(value, tail)| tail.len() < value.len()) {
-            Some((_, tail)) => {
-                found = true;
-                out.push_str(&rest[..at]);
-                out.push_str(alias);
-                out.push('=');
-                out.push_str(number);
-                rest = tail;
-            }
-            None => {
-                // The next match may begin one character later.
-                let step = at + alias.chars().next().map_or(1, char::len_utf8);
-                out.push_str(&rest[..step]);
-                rest = &rest[step..];
-            }
+        if let Some((_, tail)) = value.zip(tail).filter(|(value, tail)| tail.len() < value.len()) {
+            found = true;
+            out.push_str(&rest[..at]);
+            out.push_str(alias);
+            out.push('=');
+            out.push_str(number);
+            rest = tail;
+        } else {
+            // The next match may begin one character later.
+            let step = at + alias.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..step]);
+            rest = &rest[step..];
         }
     }
     out.push_str(rest);

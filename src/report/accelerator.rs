@@ -13,15 +13,15 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
     let mut out = json!({
         "component": decision.component.as_str(),
         "basis": decision.basis.as_str(),
-        "policy": decision.policy.as_ref().map(|policy| policy.as_str()),
-        "strategy": decision.strategy.as_ref().map(|strategy| strategy.as_str()),
+        "policy": decision.policy.as_ref().map(ecow::EcoString::as_str),
+        "strategy": decision.strategy.as_ref().map(ecow::EcoString::as_str),
         "chosen": decision.chosen.map(|class| class.name().as_str()),
         "decidedBy": decision.decided_by.map(ClassDecidedBy::as_str),
         "gpus": decision.gpus,
         "eligibleCount": decision.eligible,
         "rejectedCount": decision.rejected,
         "steps": decision.steps.iter().map(|step| json!({ "id": step.id, "in": step.r#in, "out": step.out })).collect::<Vec<_>>(),
-        "notes": decision.notes.iter().map(|note| note.as_str()).collect::<Vec<_>>(),
+        "notes": decision.notes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
         "requirements": decision
             .requirements
             .iter()
@@ -34,7 +34,7 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
                 let conditions: Vec<Value> = entry
                     .conditions
                     .iter()
-                    .map(|(key, expression, fact, result)| json!({ "key": key.as_str(), "expression": expression.as_str(), "fact": fact.as_ref().map(|fact| fact.as_str()), "result": result.as_str() }))
+                    .map(|(key, expression, fact, result)| json!({ "key": key.as_str(), "expression": expression.as_str(), "fact": fact.as_ref().map(ecow::EcoString::as_str), "result": result.as_str() }))
                     .collect();
                 json!({ "index": entry.index, "class": entry.class.as_str(), "score": entry.score, "applies": entry.applies.as_str(), "conditions": conditions })
             })
@@ -47,7 +47,7 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
 }
 
 fn candidate(candidate: &ClassCandidate<'_>) -> Value {
-    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(|value| value.as_str()), "evidence": known.evidence.as_str() });
+    let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(ecow::EcoString::as_str), "evidence": known.evidence.as_str() });
     json!({
         "name": candidate.name.as_str(),
         "verdict": candidate.verdict.as_str(),

@@ -64,7 +64,7 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
         (None, _) => out.push_str("runtime  none\n"),
     }
     for note in &decision.notes {
-        let _ = writeln!(out, "         {}", note);
+        let _ = writeln!(out, "         {note}");
     }
     if !decision.steps.is_empty() {
         out.end_line();
@@ -78,11 +78,11 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
     if let Some(error) = &planned.error {
         let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), error.message);
         if let Some(help) = &error.help {
-            let _ = writeln!(out, "  help: {}", help);
+            let _ = writeln!(out, "  help: {help}");
         }
     }
     if let Some(difference) = &planned.controller {
-        let _ = write!(out, "\n{}\n", difference);
+        let _ = write!(out, "\n{difference}\n");
     }
     for component in &planned.components {
         let _ = writeln!(
@@ -115,7 +115,7 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
             }
         }
         Err(reason) => {
-            let _ = write!(out, "\nno edit of it makes it win: {}\n", reason);
+            let _ = write!(out, "\nno edit of it makes it win: {reason}\n");
         }
     }
     out.finish()

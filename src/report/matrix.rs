@@ -10,8 +10,8 @@ use std::fmt::Write;
 pub fn json(matrix: &Matrix) -> Value {
     json!({
         "schemaVersion": SCHEMA_VERSION,
-        "models": matrix.models.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
-        "accelerators": matrix.classes.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
+        "models": matrix.models.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+        "accelerators": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
         "cells": matrix.cells.iter().map(cell).collect::<Vec<_>>(),
     })
 }
@@ -20,7 +20,7 @@ fn cell(cell: &Cell) -> Value {
     let (runtime, state, tied, reason) = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => (Some(runtime.as_str()), "winner", Vec::new(), None),
         MatrixOutcome::Tie(tied) => {
-            (tied.first().map(|first| first.as_str()), "tie", tied.iter().map(|name| name.as_str()).collect(), Some("age or name would decide"))
+            (tied.first().map(ecow::EcoString::as_str), "tie", tied.iter().map(ecow::EcoString::as_str).collect(), Some("age or name would decide"))
         }
         MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
     };
@@ -37,17 +37,17 @@ fn word(outcome: &MatrixOutcome) -> String {
 
 fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
     let width = matrix.classes.len().max(1);
-    matrix.models.iter().map(|name| name.as_str()).zip(matrix.cells.chunks(width))
+    matrix.models.iter().map(ecow::EcoString::as_str).zip(matrix.cells.chunks(width))
 }
 
 /// The table for people: a row per model, a column per class, and the reasons of holes below.
 pub fn text(matrix: &Matrix, style: Style) -> String {
-    let header: Vec<&str> = std::iter::once("MODEL").chain(matrix.classes.iter().map(|name| name.as_str())).collect();
+    let header: Vec<&str> = std::iter::once("MODEL").chain(matrix.classes.iter().map(ecow::EcoString::as_str)).collect();
     let body = rows(matrix).map(|(model, cells)| std::iter::once(model.to_owned()).chain(cells.iter().map(|cell| word(&cell.outcome))).collect());
     let mut out = table(&header, body, style);
     let holes = matrix.cells.iter().filter_map(|cell| if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None });
     for (index, (cell, reason)) in holes.enumerate() {
-        let _ = write!(out, "{}{} on {}: {}\n", if index == 0 { "\n" } else { "" }, cell.model, cell.class, super::findings::printable(reason));
+        let _ = writeln!(out, "{}{} on {}: {}", if index == 0 { "\n" } else { "" }, cell.model, cell.class, super::findings::printable(reason));
     }
     out
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fmt::Write;
 
 /// Control characters, and the marks that turn the direction of what stands around them: text would not be what is seen.
 fn is_obeyed(c: char) -> bool {
@@ -24,7 +25,7 @@ pub fn printable(text: &str) -> String {
 fn spell_out(out: &mut String, text: &str) {
     for c in text.chars() {
         if is_obeyed(c) && c != '\n' {
-            out.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
         } else {
             out.push(c);
         }
@@ -92,7 +93,11 @@ pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
-        if kept(at, c) { out.push(c) } else { out.push_str(&format!("\\u{{{:x}}}", u32::from(c))) }
+        if kept(at, c) {
+            out.push(c);
+        } else {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        }
     }
     Cow::Owned(out)
 }

@@ -151,7 +151,7 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
     if let Some(error) = &planned.error {
         out.push(format!("{name}: error: {}\n", error.message));
         if let Some(help) = &error.help {
-            out.push(format!("  help: {}\n", help));
+            out.push(format!("  help: {help}\n"));
         }
     }
     if !planned.resolution.runtime.guaranteed {
@@ -160,7 +160,7 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
         }
     }
     if let Some(difference) = &planned.controller {
-        out.push(format!("{name}: {}\n", difference));
+        out.push(format!("{name}: {difference}\n"));
     }
     out
 }

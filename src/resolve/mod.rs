@@ -329,12 +329,11 @@ fn with_accelerators<'a>(
         (Some(chosen), Some(selector)) => selector.accelerators(service, model, chosen, named_runtime),
         (Some(chosen), None) => {
             let fresh;
-            let classes = match world.classes {
-                Some(classes) => classes,
-                None => {
-                    fresh = known_classes(policy, catalog);
-                    &fresh
-                }
+            let classes = if let Some(classes) = world.classes {
+                classes
+            } else {
+                fresh = known_classes(policy, catalog);
+                &fresh
             };
             accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime, classes })
         }

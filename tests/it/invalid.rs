@@ -64,7 +64,7 @@ const WITHOUT_FILE: &[(&str, &[&str])] = &[
 /// The usual calls: every command that says findings, under both semantics; every reading of a body.
 fn usual(file: &str) -> Vec<Vec<String>> {
     let words = |text: &str| -> Vec<String> { text.split(' ').map(|word| if word == "FILE" { file.to_owned() } else { word.to_owned() }).collect() };
-    if file.ends_with(".json") {
+    if Path::new(file).extension().is_some_and(|extension| extension == "json") {
         let kinds =
             ["v2 --kind infer-request", "v2 --kind infer-response", "v2 --kind model-metadata", "grpc-v2 --kind infer-request", "v1 --kind predict-request"];
         return kinds.iter().map(|kind| words(&format!("payload check FILE --protocol {kind} -o json"))).collect();

@@ -176,7 +176,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
             finding.code != Code::ModelIncomplete
                 && !PLAN_ONLY.contains(&finding.code)
                 && !checked.contains(&(finding.code, finding.span()))
-                && !(finding.code == Code::DecoderWithoutEngine && named.contains(&(finding.code, finding.objects.clone())))
+                && (finding.code != Code::DecoderWithoutEngine || !named.contains(&(finding.code, finding.objects.clone())))
         });
         later.extend(composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)));
     }

@@ -66,6 +66,9 @@ fn probes(container: &mut Node) {
     }
 }
 
+/// Volume that holds the downloaded model.
+const VOLUME: &str = "kserve-provision-location";
+
 /// Mounts a claim, or fetches the model before the server starts.
 fn fetch(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &mut Node) -> Result<(), ServiceError> {
     let Some(uri) = internal(annotations, "storage-initializer-sourceuri") else { return Ok(()) };
@@ -84,7 +87,6 @@ fn fetch(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &mut Node) -> R
         mount(facts, pod, VOLUME, MODELS, Some(path));
         return Ok(());
     }
-    const VOLUME: &str = "kserve-provision-location";
     let container = initializer(facts, address, spec)?.built(facts, vec![uri.clone(), Node::str(MODELS, origin)], VOLUME, MODELS)?;
     push(pod, "initContainers", container);
     push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));

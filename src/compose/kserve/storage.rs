@@ -69,9 +69,10 @@ pub(super) struct Initializer {
 /// The container that fetches from an address: the one the service names, or the first that knows the address.
 pub(super) fn initializer(facts: &Facts<'_>, uri: &str, spec: &Node) -> Result<Initializer, ServiceError> {
     let named = spec.get("storageContainerName").and_then(Node::as_str);
-    let found = facts.config.storage_containers.iter().find(|object| match named {
-        Some(name) => object.id.name == name,
-        None => {
+    let found = facts.config.storage_containers.iter().find(|object| {
+        if let Some(name) = named {
+            object.id.name == name
+        } else {
             let enabled = object.node.get("disabled").and_then(Node::as_bool) != Some(true);
             let works = object.spec("workloadType").and_then(Node::as_str).is_none_or(|kind| kind == "initContainer");
             enabled && works && supports(object, uri)

@@ -20,6 +20,9 @@ pub fn is_config(object: &Object) -> bool {
     }
 }
 
+/// Reads one key of the ConfigMap.
+type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
+
 /// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile fail also stands in
 /// [`KServeConfig::error`], in the controller's words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
@@ -37,7 +40,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
                 .help("delete the key"),
         );
     }
-    let readers: [(&str, fn(&mut KServeConfig, &str) -> Result<(), EcoString>); 11] = [
+    let readers: [(&str, Reader); 11] = [
         ("deploy", deploy),
         ("ingress", ingress),
         ("inferenceService", inference_service),

@@ -4,6 +4,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::policy::Semantics;
 use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+use std::fmt::Write;
 
 static FRAMEWORK_KEY: Rule =
     Rule { id: "framework-key", text: "a framework key of the previous schema stands for a model of that format", cite: "S1-038, S1-039; kserve 3.1" };
@@ -59,7 +60,7 @@ impl Converted {
         out.push_str(text(&["modelFormat", "name"]).unwrap_or_default());
         for key in ["runtime", "protocolVersion", "storageUri"] {
             if let Some(value) = text(&[key]) {
-                out.push_str(&format!("\n  {key}: {value}"));
+                let _ = write!(out, "\n  {key}: {value}");
             }
         }
         out
@@ -71,6 +72,7 @@ impl Converted {
 ///
 /// # Errors
 /// Two keys, or a key beside `model`; the controller takes the first key then, over `model`.
+#[expect(clippy::result_large_err, reason = "made once per document that cannot be converted")]
 pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>, Diagnostic> {
     let Some(spec) = service.get("spec").and_then(Node::as_map) else { return Ok(None) };
     let Some(predictor_node) = spec.get("predictor") else { return Ok(None) };

@@ -66,11 +66,10 @@ fn traffic(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
     let status = view.service.object.node.at(&["status", "components", kind]);
     let earlier = status.and_then(|status| status.get("latestRolledoutRevision")).filter(|revision| revision.as_str().is_some_and(|name| !name.is_empty()));
     let share = component.spec.get("canaryTrafficPercent").and_then(Node::as_int);
-    match (share, earlier) {
-        (Some(share), Some(earlier)) => {
-            let rest = (share < 100).then(|| node!(RULE; { tag: "prev", revisionName: earlier, latestRevision: false, percent: (100 - share) })).flatten();
-            node!(RULE; [{ tag: tag, latestRevision: true, percent: share }, rest])
-        }
-        _ => node!(RULE; [{ tag: tag, latestRevision: true, percent: 100 }]),
+    if let (Some(share), Some(earlier)) = (share, earlier) {
+        let rest = (share < 100).then(|| node!(RULE; { tag: "prev", revisionName: earlier, latestRevision: false, percent: (100 - share) })).flatten();
+        node!(RULE; [{ tag: tag, latestRevision: true, percent: share }, rest])
+    } else {
+        node!(RULE; [{ tag: tag, latestRevision: true, percent: 100 }])
     }
 }

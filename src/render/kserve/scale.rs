@@ -98,14 +98,13 @@ fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -
         let own = component.spec.at(&["autoScaling", "behavior", side]).cloned();
         let own_window = own.as_ref().and_then(|own| own.get("stabilizationWindowSeconds")).cloned();
         let window = own_window.or_else(|| node!(RULE; (window.parse::<i64>().ok())));
-        match own {
-            Some(mut own) => {
-                if let (Some(map), Some(window)) = (own.as_map_mut(), window) {
-                    map.insert("stabilizationWindowSeconds", window);
-                }
-                Some(own)
+        if let Some(mut own) = own {
+            if let (Some(map), Some(window)) = (own.as_map_mut(), window) {
+                map.insert("stabilizationWindowSeconds", window);
             }
-            None => node!(RULE; { stabilizationWindowSeconds: window }),
+            Some(own)
+        } else {
+            node!(RULE; { stabilizationWindowSeconds: window })
         }
     };
     let (up, down) = (behavior("scaleUp", &view.config.windows.0), behavior("scaleDown", &view.config.windows.1));

@@ -40,13 +40,12 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> (Acc
     let semantics = request.policy.semantics;
     let mut classes = Vec::with_capacity(names.len());
     for name in &names {
-        match request.catalog.class(semantics, name) {
-            Some(class) => classes.push(class),
-            None => {
-                // Upstream logs this and goes on without an accelerator (2.2, step 4).
-                decision.notes.push(eco_format!("the runtime lists `{name}`, which is not loaded: no class is chosen at all"));
-                return (decision, None);
-            }
+        if let Some(class) = request.catalog.class(semantics, name) {
+            classes.push(class);
+        } else {
+            // Upstream logs this and goes on without an accelerator (2.2, step 4).
+            decision.notes.push(eco_format!("the runtime lists `{name}`, which is not loaded: no class is chosen at all"));
+            return (decision, None);
         }
     }
     let constraints = wish.selector.constraints.as_ref();
@@ -246,7 +245,7 @@ fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
             let (own, least) = (capabilities.memory.as_ref().map_or(0.0, |memory| memory.value.gib()), least.value as f64);
             if own < least {
                 0.0
-            } else if own == least {
+            } else if own.total_cmp(&least).is_eq() {
                 1.0
             } else {
                 least / own

@@ -242,7 +242,7 @@ fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Failure>) {
         match known.compute_capability.as_ref().map(|own| (own, compare_versions(own, &least.value))) {
             None => fail(Code::ReasonMinArchitecture, true, eco_format!("computeCapability unknown, {} required", least.value)),
             Some((own, None)) if *own != least.value => {
-                fail(Code::ReasonMinArchitecture, false, eco_format!("computeCapability {own} is not comparable with {}", least.value))
+                fail(Code::ReasonMinArchitecture, false, eco_format!("computeCapability {own} is not comparable with {}", least.value));
             }
             Some((own, Some(Ordering::Less))) => fail(Code::ReasonMinArchitecture, false, eco_format!("computeCapability {own} < {}", least.value)),
             Some(_) => {}
@@ -513,7 +513,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     let wish = effective(request, kind, &mut decision.findings);
     decision.strategy = Some(wish.strategy.into());
     decision.preference_order = judge_preferences(request, kind, wish.request_size.as_ref());
-    decision.requirements = wish.requirements.clone();
+    decision.requirements.clone_from(&wish.requirements);
     if let Some(missing) = wish.preferred.iter().find(|name| !classes.iter().any(|known| *known.class.name() == name.value)) {
         return (decision, Some(unknown_class(missing, classes)));
     }
