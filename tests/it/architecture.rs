@@ -16,19 +16,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("builtin", &[]),
     ("diag", &["source"]),
     ("yaml", &["source", "diag"]),
-    ("api", &["source", "yaml", "quantity"]),
+    // Of `diag` the code of a refusal that the reader already knows.
+    ("api", &["source", "diag", "yaml", "quantity"]),
     ("policy", &["api"]),
     ("schema", &["source", "diag", "yaml", "quantity"]),
     ("facts", &["api", "quantity"]),
     // Which machine may run a pod: asked by whoever chooses, composes or counts.
-    ("machines", &["yaml", "quantity", "api"]),
-    ("machines", &["yaml", "quantity", "api"]),
+    ("machines", &["source", "yaml", "quantity", "api", "facts"]),
+    ("decision", &["source", "diag", "yaml", "quantity", "api", "policy"]),
     // A field may mean something else under another policy.
-    ("dialect", &["source", "diag", "yaml", "quantity", "api", "policy", "schema"]),
+    // Of `decision` the names of deployment modes, and the error a service is read with.
+    ("dialect", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision"]),
     // Settings name a semantics.
     ("load", &["source", "diag", "yaml", "policy"]),
     ("catalog", &["source", "diag", "api", "policy", "machines"]),
-    ("decision", &["source", "diag", "yaml", "quantity", "api"]),
     // Of `yaml` only who wrote a value.
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
     ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
@@ -44,16 +45,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "load", "catalog", "decision", "resolve", "capacity", "check",
-            "compose", "render", "rollout",
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve",
+            "capacity", "check", "compose", "render", "rollout",
         ],
     ),
     // Words what others decided: data of all floors below, and of `render` the names that objects would have.
     (
         "report",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "capacity", "rollout", "exchange", "protocol", "emit",
-            "render", "pipeline",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines", "decision", "capacity", "rollout", "exchange", "protocol",
+            "emit", "render", "pipeline",
         ],
     ),
     (
