@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const MOST: i64 = 100_000;
 
 /// What one pod asks for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     /// Thousandths by resource.
     amounts: BTreeMap<EcoString, i64>,

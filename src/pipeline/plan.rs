@@ -12,6 +12,7 @@ use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// APIs whose services are decided, in the order of output.
 pub(super) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
@@ -94,12 +95,22 @@ pub struct Planned<'a> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// A question about room, with its answer.
+struct Asked {
+    main: Shape,
+    worker: Option<(Shape, i64)>,
+    fewest: i64,
+    fit: Option<Fit>,
+}
+
 /// Decides services of every API under one semantics.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
     selectors: BTreeMap<Api, [Selector<'a>; 2]>,
     used: Vec<(EcoString, Shape)>,
+    /// Answers for what was asked before: a fleet has few shapes of pods.
+    fits: Mutex<Vec<Asked>>,
 }
 
 /// Outcome of one semantics.
@@ -126,7 +137,7 @@ impl<'a> Planner<'a> {
             !matches!(phase, Some("Succeeded" | "Failed"))
         });
         let used = running.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect();
-        Self { catalog, semantics, selectors, used }
+        Self { catalog, semantics, selectors, used, fits: Mutex::default() }
     }
 
     /// Decides one service.
@@ -182,9 +193,19 @@ impl<'a> Planner<'a> {
             let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
             // A Ray cluster's workers are like its head.
             let worker = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
-            component.fit =
-                machines::fit(self.catalog.machines(), &self.used, &main, worker.as_ref().map(|(shape, count)| (shape, *count)), component.min_replicas);
+            component.fit = self.fit_of(main, worker, component.min_replicas);
         }
+    }
+
+    /// How often a pod of this shape, with its workers, fits; remembered by what the answer depends on.
+    fn fit_of(&self, main: Shape, worker: Option<(Shape, i64)>, fewest: i64) -> Option<Fit> {
+        let lock = || self.fits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(asked) = lock().iter().find(|asked| asked.fewest == fewest && asked.main == main && asked.worker == worker) {
+            return asked.fit.clone();
+        }
+        let fit = machines::fit(self.catalog.machines(), &self.used, &main, worker.as_ref().map(|(shape, count)| (shape, *count)), fewest);
+        lock().push(Asked { main, worker, fewest, fit: fit.clone() });
+        fit
     }
 
     /// Decides services in parallel; the answers come in the order of the services, whatever the thread count.
