@@ -61,7 +61,7 @@ fn stages(criterion: &mut Criterion) {
             let merged = chosen.iter().filter_map(|(service, runtime)| {
                 compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut ()).ok()
             });
-            merged.map(|merged| merged.value.len()).sum::<usize>()
+            merged.map(|merged| merged.value.components.len()).sum::<usize>()
         });
     });
     group.bench_function("merge and remember", |bencher| {
@@ -70,7 +70,7 @@ fn stages(criterion: &mut Criterion) {
             let merged = chosen.iter().filter_map(|(service, runtime)| {
                 compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut history).ok()
             });
-            merged.map(|merged| merged.value.len()).sum::<usize>()
+            merged.map(|merged| merged.value.components.len()).sum::<usize>()
         });
     });
     group.bench_function("plan", |bencher| bencher.iter(|| Planner::new(&world.catalog, SEMANTICS).plan_all(&services, Depth::Plan).len()));

@@ -25,7 +25,6 @@
 
 pub mod api;
 pub mod builtin;
-pub mod capacity;
 pub mod catalog;
 pub mod check;
 pub mod cli;

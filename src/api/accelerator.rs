@@ -6,6 +6,7 @@ use super::object::{Field, Object};
 use crate::quantity::{Memory, Quantity, glob};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
+use std::sync::{Arc, LazyLock};
 
 /// A figure of computing power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -237,6 +238,14 @@ pub struct AcceleratorWish {
     pub component_annotations: [AcceleratorAnnotations; 2],
     /// All of it as text: two services that say the same are decided alike. Empty when nothing is said.
     pub key: EcoString,
+}
+
+impl AcceleratorWish {
+    /// That of a service which says nothing: one for all of them, for most say nothing and the fields are many.
+    pub fn silent() -> Arc<Self> {
+        static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);
+        SILENT.clone()
+    }
 }
 
 /// One condition of a preference: a fact of the request that must hold (S2-099).

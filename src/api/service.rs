@@ -6,6 +6,7 @@ use crate::diag::Code;
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
+use std::sync::Arc;
 
 /// A component of a service. Declaration order is the order in which the operator writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,7 +139,7 @@ pub struct Service {
     /// Accelerator classes the service names (annotation, selector, component overrides), sorted, without repeats.
     pub accelerator_classes: Vec<Field<EcoString>>,
     /// Everything it says about accelerators.
-    pub accelerators: super::AcceleratorWish,
+    pub accelerators: Arc<super::AcceleratorWish>,
     /// Was written in the deprecated predictor form, which still has content.
     pub predictor: bool,
 }

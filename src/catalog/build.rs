@@ -148,6 +148,7 @@ impl Builder {
     /// Sorts, indexes and freezes.
     pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
         let mut catalog = Catalog { config: self.config, overridden: self.overridden, ..Catalog::default() };
+        catalog.services.reserve_exact(self.items.iter().filter(|item| matches!(item, Item::Service(_))).count());
         let mut runtimes: BTreeMap<Api, Vec<Runtime>> = BTreeMap::new();
         for item in self.items {
             let object = item.object();

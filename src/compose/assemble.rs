@@ -1,6 +1,6 @@
 //! The pipeline: from a resolution to pods and metadata of every component.
 
-use super::component::{self, MergedComponent, error, refusal};
+use super::component::{self, Merged, MergedComponent, error, refusal};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
 use super::history::{Record, Step};
@@ -8,8 +8,8 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{Composed, ComposedComponent, accelerator, edit, gpus, kserve, node_selector, quantities, router};
-use crate::api::{Api, ComponentKind, FineTunedWeight, OperatorConfig, Service};
+use super::{Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router};
+use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
@@ -46,7 +46,7 @@ const MOST_TERMS: usize = 32;
 
 /// Merges and assembles every component of a service.
 ///
-/// A finding of level error says that a server would refuse what is composed (documented semantics). A service that is a `VirtualDeployment` as a whole has no components.
+/// A finding of level error says that a server would refuse what is composed (documented semantics).
 ///
 /// # Errors
 /// That of the resolution, or what the operator says when it gives up.
@@ -62,13 +62,30 @@ pub fn compose<'a, R: Record>(
     if let Some(error) = &resolution.error {
         return Err(error.clone());
     }
+    let merged = component::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, rec)?;
+    assemble(policy, service, resolution, merged, config, weights, rec)
+}
+
+/// The pods of merged components, with the findings of merging and their own.
+///
+/// A service that is a `VirtualDeployment` as a whole has no components.
+///
+/// # Errors
+/// What the operator says when it gives up.
+pub fn assemble<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    resolution: &Resolution<'a>,
+    merged: Checked<Merged<'_>>,
+    config: &OperatorConfig,
+    weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    rec: &mut R,
+) -> Result<Checked<Composed<'a>>, ServiceError> {
     let (model, runtime) = (resolution.model, resolution.chosen());
-    if policy.api == Api::KServe {
-        let made = kserve::components(policy, service, runtime, &config.kserve, rec)?;
-        let components = made.value.into_iter().map(|made| made.component).collect();
-        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: made.diagnostics });
+    let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
+    if let Some(components) = built {
+        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
     }
-    let Checked { value: merged, diagnostics: mut findings } = component::merged(policy, service, runtime, &resolution.accelerators, options, config, rec)?;
     let mut components = Vec::with_capacity(merged.len());
     if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
         return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });

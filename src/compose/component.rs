@@ -6,7 +6,7 @@ use super::edit::{lost, within};
 use super::history::{Record, Step};
 use super::lint::Place;
 use super::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
-use super::{gpus, kserve, layer, lint, merge, mode, typed};
+use super::{ComposedComponent, gpus, kserve, layer, lint, merge, mode, typed};
 use crate::api::{Api, ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -31,6 +31,15 @@ pub struct MergedComponent<'a> {
     pub spec: Node,
     /// The accelerator class it runs on.
     pub accelerator: Option<Accelerator<'a>>,
+}
+
+/// The components of a service after merging.
+#[derive(Clone, Debug, Default)]
+pub struct Merged<'a> {
+    /// In the order of output.
+    pub components: Vec<MergedComponent<'a>>,
+    /// Their pods too, where merging makes them at once (KServe).
+    pub(super) built: Option<Vec<ComposedComponent>>,
 }
 
 impl MergedComponent<'_> {
@@ -110,7 +119,7 @@ pub fn merged<'a, R: Record>(
     options: &AcceleratorOptions,
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Vec<MergedComponent<'a>>>, ServiceError> {
+) -> Result<Checked<Merged<'a>>, ServiceError> {
     let mut findings = Vec::new();
     if let Some(message) = &config.error {
         return Err(error(service, Code::InvalidInput, message.as_str()));
@@ -169,7 +178,7 @@ pub fn merged<'a, R: Record>(
         faults(policy, &place, &component, &mut findings);
         components.push(component);
     }
-    Ok(Checked { value: components, diagnostics: findings })
+    Ok(Checked { value: Merged { components, built: None }, diagnostics: findings })
 }
 
 /// What can be said of a merged component without building its pods.

@@ -35,8 +35,8 @@ pub(crate) mod testing;
 mod tests;
 
 pub use accelerator::Accelerator;
-pub use assemble::compose;
-pub use component::{MergedComponent, merged};
+pub use assemble::{assemble, compose};
+pub use component::{Merged, MergedComponent, merged};
 pub use kserve::{effective as kserve_effective, facts as kserve_facts};
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;

@@ -83,7 +83,7 @@ impl Fixture {
             components,
             protocol: None,
             accelerator_classes: Vec::new(),
-            accelerators: AcceleratorWish::default(),
+            accelerators: AcceleratorWish::silent(),
             predictor: false,
         };
         Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
@@ -133,7 +133,8 @@ impl Fixture {
 
     /// The components after merging.
     pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent<'_>>>, ServiceError> {
-        super::merged(policy, &self.service, self.runtime.as_ref(), &[], &AcceleratorOptions::default(), &self.config, &mut ())
+        let merged = super::merged(policy, &self.service, self.runtime.as_ref(), &[], &AcceleratorOptions::default(), &self.config, &mut ())?;
+        Ok(Checked { value: merged.value.components, diagnostics: merged.diagnostics })
     }
 
     /// The composed service.

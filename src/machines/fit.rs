@@ -1,6 +1,6 @@
-//! How many replicas fit on the machines, and what keeps pods off each of them.
+//! How many pods fit on the machines, and what keeps pods off each of them.
 //!
-//! Modelled: requests (limits where a request is absent) of containers and init containers, allocatable amounts, the
+//! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of pods does. Modelled: requests (limits where a request is absent) of containers and init containers, allocatable amounts, the
 //! number of pods, node selector, required node affinity, taints, cordons, readiness, pods that already run there. Not
 //! modelled: pod affinity and spreading, preemption, volumes, ports, other services' pods that are not yet there. For
 //! pods of one shape the answer is exact; leader and workers of different shapes are placed first fit, so that fewer
@@ -12,9 +12,12 @@ use crate::quantity::Quantity;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 /// No answer counts more replicas than this.
 const MOST: i64 = 100_000;
+/// The resource that every pod takes one of.
+const PODS: &str = "pods";
 
 /// What one pod asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +27,15 @@ pub struct Shape {
     selector: Option<Node>,
     affinity: Option<Node>,
     tolerations: Vec<Node>,
+}
+
+impl Eq for Shape {}
+
+impl Hash for Shape {
+    /// The amounts tell most shapes apart.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.amounts.hash(state);
+    }
 }
 
 /// A machine on which not even one pod has room.
@@ -77,7 +89,7 @@ impl Shape {
             *most = amount.max(*most);
         }
         amounts.retain(|_, amount| *amount > 0);
-        amounts.insert("pods".into(), 1000);
+        amounts.insert(PODS.into(), 1000);
         Self {
             amounts,
             selector: pod.get("nodeSelector").filter(|selector| !selector.is_empty()).cloned(),
@@ -85,19 +97,27 @@ impl Shape {
             tolerations: pod.get("tolerations").map(Node::items).unwrap_or_default().to_vec(),
         }
     }
+
+    /// What makes a pod large: extended resources, then memory, then processors.
+    fn size(&self) -> (i64, i64, i64) {
+        let sum =
+            |wanted: &dyn Fn(&str) -> bool| self.amounts.iter().filter(|(name, _)| wanted(name)).fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount));
+        (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
+    }
 }
 
 /// What a machine has left.
+#[derive(Clone, Debug)]
 struct Room<'m> {
     machine: &'m Machine,
-    free: BTreeMap<EcoString, i64>,
+    free: Vec<(EcoString, i64)>,
 }
 
 impl Room<'_> {
     fn left(&self, resource: &str) -> i64 {
         // Who states no number of pods does not limit them.
-        let unstated = if resource == "pods" { i64::MAX } else { 0 };
-        self.free.get(resource).copied().unwrap_or(unstated)
+        let unstated = if resource == PODS { i64::MAX } else { 0 };
+        self.free.iter().find(|(name, _)| name == resource).map_or(unstated, |(_, amount)| *amount)
     }
 
     /// Pods of a shape that still have room, by amounts alone.
@@ -106,8 +126,8 @@ impl Room<'_> {
     }
 
     fn take(&mut self, shape: &Shape, pods: i64) {
-        for (name, amount) in &shape.amounts {
-            if let Some(free) = self.free.get_mut(name) {
+        for (name, free) in &mut self.free {
+            if let Some(amount) = shape.amounts.get(name) {
                 *free = free.saturating_sub(amount.saturating_mul(pods));
             }
         }
@@ -142,7 +162,7 @@ impl Room<'_> {
         }
         let code = |name: &str| match name {
             "cpu" => "cpu",
-            "pods" => "pods",
+            PODS => "pods",
             name if crate::facts::is_accelerator(name) || name.contains("/mig-") => "gpu",
             _ => "memory",
         };
@@ -161,60 +181,90 @@ impl Room<'_> {
     }
 }
 
-/// The machines that state what they have, less what runs on them: `used` are pods by machine.
-fn rooms<'m>(machines: &'m [Machine], used: &[(EcoString, Shape)]) -> Vec<Room<'m>> {
-    let stated = machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
-    stated
-        .map(|(machine, allocatable)| {
-            let free = allocatable.iter().map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX))).collect();
-            let mut room = Room { machine, free };
-            for (_, shape) in used.iter().filter(|(name, _)| *name == machine.name) {
-                room.take(shape, 1);
-            }
-            room
-        })
-        .collect()
-}
-
 /// Whether any machine states what it has.
 pub fn is_known(machines: &[Machine]) -> bool {
     machines.iter().any(|machine| machine.allocatable.is_some())
 }
 
-/// How many replicas of one main pod and so many workers fit; none when no machine states what it has.
-pub fn fit(machines: &[Machine], used: &[(EcoString, Shape)], main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Option<Fit> {
-    if !is_known(machines) {
-        return None;
-    }
-    let mut rooms = rooms(machines, used);
-    let blocked = rooms.iter().filter_map(|room| room.blocked(main)).collect();
-    let replicas = match workers.filter(|(_, count)| *count > 0) {
-        None => rooms.iter().filter(|room| room.barrier(main).is_none()).map(|room| room.room_for(main)).fold(0, i64::saturating_add).min(MOST),
-        Some((worker, count)) => {
-            let mut replicas = 0;
-            // Nobody asks for more than a few; the loop ends with the room.
-            while replicas < fewest.max(1).saturating_mul(64) && place(&mut rooms, main, 1) && place(&mut rooms, worker, count) {
-                replicas += 1;
-            }
-            replicas
-        }
-    };
-    Some(Fit { replicas, fits: replicas >= fewest, blocked })
+/// What all machines have left that state what they have.
+#[derive(Clone, Debug)]
+pub struct Inventory<'m> {
+    rooms: Vec<Room<'m>>,
 }
 
-/// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
-fn place(rooms: &mut [Room<'_>], shape: &Shape, mut pods: i64) -> bool {
-    for room in rooms.iter_mut() {
-        if pods == 0 {
-            break;
+/// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full are passed for good.
+struct Queue<'s> {
+    shape: &'s Shape,
+    rooms: Vec<usize>,
+    next: usize,
+}
+
+impl<'m> Inventory<'m> {
+    /// The machines less what runs on them: `used` are pods by machine. None when no machine states what it has.
+    pub fn new(machines: &'m [Machine], used: &[(EcoString, Shape)]) -> Option<Self> {
+        let stated = machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
+        let mut rooms: Vec<Room<'m>> = stated
+            .map(|(machine, allocatable)| Room {
+                machine,
+                free: allocatable.iter().map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX))).collect(),
+            })
+            .collect();
+        for (name, shape) in used {
+            if let Some(room) = rooms.iter_mut().find(|room| room.machine.name == *name) {
+                room.take(shape, 1);
+            }
         }
-        if room.barrier(shape).is_none() {
-            let here = room.room_for(shape).min(pods);
-            room.take(shape, here);
-            pods -= here;
-        }
+        (!rooms.is_empty()).then_some(Self { rooms })
     }
-    pods == 0
+
+    /// How many replicas of one main pod and so many workers fit.
+    pub fn fit(&self, main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Fit {
+        let replicas = match workers.filter(|(_, count)| *count > 0) {
+            None => self.queue(main).rooms.iter().map(|room| self.rooms[*room].room_for(main)).fold(0, i64::saturating_add).min(MOST),
+            Some((worker, count)) => {
+                let mut left = self.clone();
+                let (mut main, mut worker) = (self.queue(main), self.queue(worker));
+                let mut replicas = 0;
+                while replicas < MOST && left.place(&mut main, 1) && left.place(&mut worker, count) {
+                    replicas += 1;
+                }
+                replicas
+            }
+        };
+        Fit { replicas, fits: replicas >= fewest, blocked: self.rooms.iter().filter_map(|room| room.blocked(main)).collect() }
+    }
+
+    /// Places pods if all of them find a place; else nothing changes.
+    pub fn place_all<'s>(&mut self, pods: impl IntoIterator<Item = (&'s Shape, i64)>) -> bool {
+        let mut pods: Vec<(&Shape, i64)> = pods.into_iter().collect();
+        // The large ones first: they have the fewest places.
+        pods.sort_by_key(|(shape, _)| std::cmp::Reverse(shape.size()));
+        let mut left = self.clone();
+        let placed = pods.into_iter().all(|(shape, count)| left.place(&mut self.queue(shape), count));
+        if placed {
+            *self = left;
+        }
+        placed
+    }
+
+    fn queue<'s>(&self, shape: &'s Shape) -> Queue<'s> {
+        let rooms = self.rooms.iter().enumerate().filter(|(_, room)| room.barrier(shape).is_none());
+        Queue { shape, rooms: rooms.map(|(index, _)| index).collect(), next: 0 }
+    }
+
+    /// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
+    fn place(&mut self, queue: &mut Queue<'_>, mut pods: i64) -> bool {
+        while pods > 0 {
+            let Some(room) = queue.rooms.get(queue.next).and_then(|room| self.rooms.get_mut(*room)) else { return false };
+            let here = room.room_for(queue.shape);
+            if here < pods {
+                queue.next += 1;
+            }
+            room.take(queue.shape, here.min(pods));
+            pods -= here.min(pods);
+        }
+        true
+    }
 }
 
 #[cfg(test)]
@@ -266,15 +316,15 @@ mod tests {
         #[test]
         fn one_shape_is_exact(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
             let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
-            let found = fit(&nodes, &[], &shape(gpus, cpu), None, 1);
-            prop_assert_eq!(found.map(|fit| fit.replicas), (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
+            let found = Inventory::new(&nodes, &[]).map(|inventory| inventory.fit(&shape(gpus, cpu), None, 1).replicas);
+            prop_assert_eq!(found, (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
         }
 
         #[test]
         fn leaders_and_workers_never_take_more_than_there_is(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 1..5), gpus in 1_i64..4, workers in 1_i64..3) {
             let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
             let own = shape(gpus, 1);
-            let found = fit(&nodes, &[], &own, Some((&own, workers)), 1).map_or(0, |fit| fit.replicas);
+            let found = Inventory::new(&nodes, &[]).map_or(0, |inventory| inventory.fit(&own, Some((&own, workers)), 1).replicas);
             prop_assert!(found * (workers + 1) <= brute(&machines, gpus, 1));
         }
     }

@@ -8,7 +8,7 @@ mod machine;
 mod terms;
 
 pub use class::{class_matches, matching};
-pub use fit::{Blocked, Fit, Shape, fit, is_known};
+pub use fit::{Blocked, Fit, Inventory, Shape, is_known};
 pub use machine::{Machine, Taint};
 pub(crate) use terms::without_keys_of;
 pub use terms::{affinity_matches, kubernetes_terms, selector_mismatch, terms_match};

@@ -3,16 +3,16 @@
 use crate::api::{Api, ComponentKind, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose;
-use crate::decision::{DeploymentMode, Resolution, ServiceError};
+use crate::decision::{AcceleratorDecision, DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{self, Fit, Shape};
+use crate::machines::{Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
 use crate::resolve::Selector;
 use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// APIs whose services are decided, in the order of output.
 pub(super) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
@@ -46,7 +46,7 @@ pub struct PlannedComponent {
     /// The same by resource name.
     pub gpus_by_resource: BTreeMap<EcoString, i64>,
     /// Whether its pods fit on the nodes; none when no node states what it has.
-    pub fit: Option<Fit>,
+    pub fit: Option<Arc<Fit>>,
 }
 
 impl PlannedComponent {
@@ -95,12 +95,12 @@ pub struct Planned<'a> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A question about room, with its answer.
-struct Asked {
+/// A question about room: main pod, workers with their number, fewest replicas.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Question {
     main: Shape,
-    worker: Option<(Shape, i64)>,
+    workers: Option<(Shape, i64)>,
     fewest: i64,
-    fit: Option<Fit>,
 }
 
 /// Decides services of every API under one semantics.
@@ -108,17 +108,29 @@ pub struct Planner<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
     selectors: BTreeMap<Api, [Selector<'a>; 2]>,
-    used: Vec<(EcoString, Shape)>,
+    /// What the nodes have left; none when no node states what it has.
+    inventory: Option<Inventory<'a>>,
     /// Answers for what was asked before: a fleet has few shapes of pods.
-    fits: Mutex<Vec<Asked>>,
+    fits: Mutex<HashMap<Question, Arc<Fit>>>,
 }
 
 /// Outcome of one semantics.
 struct Outcome<'a> {
     resolution: Resolution<'a>,
     components: Vec<PlannedComponent>,
+    /// What the pods of each component ask for, where the components could be composed.
+    shapes: Vec<(Shape, Option<(Shape, i64)>)>,
     error: Option<ServiceError>,
     diagnostics: Vec<Diagnostic>,
+}
+
+/// Pods that run already, by the name of their node.
+pub(super) fn running(catalog: &Catalog) -> Vec<(EcoString, Shape)> {
+    let pods = catalog.others().iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
+        let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
+        !matches!(phase, Some("Succeeded" | "Failed"))
+    });
+    pods.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect()
 }
 
 impl<'a> Planner<'a> {
@@ -131,13 +143,8 @@ impl<'a> Planner<'a> {
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })
             .collect();
-        // Pods that already run, by node.
-        let running = catalog.others().iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
-            let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
-            !matches!(phase, Some("Succeeded" | "Failed"))
-        });
-        let used = running.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect();
-        Self { catalog, semantics, selectors, used, fits: Mutex::default() }
+        let inventory = Inventory::new(catalog.machines(), &running(catalog));
+        Self { catalog, semantics, selectors, inventory, fits: Mutex::default() }
     }
 
     /// Decides one service.
@@ -161,8 +168,13 @@ impl<'a> Planner<'a> {
             controller: None,
             diagnostics,
         };
-        if planned.error.is_none() && machines::is_known(self.catalog.machines()) {
-            self.fit(&mut planned);
+        if let (Some(inventory), None) = (&self.inventory, &planned.error) {
+            // Each component for itself.
+            for (component, (main, worker)) in planned.components.iter_mut().zip(outcome.shapes) {
+                // A Ray cluster's workers are like its head.
+                let workers = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
+                component.fit = Some(self.fit(inventory, Question { main, workers, fewest: component.min_replicas }));
+            }
         }
         if self.semantics == Semantics::Documented {
             let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
@@ -174,38 +186,15 @@ impl<'a> Planner<'a> {
         planned
     }
 
-    /// Whether the pods of every component fit on the nodes, each component for itself.
-    fn fit(&self, planned: &mut Planned<'a>) {
-        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        let composed = compose::compose(
-            planned.policy,
-            planned.service,
-            &planned.resolution,
-            self.catalog.accelerator_options(),
-            self.catalog.config(),
-            &weights,
-            &mut (),
-        );
-        let Ok(composed) = composed else { return };
-        for component in &mut planned.components {
-            let Some(built) = composed.value.components.iter().find(|built| built.kind == component.kind) else { continue };
-            let main = Shape::of(&built.pod);
-            let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
-            // A Ray cluster's workers are like its head.
-            let worker = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
-            component.fit = self.fit_of(main, worker, component.min_replicas);
-        }
-    }
-
-    /// How often a pod of this shape, with its workers, fits; remembered by what the answer depends on.
-    fn fit_of(&self, main: Shape, worker: Option<(Shape, i64)>, fewest: i64) -> Option<Fit> {
+    /// How often a pod of a shape, with its workers, fits; remembered, for nothing else matters.
+    fn fit(&self, inventory: &Inventory<'a>, question: Question) -> Arc<Fit> {
         let lock = || self.fits.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(asked) = lock().iter().find(|asked| asked.fewest == fewest && asked.main == main && asked.worker == worker) {
-            return asked.fit.clone();
+        if let Some(known) = lock().get(&question) {
+            return known.clone();
         }
-        let fit = machines::fit(self.catalog.machines(), &self.used, &main, worker.as_ref().map(|(shape, count)| (shape, *count)), fewest);
-        lock().push(Asked { main, worker, fewest, fit: fit.clone() });
-        fit
+        let workers = question.workers.as_ref().map(|(shape, count)| (shape, *count));
+        let fit = Arc::new(inventory.fit(&question.main, workers, question.fewest));
+        lock().entry(question).or_insert(fit).clone()
     }
 
     /// Decides services in parallel; the answers come in the order of the services, whatever the thread count.
@@ -218,46 +207,46 @@ impl<'a> Planner<'a> {
             Depth::Plan => selector.resolve(service),
             Depth::Explain => selector.explain(service),
         };
-        let mut error = resolution.error.take();
-        let mut diagnostics = decided(&resolution, service);
-        let mut components = Vec::new();
-        if error.is_none() {
-            match compose::merged(
-                selector.policy(),
-                service,
-                resolution.chosen(),
-                &resolution.accelerators,
-                self.catalog.accelerator_options(),
-                self.catalog.config(),
-                &mut (),
-            ) {
-                Ok(merged) => {
-                    components = merged.value.iter().map(planned_component).collect();
-                    // What the operator fails on when it builds the pods is no plan either.
-                    let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-                    match compose::compose(
-                        selector.policy(),
-                        service,
-                        &resolution,
-                        self.catalog.accelerator_options(),
-                        self.catalog.config(),
-                        &weights,
-                        &mut (),
-                    ) {
-                        Ok(composed) => diagnostics.extend(composed.diagnostics),
-                        Err(failed) => {
-                            diagnostics.extend(merged.diagnostics);
-                            error = Some(failed);
-                        }
-                    }
-                }
-                Err(failed) => error = Some(failed),
-            }
-        } else if let Ok(merged) = compose::merged(selector.policy(), service, None, &[], self.catalog.accelerator_options(), self.catalog.config(), &mut ()) {
+        let error = resolution.error.take();
+        let diagnostics = decided(&resolution, service);
+        let mut outcome = Outcome { resolution, components: Vec::new(), shapes: Vec::new(), error, diagnostics };
+        let (policy, config) = (selector.policy(), self.catalog.config());
+        let merged = |runtime, accelerators: &[AcceleratorDecision<'a>]| {
+            compose::merged(policy, service, runtime, accelerators, self.catalog.accelerator_options(), config, &mut ())
+        };
+        if outcome.error.is_some() {
             // What the service alone says of its components stands, whatever failed.
-            components = merged.value.iter().map(planned_component).collect();
+            if let Ok(merged) = merged(None, &[]) {
+                outcome.components = merged.value.components.iter().map(planned_component).collect();
+            }
+            return outcome;
         }
-        Outcome { resolution, components, error, diagnostics }
+        let merged = match merged(outcome.resolution.chosen(), &outcome.resolution.accelerators) {
+            Ok(merged) => merged,
+            Err(failed) => {
+                outcome.error = Some(failed);
+                return outcome;
+            }
+        };
+        outcome.components = merged.value.components.iter().map(planned_component).collect();
+        let found = merged.diagnostics.clone();
+        // What the operator fails on when it builds the pods is no plan either.
+        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
+        match compose::assemble(policy, service, &outcome.resolution, merged, config, &weights, &mut ()) {
+            Ok(composed) => {
+                outcome.diagnostics.extend(composed.diagnostics);
+                if self.inventory.is_some() && selector.policy().semantics == self.semantics {
+                    let worker = |worker: &Option<(Node, i64)>| worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
+                    let shapes = composed.value.components.iter().map(|built| (Shape::of(&built.pod), worker(&built.worker)));
+                    outcome.shapes = shapes.collect();
+                }
+            }
+            Err(failed) => {
+                outcome.diagnostics.extend(found);
+                outcome.error = Some(failed);
+            }
+        }
+        outcome
     }
 }
 

@@ -1,9 +1,9 @@
 //! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
 
 use crate::api::{ModelServing, PodTemplate, Role};
-use crate::capacity::{Demand, Inventory};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
+use crate::machines::{Inventory, Shape};
 use crate::policy::{GangResources, GangRule, KthenaPolicy};
 use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
 use crate::yaml::{Map, Node};
@@ -43,12 +43,12 @@ impl PlannedServing<'_> {
 
 /// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.
 pub fn plan_servings<'a>(catalog: &Catalog, servings: &[&'a ModelServing], policy: &KthenaPolicy) -> Vec<PlannedServing<'a>> {
-    let mut inventory = Inventory::new(catalog.nodes());
+    let mut inventory = Inventory::new(catalog.machines(), &super::plan::running(catalog));
     let small = servings.iter().filter(|serving| serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
 }
 
-fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy, inventory: Option<&mut Inventory>) -> PlannedServing<'a> {
+fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy, inventory: Option<&mut Inventory<'_>>) -> PlannedServing<'a> {
     let mut diagnostics = Vec::new();
     let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
     if policy.gang == GangRule::Volcano && gang.is_none() {
@@ -113,15 +113,15 @@ fn gpus_in_limits(serving: &ModelServing, role: &Role, index: usize, diagnostics
     }
 }
 
-fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut Inventory) -> Vec<bool> {
-    let demands: Vec<(Demand, Option<Demand>)> =
-        serving.roles.iter().map(|role| (Demand::of(&role.entry.spec), role.worker.as_ref().map(|worker| Demand::of(&worker.spec)))).collect();
+fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut Inventory<'_>) -> Vec<bool> {
+    let shapes: Vec<(Shape, Option<Shape>)> =
+        serving.roles.iter().map(|role| (Shape::of(&role.entry.spec), role.worker.as_ref().map(|worker| Shape::of(&worker.spec)))).collect();
     let counts: Vec<i64> = match gang {
         Some(gang) => gang.roles.iter().map(|minimum| minimum.unwrap_or(0)).collect(),
         None => serving.roles.iter().map(|role| role.replicas.value).collect(),
     };
     let group = || {
-        serving.roles.iter().zip(&demands).zip(&counts).flat_map(|((role, (entry, worker)), count)| {
+        serving.roles.iter().zip(&shapes).zip(&counts).flat_map(|((role, (entry, worker)), count)| {
             let workers = worker.as_ref().map(|worker| (worker, count.saturating_mul(role.workers.value)));
             std::iter::once((entry, *count)).chain(workers)
         })

@@ -50,7 +50,7 @@ pub(crate) fn service(object: &str) -> Service {
         refusal: None,
         components,
         protocol: None,
-        accelerators: crate::api::AcceleratorWish::default(),
+        accelerators: crate::api::AcceleratorWish::silent(),
         accelerator_classes: Vec::new(),
         predictor: false,
     }

@@ -32,36 +32,35 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("catalog", &["source", "diag", "api", "policy", "machines"]),
     // Of `yaml` only who wrote a value.
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
-    ("capacity", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
     // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
     ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
-    ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "capacity", "render"]),
+    ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
     ("exchange", &["source", "diag", "yaml", "quantity", "api", "facts", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (
         "pipeline",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve",
-            "capacity", "check", "compose", "render", "rollout",
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "check",
+            "compose", "render", "rollout",
         ],
     ),
     // Words what others decided: data of all floors below, and of `render` the names that objects would have.
     (
         "report",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines", "decision", "capacity", "rollout", "exchange", "protocol",
-            "emit", "render", "pipeline",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines", "decision", "rollout", "exchange", "protocol", "emit",
+            "render", "pipeline",
         ],
     ),
     (
         "cli",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "load", "catalog", "decision", "resolve",
-            "capacity", "check", "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision",
+            "resolve", "check", "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
         ],
     ),
 ];

@@ -1,13 +1,13 @@
 //! `ome rollout`: what a change does to pods, in which order, and where it gets stuck.
 
 use crate::api::{ComponentKind, ModelServing};
-use crate::capacity::Inventory;
 use crate::catalog::Views;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Diagnostic, Severity, nearest};
 use crate::dialect::kthena;
+use crate::machines::Inventory;
 use crate::pipeline::{self, Depth, Planner, Renderer, WAVES};
 use crate::policy::Admission;
 use crate::render::kthena::too_many_pods;
@@ -150,7 +150,7 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         });
     }
     let found = session.settle(found_later(&scenario, session, said));
-    let inventory = Inventory::new(session.world.catalog.nodes());
+    let inventory = Inventory::new(session.world.catalog.machines(), &[]);
     let fits = inventory.map(|inventory| fits(&outcome.trace, scenario.from.iter().map(|before| before.serving).chain([to]), &inventory));
     let json = as_json(session, &found, earlier, &before_found);
     let view = rollout::Rollout {

@@ -14,7 +14,7 @@ mod storage;
 
 pub use effective::effective;
 
-use super::component::{MergedComponent, error};
+use super::component::{Merged, MergedComponent, error};
 use super::history::Record;
 use super::lint::Place;
 use super::template::Metadata;
@@ -297,7 +297,7 @@ fn lints(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, pod: &Node, findin
     lint::replica_range_of(spec, kind, findings);
 }
 
-/// What `plan` says of the components of a service.
+/// The components with their pods, which are made as soon as runtime and service are merged.
 ///
 /// # Errors
 /// What the controller says when it gives up.
@@ -307,34 +307,38 @@ pub(super) fn merged<R: Record>(
     runtime: Option<&Runtime>,
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Vec<MergedComponent<'static>>>, ServiceError> {
+) -> Result<Checked<Merged<'static>>, ServiceError> {
     let made = components(policy, service, runtime, &config.kserve, rec)?;
-    let components = made.value.into_iter().map(|Made { component, basis }| {
-        let mut spec = component.spec;
-        let origin = Origin::Default(&NO_MAXIMUM);
-        let least = spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
-        if let Some(map) = spec.as_map_mut() {
-            if let Some(containers) = component.pod.get("containers") {
-                map.insert("containers", containers.clone());
-            }
-            let most = map.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
-            match most {
-                Some(_) => {}
-                None if component.mode == DeploymentMode::Serverless => drop(map.remove("maxReplicas")),
-                None => map.insert("maxReplicas", Node::int(least.max(1), origin)),
-            }
-            map.remove("workerSpec");
-            if let Some((pod, count)) = &component.worker {
-                let mut worker = pod.clone();
-                if let Some(worker) = worker.as_map_mut() {
-                    worker.insert("size", Node::int(*count, origin));
-                }
-                map.insert("worker", worker);
-            }
+    let components = made.value.iter().map(said).collect();
+    let built = Some(made.value.into_iter().map(|made| made.component).collect());
+    Ok(Checked { value: Merged { components, built }, diagnostics: made.diagnostics })
+}
+
+/// What `plan` says of a component.
+fn said(Made { component, basis }: &Made) -> MergedComponent<'static> {
+    let mut spec = component.spec.clone();
+    let origin = Origin::Default(&NO_MAXIMUM);
+    let least = spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
+    if let Some(map) = spec.as_map_mut() {
+        if let Some(containers) = component.pod.get("containers") {
+            map.insert("containers", containers.clone());
         }
-        MergedComponent { kind: component.kind, name: component.name, mode: component.mode, mode_basis: Some(basis), spec, accelerator: None }
-    });
-    Ok(Checked { value: components.collect(), diagnostics: made.diagnostics })
+        let most = map.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
+        match most {
+            Some(_) => {}
+            None if component.mode == DeploymentMode::Serverless => drop(map.remove("maxReplicas")),
+            None => map.insert("maxReplicas", Node::int(least.max(1), origin)),
+        }
+        map.remove("workerSpec");
+        if let Some((pod, count)) = &component.worker {
+            let mut worker = pod.clone();
+            if let Some(worker) = worker.as_map_mut() {
+                worker.insert("size", Node::int(*count, origin));
+            }
+            map.insert("worker", worker);
+        }
+    }
+    MergedComponent { kind: component.kind, name: component.name.clone(), mode: component.mode, mode_basis: Some(basis), spec, accelerator: None }
 }
 
 /// An empty mapping written by a rule.

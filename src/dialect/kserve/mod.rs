@@ -150,7 +150,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     Service {
         protocol,
         accelerator_classes: Vec::new(),
-        accelerators: AcceleratorWish::default(),
+        accelerators: AcceleratorWish::silent(),
         predictor: converted.is_some(),
         namespace,
         model: None,

@@ -12,6 +12,7 @@ use crate::policy::Semantics;
 use crate::quantity::{GIB, Memory, Quantity};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 /// Annotation that chooses the strategy.
 pub const SELECTION_STRATEGY: &str = "ome.io/selection-strategy";
@@ -169,7 +170,7 @@ fn annotations(node: Option<&Node>) -> AcceleratorAnnotations {
 }
 
 /// Everything a service says about accelerators. `spec` is its spec after migration.
-pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> AcceleratorWish {
+pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<AcceleratorWish> {
     let parts = [ComponentKind::Engine, ComponentKind::Decoder].map(|kind| spec.get(kind.as_str()));
     let own = spec.get("acceleratorSelector");
     let on_service = object.metadata("annotations");
@@ -192,9 +193,12 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Accele
         said(kind, part.get("annotations").filter(|node| annotated(Some(node))));
     }
     said("m", on_service.filter(|node| annotated(Some(node))));
+    if key.is_empty() {
+        return AcceleratorWish::silent();
+    }
     let below = annotations(own.and_then(|own| own.get("annotations")).filter(|_| semantics == Semantics::Documented));
     let above = annotations(on_service);
-    AcceleratorWish {
+    Arc::new(AcceleratorWish {
         selector: selector(own, semantics),
         overrides: parts.map(|part| selector(part.and_then(|part| part.get("acceleratorOverride")), semantics)),
         annotations: AcceleratorAnnotations {
@@ -205,7 +209,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Accele
         },
         component_annotations: parts.map(|part| annotations(part.and_then(|part| part.get("annotations")).filter(|_| semantics == Semantics::Documented))),
         key: key.into(),
-    }
+    })
 }
 
 /// `acceleratorRequirements` of a runtime by the documents.

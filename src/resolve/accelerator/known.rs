@@ -25,6 +25,8 @@ pub(in crate::resolve) struct Known<'a> {
     pub(super) figures: Vec<(Figure, f64)>,
     /// Its nodes; none when no Node was read.
     pub(super) machines: Option<Vec<&'a Machine>>,
+    /// Accelerators that its largest node can give; none when no node says.
+    pub(super) per_node: Option<u64>,
     pub(super) evidence: Vec<KnownCapability>,
 }
 
@@ -152,6 +154,9 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
         note(figure.proposed_key(), Some(eco_format!("{value}")), source);
         figures.push((figure, value));
     }
+    let resource = class.whole_resources().next();
+    let most = own_nodes().filter_map(|machine| machine.allocatable(&resource?.name.value)).max();
+    let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
     Known {
         class,
         measured: labelled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
@@ -161,6 +166,7 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
         features,
         figures,
         machines: nodes,
+        per_node,
         evidence,
     }
 }

@@ -319,24 +319,25 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<EcoString> {
     if machines.is_empty() {
         return Some("no node of the class".into());
     }
-    let usable: Vec<&Machine> = machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations)).collect();
-    if usable.is_empty() {
+    let usable = || machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations));
+    if usable().next().is_none() {
         return Some(eco_format!("all {} nodes of the class are cordoned, not ready or tainted", machines.len()));
     }
     let resource = known.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
-    let equipped: Vec<&Machine> = usable
-        .iter()
-        .copied()
-        .filter(|machine| resource.is_none_or(|resource| machine.allocatable(&resource.name.value).is_none_or(|count| count > 0)))
-        .collect();
-    if equipped.is_empty() {
+    let is_equipped = |machine: &&Machine| resource.is_none_or(|resource| machine.allocatable(&resource.name.value).is_none_or(|count| count > 0));
+    let mut equipped = usable().filter(is_equipped);
+    // Most pods ask for no node in particular: the first one will do.
+    let Some(first) = equipped.next() else {
         return Some(eco_format!(
             "{} nodes of the class have no {} to give",
-            usable.len(),
+            usable().count(),
             resource.map_or("accelerator", |resource| resource.name.value.as_str())
         ));
+    };
+    if placement.selectors.is_empty() {
+        return None;
     }
-    let mut left = equipped;
+    let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();
     let class_keys: Vec<&str> = known.class.discovery.node_selector.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
     for (index, selector) in placement.selectors.iter().enumerate() {
         // The class's own keys win over those of the runtime (S2-065); a later selector over an earlier one.
@@ -357,9 +358,7 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<EcoString> {
 
 /// Accelerators that one node of the class has.
 fn per_node(known: &Known<'_>) -> u64 {
-    let resource = known.class.whole_resources().next();
-    let most = known.machines.iter().flatten().filter_map(|machine| machine.allocatable(&resource?.name.value)).max();
-    most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0).unwrap_or(PER_NODE)
+    known.per_node.unwrap_or(PER_NODE)
 }
 
 fn hourly(cost: &Cost) -> Option<f64> {

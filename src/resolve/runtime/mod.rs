@@ -94,19 +94,21 @@ pub(super) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
 pub(super) fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, runtime: &'a Runtime) -> (Evaluation, Candidate<'a>) {
     let mut trace = T::default();
     let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
+    (evaluation, judged(runtime, &evaluation, trace))
+}
+
+fn judged<'a>(runtime: &'a Runtime, evaluation: &Evaluation, trace: impl Trace) -> Candidate<'a> {
     let (entries, reasons, notes) = trace.into_parts();
-    let verdict = if evaluation.eligible() { Verdict::Eligible } else { Verdict::Rejected };
-    let candidate = Candidate {
+    Candidate {
         runtime,
-        verdict,
+        verdict: if evaluation.eligible() { Verdict::Eligible } else { Verdict::Rejected },
         rank: evaluation.eligible().then_some(evaluation.rank),
         matched_entry: evaluation.matched_entry,
         scored_entry: evaluation.scored_entry,
         entries,
         reasons,
         notes,
-    };
-    (evaluation, candidate)
+    }
 }
 
 /// Counts what failed and keeps none of it.
@@ -136,7 +138,8 @@ fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
 pub(super) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> bool {
     let request = anyone(model, runtime);
     let elsewhere = matches!(&runtime.object.id.scope, Scope::Namespace(namespace) if namespace != request.namespace);
-    !elsewhere && rules::evaluate(policy, &request, runtime, &mut ()).serves_when_named()
+    // All rules are asked, for some of them do not count here.
+    !elsewhere && rules::evaluate(policy, &request, runtime, &mut Counter::default()).serves_when_named()
 }
 
 /// The runtime with the fewest failed rules, with all of them.
@@ -163,17 +166,18 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
     let (mut total, mut rejections) = (0, 0);
     for runtime in runtimes.seen_from(request.namespace, T::ON) {
         total += 1;
-        let (evaluation, candidate) = candidate::<T>(policy, request, runtime);
+        let mut trace = T::default();
+        let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
         if let Some(field) = evaluation.crash {
             return Err(would_panic(runtime, field));
         }
         match evaluation.first_failure() {
-            None => eligible.push(candidate),
+            None => eligible.push(judged(runtime, &evaluation, trace)),
             Some(gate) => {
                 lost[gate as usize] += 1;
                 rejections += 1;
                 if T::ON {
-                    rejected.push(candidate);
+                    rejected.push(judged(runtime, &evaluation, trace));
                 }
             }
         }

@@ -111,8 +111,8 @@ impl Evaluation {
     }
 }
 
-/// Asks every rule of one runtime.
-pub(super) fn evaluate(policy: &Policy, request: &Request<'_>, runtime: &Runtime, trace: &mut impl Trace) -> Evaluation {
+/// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left already.
+pub(super) fn evaluate<T: Trace>(policy: &Policy, request: &Request<'_>, runtime: &Runtime, trace: &mut T) -> Evaluation {
     let namespaced = runtime.object.id.scope != Scope::Cluster;
     let mut evaluation = Evaluation { failed: 0, crash: None, rank: scope_rank(namespaced), matched_entry: None, scored_entry: None };
     discovery(request, runtime, &mut evaluation, trace);
@@ -129,6 +129,9 @@ pub(super) fn evaluate(policy: &Policy, request: &Request<'_>, runtime: &Runtime
     }
     accelerator(request, runtime, &mut evaluation, trace);
     format(policy, request.model, runtime, &mut evaluation, trace);
+    if !T::ON && !evaluation.eligible() {
+        return evaluation;
+    }
     size(policy, request.model, runtime, &mut evaluation, trace);
     protocol(policy, request, runtime, &mut evaluation, trace);
     auto_selection(policy, runtime, &mut evaluation, trace);
@@ -169,7 +172,7 @@ fn accelerator(request: &Request<'_>, runtime: &Runtime, evaluation: &mut Evalua
     }
 }
 
-/// The comparisons of one entry: outcome per [`Attribute`] plus the diffusion pipeline.
+/// The comparisons of one entry: outcome per [`Attribute`], in its order, plus the diffusion pipeline.
 struct EntryAnswer {
     results: [CheckResult; 6],
     diffusion: Option<EcoString>,
@@ -241,23 +244,32 @@ fn texts(policy: &Policy, model: Option<&EcoString>, runtime: Option<&EcoString>
     one_sided(policy.unset, model.is_some(), runtime.is_some()).unwrap_or_else(|| same(model == runtime))
 }
 
-fn compare(policy: &Policy, model: &Model, entry: &FormatEntry) -> EntryAnswer {
-    let value = |field: &Field<EcoString>| -> EcoString { field.value.clone() };
+/// Compares an entry with a model; unless all is asked for, only as far as the first name that differs.
+fn compare(policy: &Policy, model: &Model, entry: &FormatEntry, all: bool) -> EntryAnswer {
+    let mut results = [CheckResult::Match; 6];
+    // Texts first: they cost least and tell most entries apart.
+    results[4] = texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
     let format = entry.format.as_ref();
     let legacy = policy.legacy_format_name && format.is_none();
-    let runtime_format = if legacy { entry.legacy_name.as_ref().map(value) } else { format.map(|format| value(&format.name)) };
-    let runtime_format_version = if legacy { entry.legacy_version.as_ref() } else { format.and_then(|format| format.version.as_ref()) };
+    let runtime_format = if legacy { value(entry.legacy_name.as_ref()) } else { format.map(|format| &format.name.value) };
     let model_format = model.format.as_ref();
     // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go, compareSupportedModelFormats).
-    let format_name = if policy.unset == UnsetRule::Mismatch && runtime_format.is_none() {
+    results[0] = if policy.unset == UnsetRule::Mismatch && runtime_format.is_none() {
         CheckResult::Mismatch
     } else {
-        texts(policy, model_format.map(|format| &format.name.value), runtime_format.as_ref())
+        texts(policy, model_format.map(|format| &format.name.value), runtime_format)
     };
+    results[5] = texts(policy, value(model.quantization.as_ref()), value(entry.quantization.as_ref()));
     let (model_framework, framework) = (model.framework.as_ref(), entry.framework.as_ref());
-    let framework_name = texts(policy, model_framework.map(|framework| &framework.name.value), framework.map(|framework| &framework.name.value));
+    results[2] = texts(policy, model_framework.map(|framework| &framework.name.value), framework.map(|framework| &framework.name.value));
+    if !all && results.contains(&CheckResult::Mismatch) {
+        return EntryAnswer { results, diffusion: None };
+    }
+    let runtime_format_version = if legacy { entry.legacy_version.as_ref() } else { format.and_then(|format| format.version.as_ref()) };
+    results[1] =
+        versions(policy, model_format.and_then(|format| format.version.as_ref()), runtime_format_version, format.and_then(|format| format.operator.as_ref()));
     // Versions are compared where both sides speak of the thing; a missing framework is said once, by its name.
-    let framework_version = if policy.unset == UnsetRule::Mismatch && (model_framework.is_none() || framework.is_none()) {
+    results[3] = if policy.unset == UnsetRule::Mismatch && (model_framework.is_none() || framework.is_none()) {
         CheckResult::Match
     } else {
         versions(
@@ -267,22 +279,11 @@ fn compare(policy: &Policy, model: &Model, entry: &FormatEntry) -> EntryAnswer {
             framework.and_then(|framework| framework.operator.as_ref()),
         )
     };
-    EntryAnswer {
-        results: [
-            format_name,
-            versions(
-                policy,
-                model_format.and_then(|format| format.version.as_ref()),
-                runtime_format_version,
-                format.and_then(|format| format.operator.as_ref()),
-            ),
-            framework_name,
-            framework_version,
-            texts(policy, model.architecture.as_ref().map(|field| &field.value), entry.architecture.as_ref().map(|field| &field.value)),
-            texts(policy, model.quantization.as_ref().map(|field| &field.value), entry.quantization.as_ref().map(|field| &field.value)),
-        ],
-        diffusion: diffusion(model.diffusion.as_ref(), entry.diffusion.as_ref()),
-    }
+    EntryAnswer { results, diffusion: diffusion(model.diffusion.as_ref(), entry.diffusion.as_ref()) }
+}
+
+fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
+    field.map(|field| &field.value)
 }
 
 /// One direction only: what the runtime asks for, the model must have (ome-selection 2.4).
@@ -310,7 +311,7 @@ fn diffusion(model: Option<&Diffusion>, runtime: Option<&Diffusion>) -> Option<E
     runtime.parts.iter().find_map(|wanted| part(wanted, &model.parts)).or_else(|| runtime.additional.iter().find_map(|wanted| part(wanted, &model.additional)))
 }
 
-fn format(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+fn format<T: Trace>(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut T) {
     if runtime.formats.is_empty() {
         evaluation.fail(Gate::Format);
         trace.reject(|| Rejection { reason: Reason::NoFormats, origin: runtime.object.node.get("spec").map(|spec| spec.origin) });
@@ -320,7 +321,7 @@ fn format(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Ev
     let mut best: Option<((bool, Option<i64>), usize)> = None;
     let mut misses: Vec<(usize, EntryAnswer)> = Vec::new();
     for (index, entry) in runtime.formats.iter().enumerate() {
-        let answer = compare(policy, model, entry);
+        let answer = compare(policy, model, entry, T::ON);
         trace.entry(|| entry_checks(policy, model, entry, index, &answer));
         if answer.matched() {
             let key = match policy.auto_select {
@@ -330,7 +331,7 @@ fn format(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Ev
             if best.is_none_or(|(least, _)| key > least) {
                 best = Some((key, index));
             }
-        } else {
+        } else if T::ON {
             misses.push((index, answer));
         }
     }
@@ -342,6 +343,9 @@ fn format(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Ev
         return;
     }
     evaluation.fail(Gate::Format);
+    if !T::ON {
+        return;
+    }
     for (index, answer) in misses {
         let sides = operands(policy, model, &runtime.formats[index]);
         for ((attribute, result), (model, side)) in Attribute::ALL.into_iter().zip(answer.results).zip(sides) {
