@@ -71,6 +71,7 @@ pub static CHECKS: &[Check] = &[
     Check { codes: &[Code::DifferentPriorities], on_demand: false, cite: "S0-081", run: runtime::different_priorities },
     Check { codes: &[Code::UnknownProtocol], on_demand: false, cite: "S0-031", run: runtime::protocols },
     Check { codes: &[Code::OneSidedRange, Code::InvalidValue], on_demand: false, cite: "S0-033; ome-selection 2.5", run: runtime::ranges },
+    Check { codes: &[Code::SizeRangeAndName], on_demand: false, cite: "S0-033", run: runtime::range_and_name },
     Check { codes: &[Code::SamePriority, Code::AmbiguousAutoSelection], on_demand: false, cite: "S0-079, S0-080", run: pairs::ties },
     Check { codes: &[Code::AutoselectOverlap], on_demand: true, cite: "S0-084", run: pairs::overlaps },
     Check { codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent], on_demand: false, cite: "S0-048, S0-049", run: component::workers },

@@ -119,6 +119,48 @@ pub(super) fn ranges(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// How far the size in a name may be from the range: names are rounded, and quantized weights are counted in several ways.
+const FAR: f64 = 2.0;
+
+/// The size in a runtime's name is not far from its range.
+pub(super) fn range_and_name(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for runtime in view.catalog.all_runtimes() {
+        let Some(range) = &runtime.size_range else { continue };
+        let (Some(min), Some(max)) = (&range.min, &range.max) else { continue };
+        let (Some(least), Some(greatest)) = (min.value.documented, max.value.documented) else { continue };
+        let sizes = sizes_in(&runtime.object.id.name);
+        let is_far = |size: &f64| size * 1e9 * FAR < least.as_f64() || *size * 1e9 > greatest.as_f64() * FAR;
+        if let Some(size) = sizes.first().filter(|_| least <= greatest && sizes.iter().all(is_far)) {
+            found.push(
+                about(Code::SizeRangeAndName, &runtime.object, format!("the name says {size}B, modelSizeRange is {}..{}", min.value.text, max.value.text))
+                    .at(range.origin.span())
+                    .label(Some(runtime.object.name_span()), "the name")
+                    .path("spec.modelSizeRange")
+                    .help("correct the range or the name"),
+            );
+        }
+    }
+}
+
+/// Sizes that a name states, in billions: `7b`; `1-5b` may be 1.5 or 5. None of a mixture of experts (`8x7b`, `17b-16e`),
+/// whose name counts a part of the parameters.
+fn sizes_in(name: &str) -> Vec<f64> {
+    let parts: Vec<&str> = name.split('-').collect();
+    let numeric = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mixture = |part: &&str| part.strip_suffix('e').is_some_and(numeric) || part.split_once('x').is_some_and(|(number, _)| numeric(number));
+    if parts.iter().any(is_mixture) {
+        return Vec::new();
+    }
+    let mut sizes = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let Some(number) = part.strip_suffix('b').filter(|number| numeric(number)) else { continue };
+        let before = index.checked_sub(1).map(|before| parts[before]).filter(|before| numeric(before));
+        sizes.extend(before.and_then(|whole| format!("{whole}.{number}").parse::<f64>().ok()));
+        sizes.extend(number.parse::<f64>().ok());
+    }
+    sizes
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime};
@@ -154,6 +196,24 @@ mod tests {
         ] {
             let text = runtime("a", &format!("  supportedModelFormats:\n{first}{second}"));
             assert_eq!(codes(&run(&text, Documented)).contains(&"different-priorities"), differ, "{first}{second}");
+        }
+    }
+
+    #[test]
+    fn a_name_and_a_range_speak_of_one_size() {
+        for (name, range, expected) in [
+            ("srt-gpt-oss-20b-grpc", "{min: 115B, max: 125B}", &["size-range-and-name"][..]),
+            ("srt-gpt-oss-20b", "{min: 10B, max: 15B}", &[]),
+            ("qwen2-7b", "{min: 70B, max: 75B}", &["size-range-and-name"]),
+            ("qwen2-1-5b", "{min: 1B, max: 2B}", &[]),
+            ("phi-3-14b", "{min: 13B, max: 15B}", &[]),
+            ("llama-4-scout-17b-16e", "{min: 100B, max: 109B}", &[]),
+            ("mixtral-8x7b", "{min: 45B, max: 50B}", &[]),
+            ("model-405b", "{min: 1B, max: 3B}", &["size-range-and-name"]),
+            ("b", "{min: 1B, max: 3B}", &[]),
+        ] {
+            let text = runtime(name, &format!("  modelSizeRange: {range}\n"));
+            assert_eq!(codes(&run(&text, Documented)), expected, "{name} {range}");
         }
     }
 

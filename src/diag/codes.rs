@@ -147,6 +147,8 @@ codes! {
         "The documents fix the spelling (S0-032); the controller reads an unparsable size as 0." "modelParameterSize: 8 billion" "write `8B`"
     OneSidedRange "one-sided-range" Finding Warning "only one of modelSizeRange.min and max is set"
         "The documents read the other bound as open (S0-033); the controller v0.1.5 crashes on it." "modelSizeRange: {min: 5B}" "write both bounds"
+    SizeRangeAndName "size-range-and-name" Finding Warning "the runtime's name states a size that its modelSizeRange is far from"
+        "One of the two was copied from another runtime: what the name promises is never chosen, and what the range admits is a surprise. Far is more than a factor of two; names of mixtures of experts are not judged." "metadata: {name: srt-gpt-oss-20b}, modelSizeRange: {min: 115B, max: 125B}" "correct the range or the name"
     MissingImage "missing-image" Finding Error "a container has no image"
         "Nothing can be deployed from it (S0-035)." "runner: {name: ome-container}" "set `image` in the runtime or in the service"
     RequestsExceedLimits "requests-exceed-limits" Finding Error "a resource's request is greater than its limit"

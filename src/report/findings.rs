@@ -9,7 +9,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, M
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -141,10 +141,11 @@ impl miette::Diagnostic for Drawn<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let first = self.diagnostic.span()?.source;
+        let text = self.source.as_ref().map_or("", |source| &*source.text);
         Some(Box::new(self.diagnostic.labels.iter().filter(move |label| label.span.source == first).enumerate().map(|(index, label)| {
-            let text = (!label.text.is_empty()).then(|| printable(&label.text));
-            let (start, length) = (label.span.start as usize, (label.span.end - label.span.start) as usize);
-            if index == 0 { LabeledSpan::new_primary_with_span(text, (start, length)) } else { LabeledSpan::new(text, start, length) }
+            let said = (!label.text.is_empty()).then(|| printable(&label.text));
+            let (start, length) = (label.span.start as usize, marked(text, label.span));
+            if index == 0 { LabeledSpan::new_primary_with_span(said, (start, length)) } else { LabeledSpan::new(said, start, length) }
         })))
     }
 }
@@ -186,6 +187,16 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
         let _ = writeln!(out, "{}", printable(&format!("{place}{severity}[{code}]: {}", diagnostic.message)));
     }
     out
+}
+
+/// Lines of one place that are drawn; of a longer one, a document for instance, its first line tells which it is.
+const TALLEST: usize = 6;
+
+/// Bytes of a place that are marked.
+fn marked(text: &str, span: crate::source::Span) -> usize {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let place = text.get(start..end).unwrap_or_default();
+    if place.lines().nth(TALLEST).is_some() { place.find('\n').unwrap_or(place.len()) } else { end - start }
 }
 
 /// Findings that are drawn with their lines. Nobody reads more of them; those beyond take a line each.
@@ -270,11 +281,53 @@ pub fn summary(found: &[Diagnostic]) -> String {
     parts.join(", ")
 }
 
+/// Fewer findings than this are counted by eye.
+const COUNTED_BY_EYE: usize = 10;
+
+/// "errors: 20 same-priority, 11 duplicate-object" and so on, a line for each severity, the most frequent first; nothing
+/// for a few findings.
+pub fn by_code(found: &[Diagnostic]) -> String {
+    let mut out = String::new();
+    if found.len() <= COUNTED_BY_EYE {
+        return out;
+    }
+    for (severity, word) in [(Severity::Error, "errors"), (Severity::Warning, "warnings"), (Severity::Info, "info")] {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for diagnostic in found.iter().filter(|diagnostic| diagnostic.severity == severity) {
+            *counts.entry(diagnostic.code.as_str()).or_default() += 1;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        if !counts.is_empty() {
+            let counts: Vec<String> = counts.iter().map(|(code, count)| format!("{count} {code}")).collect();
+            let _ = writeln!(out, "  {word}: {}", counts.join(", "));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diag::Code;
     use crate::source::{Source, SourceKind, Span};
+
+    #[test]
+    fn many_findings_are_counted_by_code() {
+        let mut found = vec![Diagnostic::new(Code::YamlSyntax, "a"), Diagnostic::new(Code::NoFiles, "b")];
+        assert_eq!(by_code(&found), "");
+        found.extend((0..12).map(|number| Diagnostic::new(Code::OneSidedRange, format!("{number}"))));
+        found.extend((0..2).map(|number| Diagnostic::new(Code::NoFiles, format!("{number}"))));
+        assert_eq!(by_code(&found), "  errors: 3 no-files, 1 yaml-syntax\n  warnings: 12 one-sided-range\n");
+    }
+
+    #[test]
+    fn a_tall_place_is_drawn_by_its_first_line() {
+        let text = "a: 1\n".repeat(40);
+        assert!(!drawn(&text, 0, text.len()).contains(" 3 │"));
+        let short = drawn(&text, 0, 14);
+        assert!(short.contains(" 3 │"), "{short}");
+    }
 
     fn drawn(text: &str, start: usize, end: usize) -> String {
         let mut sources = SourceMap::new();

@@ -124,6 +124,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let read = sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin).count();
             let summary = findings::summary(&found);
             io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
+            io.print(&findings::by_code(&found))?;
         }
         Format::Json => io.print_json(&findings::Document { found: &found, sources })?,
         Format::Sarif => io.print_json(&sarif::Log { found: &found, sources })?,
