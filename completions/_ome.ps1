@@ -182,6 +182,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads; the output does not depend on it [default: one per core]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'Show the lines of files that differ')
             [CompletionResult]::new('--annotate', '--annotate', [CompletionResultType]::ParameterName, 'A comment at every leaf: who wrote it, and over whom')
             [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves')
             [CompletionResult]::new('--expand', '--expand', [CompletionResultType]::ParameterName, 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied')

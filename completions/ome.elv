@@ -175,6 +175,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --jobs 'Threads; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
+            cand --diff 'Show the lines of files that differ'
             cand --annotate 'A comment at every leaf: who wrote it, and over whom'
             cand --argocd-waves 'Annotate objects with Argo CD''s sync waves'
             cand --expand 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'

@@ -204,6 +204,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads; the
 complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lines of files that differ'
 complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'A comment at every leaf: who wrote it, and over whom'
 complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves'
 complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'

@@ -151,17 +151,20 @@ pub struct Difference {
     pub path: String,
     /// What is wrong.
     pub state: State,
+    /// From what the file holds to what would be written, as a unified diff; of a file that differs, when asked for.
+    pub lines: Option<String>,
 }
 
 impl fmt::Display for Difference {
-    /// `missing default/chat/service-chat.yaml`.
+    /// `missing default/chat/service-chat.yaml`, and the lines that differ below it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Missing => "missing",
             State::Differs => "differs",
             State::Unexpected => "unexpected",
         };
-        write!(f, "{state} {}", self.path)
+        write!(f, "{state} {}", self.path)?;
+        self.lines.as_ref().map_or(Ok(()), |lines| write!(f, "\n{}", lines.trim_end()))
     }
 }
 
@@ -170,6 +173,7 @@ impl fmt::Display for Difference {
 pub struct Check {
     ledger: Ledger,
     differences: Vec<Difference>,
+    lines: bool,
 }
 
 impl Check {
@@ -178,7 +182,13 @@ impl Check {
     /// # Errors
     /// A manifest that cannot be read or leads elsewhere.
     pub fn open(root: &Path, prune: Prune) -> Result<Self, Error> {
-        Ok(Self { ledger: Ledger::open(root, prune)?, differences: Vec::new() })
+        Ok(Self { ledger: Ledger::open(root, prune)?, differences: Vec::new(), lines: false })
+    }
+
+    /// The same, keeping the lines that differ.
+    #[must_use]
+    pub fn with_lines(self, lines: bool) -> Self {
+        Self { lines, ..self }
     }
 
     /// Compares an object of a service with its file.
@@ -195,12 +205,14 @@ impl Check {
     /// As [`Directory::write`].
     pub fn compare_as(&mut self, object: &Node, text: &str, namespace: &str, service: &str) -> Result<(), Error> {
         let path = self.ledger.path(object, namespace, service)?;
-        let state = match self.ledger.root.read(&path)? {
-            None => Some(State::Missing),
-            Some(found) if found != text.as_bytes() => Some(State::Differs),
+        let difference = |state, lines| Difference { path: path.clone(), state, lines };
+        self.differences.extend(match self.ledger.root.read(&path)? {
+            None => Some(difference(State::Missing, None)),
+            Some(found) if found != text.as_bytes() => {
+                Some(difference(State::Differs, self.lines.then(|| unified(&String::from_utf8_lossy(&found), text, &path))))
+            }
             Some(_) => None,
-        };
-        self.differences.extend(state.map(|state| Difference { path: path.clone(), state }));
+        });
         self.ledger.now.insert(path, String::new());
         Ok(())
     }
@@ -214,10 +226,15 @@ impl Check {
     pub fn finish(self) -> Vec<Difference> {
         let (_, go) = self.ledger.rest();
         let mut differences = self.differences;
-        differences.extend(go.into_iter().map(|path| Difference { path, state: State::Unexpected }));
+        differences.extend(go.into_iter().map(|path| Difference { path, state: State::Unexpected, lines: None }));
         differences.sort();
         differences
     }
+}
+
+/// A unified diff, as `git diff` shows it.
+fn unified(before: &str, after: &str, path: &str) -> String {
+    similar::TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string()
 }
 
 #[cfg(test)]
@@ -287,6 +304,21 @@ mod tests {
             check.compare(object, "default", service).expect("compares");
         }
         check.finish().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_lines_that_differ_are_shown_when_asked_for() {
+        let scratch = Scratch::new("lines");
+        write(&scratch, &[(object("Service", "a", 1), "a"), (object("Service", "b", 1), "b")]);
+        let mut check = Check::open(&scratch.root(), Prune::Everything).expect("opens").with_lines(true);
+        for (name, number) in [("a", 1), ("b", 2)] {
+            check.compare(&object("Service", name, number), "default", name).expect("compares");
+        }
+        let differences: Vec<String> = check.finish().iter().map(ToString::to_string).collect();
+        let [only] = differences.as_slice() else { panic!("{differences:?}") };
+        assert!(only.starts_with("differs default/b/service-b.yaml\n--- a/default/b/service-b.yaml\n+++ b/default/b/service-b.yaml\n@@ "), "{only}");
+        let changed: Vec<&str> = only.lines().skip(3).filter(|line| line.starts_with(['-', '+'])).map(|line| &line[..1]).collect();
+        assert_eq!(changed, ["-", "+"], "{only}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::Semantics;
 use crate::source::{Source, SourceId, SourceKind, Span};
+use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 6] = ["semantics", "kthena-profile", "paths", "no-builtin", "severity", "limits"];
+const KEYS: [&str; 7] = ["required-version", "semantics", "kthena-profile", "paths", "no-builtin", "severity", "limits"];
 /// Keys of `[limits]`.
 const LIMITS: [&str; 3] = ["max-file-size", "max-depth", "max-nodes"];
 /// Values of `kthena-profile`.
@@ -98,6 +99,11 @@ impl Reader {
     fn top(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
+                ("required-version", DeValue::String(text)) => match VersionReq::parse(text) {
+                    Ok(required) => self.required_version(&required, value),
+                    Err(_) => self.invalid("required-version", value, "a requirement such as \">=0.1, <0.3\""),
+                },
+                ("required-version", _) => self.invalid("required-version", value, "a requirement such as \">=0.1, <0.3\""),
                 ("semantics", DeValue::String(text)) if text == "documented" => self.settings.semantics = Some(Semantics::Documented),
                 ("semantics", DeValue::String(text)) if text == "controller" => self.settings.semantics = Some(Semantics::Controller),
                 ("semantics", _) => self.invalid("semantics", value, "\"documented\" or \"controller\""),
@@ -121,6 +127,18 @@ impl Reader {
                 ("limits", _) => self.invalid("limits", value, "a table of limits"),
                 _ => self.unknown(key, &KEYS, "setting"),
             }
+        }
+    }
+
+    /// A team that agrees on settings agrees on who reads them: another version may decide otherwise.
+    fn required_version(&mut self, required: &VersionReq, value: &Value<'_>) {
+        let own = env!("CARGO_PKG_VERSION");
+        if !Version::parse(own).is_ok_and(|own| required.matches(&own)) {
+            self.found.push(
+                Diagnostic::new(Code::InvalidSetting, format!("this is ome {own}, the settings require {required}"))
+                    .at(self.span(value.span()))
+                    .help("install a version that `required-version` admits"),
+            );
         }
     }
 

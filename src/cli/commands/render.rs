@@ -7,7 +7,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::emit::{self, Check, Directory, Prune, State, stream};
+use crate::emit::{self, Check, Directory, Prune, stream};
 use crate::pipeline::{Rendered, Renderer, leaf};
 use crate::render::accept::accept;
 use crate::render::workload::Workload;
@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// Compare with a directory that `-o dir=` wrote, and write nothing.
     #[arg(long, value_name = "PATH", conflicts_with = "output")]
     check: Option<PathBuf>,
+    /// Show the lines of files that differ.
+    #[arg(long, requires = "check")]
+    diff: bool,
     /// A comment at every leaf: who wrote it, and over whom.
     #[arg(long)]
     annotate: bool,
@@ -142,7 +145,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     let mut sink = match (args.output.clone(), &args.check) {
-        (_, Some(path)) => Sink::Check(Box::new(Check::open(path, prune()).map_err(failure)?)),
+        (_, Some(path)) => Sink::Check(Box::new(Check::open(path, prune()).map_err(failure)?.with_lines(args.diff))),
         (Output::Directory(path), None) => Sink::Directory(Box::new(Directory::open(&path, prune()).map_err(failure)?)),
         (Output::Stream(format), None) => Sink::Stream(stream::Stream::new(format), String::new()),
     };
@@ -318,12 +321,7 @@ impl Sink {
             Self::Check(check) => {
                 let differences = check.finish();
                 for difference in &differences {
-                    let state = match difference.state {
-                        State::Missing => "missing",
-                        State::Differs => "differs",
-                        State::Unexpected => "unexpected",
-                    };
-                    io.print(&format!("{state} {}\n", difference.path))?;
+                    io.print(&format!("{difference}\n"))?;
                 }
                 Ok(!differences.is_empty())
             }
