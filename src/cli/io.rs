@@ -5,6 +5,9 @@
 use crate::report::screen::guarded;
 use std::io::{self, IsTerminal, Write};
 
+/// Pieces of work, services for instance, that take a moment.
+const LONG: usize = 2000;
+
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
@@ -96,6 +99,17 @@ impl<'a> Io<'a> {
         let _ = self.err.write_all(guarded(text, colored).as_bytes());
     }
 
+    /// Says on a terminal how far long work has come, on one line that the next call replaces; the last one, with all
+    /// done, takes it away. Less than [`LONG`] pieces are no long work, and data that goes to the same terminal says enough.
+    pub fn progress(&mut self, done: usize, of: usize, what: &str) {
+        if of < LONG || !self.err_is_terminal || self.out_is_terminal {
+            return;
+        }
+        let line = if done < of { format!("\r\u{1b}[K{what}: {done} of {of}") } else { "\r\u{1b}[K".to_owned() };
+        let _ = self.err.write_all(line.as_bytes());
+        let _ = self.err.flush();
+    }
+
     /// Writes a JSON document.
     pub fn print_json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
         serde_json::to_writer_pretty(Escaping(&mut *self.out), value).map_err(io::Error::from)?;
@@ -138,6 +152,19 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn only_long_work_beside_other_output_shows_progress() {
+        let shown = |of: usize, out_is_terminal: bool| {
+            let (mut out, mut err) = (Vec::new(), Vec::new());
+            let mut io = Io { out: &mut out, err: &mut err, out_is_terminal, err_is_terminal: true, color: ColorChoice::Never };
+            io.progress(1, of, "rendered");
+            io.progress(of, of, "rendered");
+            String::from_utf8(err).unwrap()
+        };
+        assert_eq!(shown(LONG, false), "\r\u{1b}[Krendered: 1 of 2000\r\u{1b}[K");
+        assert_eq!(shown(LONG - 1, false) + &shown(LONG, true), "");
     }
 
     #[test]

@@ -26,13 +26,20 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
+/// Services between two words on progress.
+const SHOWN: usize = 1000;
+
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, args.protocol.as_deref())?;
     session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let (selected, servings) = session.select_all(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
-    let mut planned = planner.plan_all(&selected, Depth::Plan);
+    let mut planned = Vec::with_capacity(selected.len());
+    for window in selected.chunks(SHOWN) {
+        planned.extend(planner.plan_all(window, Depth::Plan));
+        io.progress(planned.len(), selected.len(), "services planned");
+    }
     let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));

@@ -117,6 +117,9 @@ struct Written {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// Services between two words on progress.
+const SHOWN: usize = 100;
+
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let input = InputArgs { expand: args.expand, v2_probes: args.v2_probes, ..args.input.clone() };
@@ -152,6 +155,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut found = Vec::new();
     let mut failed = false;
     let mut left_out = Vec::new();
+    let mut done = 0;
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
@@ -159,6 +163,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         sink.take(&written, io)?;
         found.extend(written.diagnostics);
+        done += 1;
+        if done % SHOWN == 0 || done == selected.len() {
+            io.progress(done, selected.len(), "services rendered");
+        }
         Ok(())
     })?;
     for serving in servings {
