@@ -6,12 +6,13 @@ use crate::api::{ModelServing, Object};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::load::{self, Request, settings};
+use crate::load::{self, Loaded, Request, settings};
 use crate::pipeline::{self, Given, World};
 use crate::policy::{KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::SourceId;
+use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -39,6 +40,24 @@ impl Session {
 
     /// Reads settings and input, `context` without reporting on it.
     pub(crate) fn open_with(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf]) -> Result<Self, Failure> {
+        Self::open_from(args, protocol, context, |request, limits| load::load(request, &mut std::io::stdin(), limits))
+    }
+
+    /// Reads settings as they are, and the input as it was at a revision of the repository that holds it; the finding when
+    /// that cannot be read.
+    pub(super) fn open_revision(args: &InputArgs, protocol: Option<&str>, revision: &str) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
+        let mut problem = None;
+        let session = Self::open_from(args, protocol, &[], |request, limits| match load::load_revision(request, revision, limits) {
+            Ok(loaded) => loaded,
+            Err(finding) => {
+                problem = Some(finding);
+                Loaded::default()
+            }
+        })?;
+        Ok(problem.map_or(Ok(session), Err))
+    }
+
+    fn open_from(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf], read: impl FnOnce(&Request<'_>, &Limits) -> Loaded) -> Result<Self, Failure> {
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
@@ -67,7 +86,7 @@ impl Session {
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
         let request = Request { paths: &files, context, builtin: if no_builtin { &[] } else { builtin::files() } };
-        let loaded = load::load(&request, &mut std::io::stdin(), &limits);
+        let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
         let given = Given {
@@ -159,6 +178,11 @@ impl Session {
     pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
         let services = self.world.catalog.services().iter();
         services.filter(|views| namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)).collect()
+    }
+
+    /// Whether `-n` keeps a namespace.
+    pub(super) fn is_in_namespace(&self, namespace: &str) -> bool {
+        self.namespace.as_ref().is_none_or(|own| own == namespace)
     }
 
     /// Whether the label selector keeps an object.

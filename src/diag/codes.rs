@@ -107,6 +107,11 @@ codes! {
     NoFiles "no-files" Finding Error "nothing to read was found"
         "Nothing can be planned." "ome plan -f empty-directory" "name files or directories with `-f`"
 
+    BaseNotRead "base-not-read" Finding Error "the base of a diff was not read: it is no path and no revision, or git is not there"
+        "Nothing can be compared." "ome diff --base no-such-branch" "name a file, a directory, or a revision of the repository that holds the paths of `-f`"
+    ImmutableField "immutable-field" Finding Warning "the change touches a field that may not change once the object exists"
+        "The API server refuses the update; the object has to be deleted and made again." "spec:\n  selector:\n    matchLabels: {app: other}" "delete the object before the change is applied, or keep the field as it was"
+
     UnknownField "unknown-field" Finding Error "the key is not a field of the object"
         "The API server drops it silently or refuses it (strict validation)." "engineConfig:\n  minReplica: 1" "write the field offered in the help, or delete the key"
     InvalidType "invalid-type" Finding Error "the value is of the wrong type"

@@ -2,9 +2,10 @@
 
 use super::embedded;
 use super::files::{self, Unread};
-use super::find::{Input, find};
+use super::find::{Found, Input, find};
 use super::helm;
 use super::kinds::{self, Whose};
+use super::revision;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
 use crate::yaml::{Limits, Node, Value, parse, split};
@@ -23,6 +24,13 @@ pub struct Request<'a> {
     pub context: &'a [PathBuf],
     /// Name and text of what is built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
+}
+
+impl Request<'_> {
+    /// The paths, or the current directory.
+    fn paths_or_here(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.to_vec() }
+    }
 }
 
 /// A Kubernetes object as it was read.
@@ -71,20 +79,33 @@ pub struct Loaded {
 
 /// Reads everything. The result does not depend on the number of threads.
 pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loaded {
-    let here = [PathBuf::from(".")];
-    let found = find(if request.paths.is_empty() { &here } else { request.paths }, request.context);
-    let mut loaded = Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
-    if found.inputs.iter().all(|input| !input.reported) && loaded.diagnostics.is_empty() {
+    let mut found = find(&request.paths_or_here(), request.context);
+    if found.inputs.iter().all(|input| !input.reported) && found.diagnostics.is_empty() {
         let finding = Diagnostic::new(Code::NoFiles, "no file to read was found").help("name files or directories with `-f`, or standard input with `-f -`");
-        loaded.diagnostics.push(finding);
+        found.diagnostics.push(finding);
     }
     // Standard input first: it is one stream and cannot be shared.
     let mut from_stdin = found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
     let texts: Vec<Option<Result<String, Unread>>> = found.inputs.par_iter().map(|input| input.path.as_ref().map(|path| read(path, input, limits))).collect();
+    let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take())).collect();
+    documents(found, texts, request.builtin, limits)
+}
 
+/// Reads the same at a revision of the repository that holds the paths; context is left out.
+///
+/// # Errors
+/// A finding without a place: there is no such revision, no repository, no git.
+pub fn load_revision(request: &Request<'_>, revision: &str, limits: &Limits) -> Result<Loaded, Box<Diagnostic>> {
+    let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
+    Ok(documents(found, texts.into_iter().map(Some).collect(), request.builtin, limits))
+}
+
+/// Texts become documents.
+fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: &[(&str, &str)], limits: &Limits) -> Loaded {
+    let mut loaded = Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
     let mut readable = Vec::new();
     for (input, text) in found.inputs.into_iter().zip(texts) {
-        let Some(text) = text.or_else(|| from_stdin.take()) else { continue };
+        let Some(text) = text else { continue };
         let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
         let mut add = |text: String| {
             let mut source = Source::new(input.name.as_str(), kind, text);
@@ -105,7 +126,7 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
             Err(_) => {}
         }
     }
-    for (name, text) in request.builtin {
+    for (name, text) in builtin {
         let id = loaded.sources.add(Source::new(*name, SourceKind::Builtin, *text));
         readable.push((id, None));
     }

@@ -137,7 +137,8 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     char::decode_utf16(pairs.map(|pair| unit([pair[0], pair[1]]))).collect::<Result<_, _>>().ok()
 }
 
-fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
+/// The text of the bytes of a file.
+pub(super) fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
     if bytes.starts_with(&[0xef, 0xbb, 0xbf]) || bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         if let Some(text) = decode(&bytes) {
             return Ok(text.into_owned());

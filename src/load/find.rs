@@ -179,7 +179,7 @@ fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
 }
 
 /// Whether a name in a directory is that of a manifest.
-fn is_manifest(path: &Path) -> bool {
+pub(super) fn is_manifest(path: &Path) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out: [`Loaded`], every
 //! Kubernetes object as a tree with its place, and what was found on the way. This room and `emit` are the only ones that
-//! touch the file system; this one only reads. It knows groups and kinds, but no field of theirs.
+//! touch the file system; this one only reads, and asks `git` for what stood at a revision. It knows groups and kinds, but no field of theirs.
 
 mod documents;
 mod embedded;
@@ -10,10 +10,11 @@ mod files;
 mod find;
 mod helm;
 pub mod kinds;
+mod revision;
 pub mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use documents::{Document, Loaded, Request, load};
+pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
 pub use find::{Found, Input, find};

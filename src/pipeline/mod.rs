@@ -3,6 +3,7 @@
 //! In: documents of `load`. Out: a [`World`] (typed, indexed, frozen), then per service a [`Planned`]. Services are
 //! independent of each other: they are decided in parallel and come out in order, whatever the thread count.
 
+pub mod diff;
 mod flip;
 mod matrix;
 mod plan;

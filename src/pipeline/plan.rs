@@ -250,7 +250,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedComponent {
+/// What a plan says of a merged component.
+pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedComponent {
     PlannedComponent {
         kind: component.kind,
         mode: component.mode,

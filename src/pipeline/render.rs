@@ -3,7 +3,7 @@
 //! Services are rendered in windows: parallel within, in order between, so that memory is bounded by a window and not by
 //! the output.
 
-use super::plan::finding;
+use super::plan::{PlannedComponent, finding, planned_component};
 use crate::api::{ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose::{self, history::Record};
@@ -75,11 +75,21 @@ impl<'a> Renderer<'a> {
     /// Renders one service and tells `record` what was overridden.
     pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
         let service = views.of(self.semantics);
-        let selector = &self.selectors[&service.object.api];
-        let mut resolution = selector.resolve(service);
+        let resolution = self.decide(service);
+        self.render_decided(service, resolution, record)
+    }
+
+    /// What is decided for a service; cheap where another service of its model was decided before.
+    pub(super) fn decide(&self, service: &'a Service) -> Resolution<'a> {
+        self.selectors[&service.object.api].resolve(service)
+    }
+
+    /// Renders a service whose decisions are made.
+    pub(super) fn render_decided(&self, service: &'a Service, mut resolution: Resolution<'a>, record: &mut impl Record) -> Rendered<'a> {
+        let policy = self.selectors[&service.object.api].policy();
         let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: super::plan::decided(&resolution, service) };
         if rendered.error.is_none() {
-            match self.objects(selector.policy(), service, &resolution, record, &mut rendered.diagnostics) {
+            match self.objects(policy, service, &resolution, record, &mut rendered.diagnostics) {
                 Ok(objects) => rendered.objects = objects,
                 Err(error) => rendered.error = Some(error),
             }
@@ -88,6 +98,14 @@ impl<'a> Renderer<'a> {
             rendered.diagnostics.push(finding(error, service));
         }
         rendered
+    }
+
+    /// The components of a service whose decisions are made; none when they cannot be merged.
+    pub(super) fn components(&self, service: &'a Service, resolution: &Resolution<'a>) -> Vec<PlannedComponent> {
+        let policy = self.selectors[&service.object.api].policy();
+        let (options, config) = (self.catalog.accelerator_options(), self.catalog.config());
+        let merged = compose::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, &mut ());
+        merged.map(|merged| merged.value.components.iter().map(planned_component).collect()).unwrap_or_default()
     }
 
     fn objects(

@@ -129,7 +129,8 @@ fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut 
     (0..serving.replicas.value).map(|_| inventory.place_all(group())).collect()
 }
 
-fn serving_gpus(serving: &ModelServing) -> i64 {
+/// GPUs of all pods of a ModelServing.
+pub(super) fn serving_gpus(serving: &ModelServing) -> i64 {
     let of = |template: Option<&PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
     let role =
         |role: &Role| role.replicas.value.saturating_mul(of(Some(&role.entry)).saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))));

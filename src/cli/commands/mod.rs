@@ -4,6 +4,7 @@ pub(crate) mod catalog;
 pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Why(why::Args),
     /// Print the manifests.
     Render(render::Args),
+    /// Show what a change of the manifests does: services, restarts, GPUs, and the lines that cause it.
+    Diff(diff::Args),
     /// Show what a change does to pods: order, capacity, where it gets stuck.
     Rollout(rollout::Args),
     /// Show which runtime would serve which model on which accelerator class.
@@ -64,6 +67,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Plan(args)) => plan::run(&args, io),
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
+        Some(Command::Diff(args)) => diff::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, io),
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),

@@ -1,0 +1,343 @@
+//! A revision of the repository becomes a list of texts, without a checkout.
+//!
+//! In: the paths of a run and the name of a revision. Out: what `find` and the file system would have given at that
+//! revision. The program `git` is asked for three things (`rev-parse`, `ls-tree`, `cat-file`), each with explicit arguments
+//! and no shell; nothing is written and nothing is fetched. What git ignores is left out as it is in a directory.
+
+use super::files::{self, Unread, reason};
+use super::find::{Found, Input, is_manifest};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::yaml::Limits;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Files that say what is not looked at, the strongest first.
+const IGNORE_FILES: [&str; 3] = [".omeignore", ".ignore", ".gitignore"];
+
+/// A text of a revision, or why there is none.
+pub(super) type Text = Result<String, Unread>;
+
+/// The texts of a revision below some paths.
+pub(super) fn texts(paths: &[PathBuf], revision: &str, limits: &Limits) -> Result<(Found, Vec<Text>), Box<Diagnostic>> {
+    if revision.is_empty() || revision.starts_with('-') {
+        return Err(not_read(revision, "it is no path, and no revision begins so", "name a path, a branch, a tag or a commit"));
+    }
+    if paths.iter().any(|path| path == Path::new("-")) {
+        return Err(not_read(revision, "standard input has no revisions", "name files or directories with `-f`"));
+    }
+    let mut repositories: BTreeMap<PathBuf, Repository> = BTreeMap::new();
+    let mut found: BTreeMap<String, (Input, Text)> = BTreeMap::new();
+    let mut diagnostics = Vec::new();
+    for path in paths {
+        let (directory, rest) = nearest_directory(path);
+        let root = root(&directory, revision)?;
+        if !repositories.contains_key(&root) {
+            repositories.insert(root.clone(), Repository::open(&root, revision)?);
+        }
+        let Some(repository) = repositories.get(&root) else { continue };
+        let within = directory.strip_prefix(&root).unwrap_or(Path::new("")).join(rest);
+        let entries = repository.list(&within)?;
+        if entries.is_empty() {
+            let said = format!("`{}` is not in `{revision}`", path.display());
+            diagnostics.push(Diagnostic::new(Code::FileNotRead, said).severity(Severity::Info).in_file(path.display().to_string()));
+            continue;
+        }
+        let ignored = repository.ignored(&within, &entries)?;
+        let wanted = entries.into_iter().filter(|entry| entry.named(&within) || (is_manifest(Path::new(&entry.path)) && !ignored.leaves_out(&entry.path)));
+        let (wanted, links): (Vec<Entry>, Vec<Entry>) = wanted.partition(|entry| entry.mode.starts_with("100"));
+        for link in links {
+            let said = format!("`{revision}:{}` was not read: it is no regular file in the revision", link.path);
+            diagnostics.push(Diagnostic::new(Code::FileNotRead, said).severity(Severity::Info).in_file(link.path));
+        }
+        for (entry, text) in repository.read(wanted, limits)? {
+            let name = format!("{revision}:{}", entry.path);
+            let input = Input { path: Some(root.join(&entry.path)), named: entry.named(&within), name: name.clone(), reported: true, size: entry.size };
+            found.entry(name).or_insert((input, text));
+        }
+    }
+    let (inputs, texts) = found.into_values().unzip();
+    Ok((Found { inputs, diagnostics }, texts))
+}
+
+fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(Code::BaseNotRead, format!("the base `{base}` was not read: {why}")).help(help))
+}
+
+/// The nearest directory above a path that is there now, in full, and the rest of the path.
+fn nearest_directory(path: &Path) -> (PathBuf, PathBuf) {
+    let mut rest = Vec::new();
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut plain = PathBuf::new();
+    for component in full.components() {
+        match component {
+            Component::ParentDir => _ = plain.pop(),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    let mut directory = plain.as_path();
+    while !directory.is_dir() {
+        rest.extend(directory.file_name());
+        match directory.parent() {
+            Some(parent) => directory = parent,
+            None => break,
+        }
+    }
+    let canonical = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    (canonical, rest.iter().rev().collect())
+}
+
+/// `git` in a directory, whatever repository a hook has set.
+fn git(directory: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(["--no-pager", "--literal-pathspecs"]);
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE"] {
+        git.env_remove(variable);
+    }
+    // Messages in one language; no object of a partial clone is fetched.
+    git.envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1")]);
+    git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    git
+}
+
+/// What git prints; an error when it cannot be started or says no.
+fn output(mut git: Command, revision: &str, asked: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
+    let done = git.output().map_err(|error| unavailable(revision, &error))?;
+    if done.status.success() {
+        return Ok(done.stdout);
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let said =
+        said.lines().find(|line| !line.is_empty()).map_or_else(|| asked.to_owned(), |line| format!("{asked} (git: {})", line.trim_start_matches("fatal: ")));
+    Err(not_read(revision, &said, "name a path, or a revision of the repository that holds the paths of `-f`"))
+}
+
+fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
+    let why = if error.kind() == std::io::ErrorKind::NotFound {
+        "it is no path, and the program `git`, which knows revisions, is not there".to_owned()
+    } else {
+        format!("the program `git` cannot be started: {}", reason(error))
+    };
+    not_read(revision, &why, "install git, or name a directory that holds the base")
+}
+
+/// The working tree that holds a directory.
+fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
+    let mut git = git(directory);
+    git.args(["rev-parse", "--show-toplevel"]);
+    let asked = format!("it is no path, and `{}` lies in no repository of git", directory.display());
+    let printed = output(git, revision, &asked)?;
+    let text = String::from_utf8_lossy(&printed);
+    let root = Path::new(text.trim_end_matches(['\n', '\r']));
+    Ok(std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()))
+}
+
+/// A repository at a commit.
+struct Repository {
+    root: PathBuf,
+    revision: String,
+    commit: String,
+}
+
+/// A file of a revision.
+struct Entry {
+    mode: String,
+    id: String,
+    size: u64,
+    /// From the root of the repository, with `/`.
+    path: String,
+}
+
+impl Entry {
+    /// Whether the user named this very file.
+    fn named(&self, within: &Path) -> bool {
+        Path::new(&self.path) == within
+    }
+}
+
+impl Repository {
+    fn open(root: &Path, revision: &str) -> Result<Self, Box<Diagnostic>> {
+        let mut git = git(root);
+        git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
+        let printed = output(git, revision, "it is no path, and the repository has no such revision")?;
+        let commit = String::from_utf8_lossy(&printed).trim().to_owned();
+        Ok(Self { root: root.to_owned(), revision: revision.to_owned(), commit })
+    }
+
+    /// The files at or below a path.
+    fn list(&self, within: &Path) -> Result<Vec<Entry>, Box<Diagnostic>> {
+        let mut git = git(&self.root);
+        git.args(["ls-tree", "-r", "-l", "-z", "--full-tree", &self.commit]);
+        if within != Path::new("") {
+            git.arg("--").arg(slashed(within));
+        }
+        let printed = output(git, &self.revision, "its files cannot be listed")?;
+        Ok(printed.split(|byte| *byte == 0).filter_map(entry).collect())
+    }
+
+    /// What the ignore files at, above and below a path leave out.
+    fn ignored(&self, within: &Path, entries: &[Entry]) -> Result<Ignored, Box<Diagnostic>> {
+        let is_ignore_file = |entry: &Entry| entry.path.rsplit('/').next().is_some_and(|name| IGNORE_FILES.contains(&name));
+        let mut wanted: Vec<Entry> = Vec::new();
+        let mut git = git(&self.root);
+        git.args(["ls-tree", "-l", "-z", "--full-tree", &self.commit, "--"]);
+        for folder in within.ancestors() {
+            git.args(IGNORE_FILES.map(|name| slashed(&folder.join(name))));
+        }
+        let printed = output(git, &self.revision, "its files cannot be listed")?;
+        wanted.extend(printed.split(|byte| *byte == 0).filter_map(entry));
+        let below = entries.iter().filter(|entry| is_ignore_file(entry));
+        wanted.extend(below.map(|entry| Entry { mode: entry.mode.clone(), id: entry.id.clone(), size: entry.size, path: entry.path.clone() }));
+        let mut ignored = Ignored { files: BTreeMap::new(), root: within.components().count() };
+        for (entry, text) in self.read(wanted, &Limits::default())? {
+            let (folder, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
+            let (Ok(text), Some(strength)) = (text, IGNORE_FILES.iter().position(|known| *known == name)) else { continue };
+            let mut builder = GitignoreBuilder::new("");
+            for line in text.lines() {
+                // A line that is no pattern says nothing, as in the walk.
+                let _ = builder.add_line(None, line);
+            }
+            if let Ok(patterns) = builder.build() {
+                ignored.files.entry(folder.to_owned()).or_default().push((strength, patterns));
+            }
+        }
+        ignored.files.values_mut().for_each(|files| files.sort_by_key(|(strength, _)| *strength));
+        Ok(ignored)
+    }
+
+    /// The texts of files, in their order.
+    fn read(&self, entries: Vec<Entry>, limits: &Limits) -> Result<Vec<(Entry, Text)>, Box<Diagnostic>> {
+        let failed = |error: &std::io::Error| not_read(&self.revision, &format!("git stopped: {}", reason(error)), "run it again");
+        if entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut git = git(&self.root);
+        git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = git.spawn().map_err(|error| unavailable(&self.revision, &error))?;
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Ok(Vec::new()) };
+        let asked: String = entries.iter().filter(|entry| entry.size <= limits.file_size).map(|entry| format!("{}\n", entry.id)).collect();
+        // Git answers while it is still asked: a pipe holds only so much.
+        let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+        let mut answers = std::io::BufReader::new(stdout);
+        let mut read = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if entry.size > limits.file_size {
+                read.push((entry, Err(Unread::Finding(Box::new(files::too_large(limits))))));
+                continue;
+            }
+            let bytes = answer(&mut answers).map_err(|error| failed(&error))?;
+            read.push((entry, files::decode_bytes(bytes)));
+        }
+        let _ = asking.join();
+        child.wait().map_err(|error| failed(&error))?;
+        Ok(read)
+    }
+}
+
+/// One answer of `cat-file --batch`: `ID blob SIZE`, the bytes, a line feed.
+fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
+    let mut head = String::new();
+    answers.read_line(&mut head)?;
+    let size = head.split_ascii_whitespace().nth(2).and_then(|size| size.parse::<u64>().ok());
+    let size = size.ok_or_else(|| std::io::Error::other(format!("unexpected answer `{}`", head.trim())))?;
+    let mut bytes = Vec::new();
+    answers.take(size).read_to_end(&mut bytes)?;
+    answers.read_exact(&mut [0])?;
+    Ok(bytes)
+}
+
+/// A line of `ls-tree -l`: `MODE blob ID SIZE\tPATH`; a folder or another repository has no text.
+fn entry(line: &[u8]) -> Option<Entry> {
+    let line = str::from_utf8(line).ok()?;
+    let (head, path) = line.split_once('\t')?;
+    let mut words = head.split_ascii_whitespace();
+    let (mode, kind, id, size) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    (kind == "blob").then(|| Entry { mode: mode.to_owned(), id: id.to_owned(), size: size.parse().unwrap_or(u64::MAX), path: path.to_owned() })
+}
+
+fn slashed(path: &Path) -> String {
+    path.components().map(|component| component.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// Patterns by folder, the strongest file of a folder first.
+struct Ignored {
+    files: BTreeMap<String, Vec<(usize, Gitignore)>>,
+    /// Steps of the path that was named: what lies above is not judged.
+    root: usize,
+}
+
+impl Ignored {
+    /// Whether the walk of a directory would not come to a file.
+    fn leaves_out(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        (self.root..parts.len()).any(|index| {
+            let is_folder = index + 1 < parts.len();
+            let name = parts[index];
+            let by_name = name.starts_with('.') || (is_folder && matches!(name, "node_modules" | "target"));
+            by_name || self.matches(&parts[..=index], is_folder)
+        })
+    }
+
+    /// The nearest file with an opinion decides.
+    fn matches(&self, parts: &[&str], is_folder: bool) -> bool {
+        for strength in 0..IGNORE_FILES.len() {
+            for depth in (0..parts.len()).rev() {
+                let Some(files) = self.files.get(&parts[..depth].join("/")) else { continue };
+                for (_, patterns) in files.iter().filter(|(own, _)| *own == strength) {
+                    let opinion = patterns.matched(Path::new(OsStr::new(&parts[depth..].join("/"))), is_folder);
+                    if !opinion.is_none() {
+                        return opinion.is_ignore();
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_listing_are_read() {
+        let found = entry(b"100644 blob 0123abcd      42\tdir/with space\n/a.yaml").unwrap();
+        assert_eq!((found.mode.as_str(), found.id.as_str(), found.size, found.path.as_str()), ("100644", "0123abcd", 42, "dir/with space\n/a.yaml"));
+        for line in ["160000 commit 0123abcd       -\tsub", "040000 tree 0123abcd       -\tdir", "", "nonsense"] {
+            assert!(entry(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_revision_leaves_out_what_a_walk_leaves_out() {
+        let patterns = |text: &str| {
+            let mut builder = GitignoreBuilder::new("");
+            text.lines().for_each(|line| _ = builder.add_line(None, line));
+            builder.build().unwrap()
+        };
+        let files = BTreeMap::from([
+            (String::new(), vec![(2, patterns("*.gen.yaml\n/out/"))]),
+            ("a".to_owned(), vec![(0, patterns("secret.yaml")), (2, patterns("!keep.gen.yaml"))]),
+        ]);
+        let ignored = Ignored { files, root: 0 };
+        for (path, left_out) in [
+            ("x.yaml", false),
+            ("x.gen.yaml", true),
+            ("out/x.yaml", true),
+            ("a/out/x.yaml", false),
+            ("a/secret.yaml", true),
+            ("secret.yaml", false),
+            ("a/keep.gen.yaml", false),
+            (".github/x.yaml", true),
+            ("a/node_modules/x.yaml", true),
+        ] {
+            assert_eq!(ignored.leaves_out(path), left_out, "{path}");
+        }
+        // A directory that was named itself is walked whatever it is called.
+        assert!(!Ignored { files: BTreeMap::new(), root: 1 }.leaves_out(".github/x.yaml"));
+    }
+}

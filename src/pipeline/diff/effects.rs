@@ -1,0 +1,274 @@
+//! What a change of a field does to a running object: the one table of it.
+
+use super::tree::Change;
+use crate::yaml::{FieldPath, Node, Segment};
+
+/// When a change of a field is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// However it changes.
+    Always,
+    /// When it is set or set to something else; taking it out of the manifest leaves it as it is.
+    Set,
+    /// When it is there before and after, with another value.
+    Kept,
+    /// When it is taken out.
+    Removed,
+}
+
+impl When {
+    /// In the words of the reference page.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Always => "any change",
+            Self::Set => "set or changed",
+            Self::Kept => "changed",
+            Self::Removed => "removed",
+        }
+    }
+
+    /// `below`: what changed is a part of the field, which itself is there on both sides.
+    fn holds(self, change: &Change, below: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Set => below || change.to.is_some(),
+            Self::Kept => below || (change.from.is_some() && change.to.is_some()),
+            Self::Removed => !below && change.to.is_none(),
+        }
+    }
+}
+
+/// What changes of one kind do.
+#[derive(Debug)]
+pub struct Effect {
+    /// API group; empty for the core.
+    pub group: &'static str,
+    /// Kind.
+    pub kind: &'static str,
+    /// Its pods are replaced when a field at or below one of these changes.
+    pub restarts: &'static [&'static str],
+    /// But not when the field is one of these; `*` is any step.
+    pub spares: &'static [&'static str],
+    /// Fields the API server, or the admission of the operator, does not let change.
+    pub immutable: &'static [(&'static str, When)],
+    /// But these may.
+    pub mutable: &'static [&'static str],
+    /// Where that stands.
+    pub cite: &'static str,
+}
+
+impl Effect {
+    /// Whether objects of the kind run pods.
+    pub fn runs_pods(&self) -> bool {
+        !self.restarts.is_empty()
+    }
+
+    /// Whether a change replaces pods.
+    pub fn restarts(&self, change: &Change) -> bool {
+        let touches = |field: &&str| at_or_below(&change.path, field) || above(&change.path, field);
+        self.restarts.iter().any(|field| touches(&field)) && !self.spares.iter().any(|field| at_or_below(&change.path, field))
+    }
+
+    /// Whether a change is refused.
+    pub fn refuses(&self, change: &Change) -> bool {
+        let below = |field: &str| change.path.0.len() > field.split('.').count();
+        self.immutable.iter().any(|(field, when)| at_or_below(&change.path, field) && when.holds(change, below(field)))
+            && !self.mutable.iter().any(|field| at_or_below(&change.path, field))
+    }
+}
+
+/// Kinds whose changes do more than change the object. Of a kind without a row every field may change, and nothing restarts.
+pub static EFFECTS: &[Effect] = &[
+    Effect {
+        group: "apps",
+        kind: "Deployment",
+        restarts: &["spec.template"],
+        spares: &[],
+        immutable: &[("spec.selector", When::Always)],
+        mutable: &[],
+        cite: "Kubernetes, Deployments: \"a Deployment's rollout is triggered if and only if the Deployment's Pod template is changed\"; selector immutable in apps/v1",
+    },
+    Effect {
+        group: "apps",
+        kind: "StatefulSet",
+        restarts: &["spec.template"],
+        spares: &[],
+        immutable: &[("spec", When::Always)],
+        mutable: &[
+            "spec.replicas",
+            "spec.ordinals",
+            "spec.template",
+            "spec.updateStrategy",
+            "spec.revisionHistoryLimit",
+            "spec.persistentVolumeClaimRetentionPolicy",
+            "spec.minReadySeconds",
+        ],
+        cite: "Kubernetes, pkg/apis/apps/validation: ValidateStatefulSetUpdate",
+    },
+    Effect {
+        group: "batch",
+        kind: "Job",
+        restarts: &[],
+        spares: &[],
+        immutable: &[
+            ("spec.template", When::Always),
+            ("spec.selector", When::Always),
+            ("spec.completionMode", When::Always),
+            ("spec.podFailurePolicy", When::Always),
+            ("spec.backoffLimitPerIndex", When::Always),
+            ("spec.managedBy", When::Always),
+        ],
+        mutable: &[],
+        cite: "Kubernetes, pkg/apis/batch/validation: ValidateJobSpecUpdate",
+    },
+    Effect {
+        group: "",
+        kind: "Service",
+        restarts: &[],
+        spares: &[],
+        immutable: &[("spec.clusterIP", When::Set), ("spec.clusterIPs", When::Set)],
+        mutable: &[],
+        cite: "Kubernetes, pkg/apis/core/validation: ValidateServiceUpdate, \"may not change once set\"; an address left out is kept",
+    },
+    Effect {
+        group: "",
+        kind: "PersistentVolumeClaim",
+        restarts: &[],
+        spares: &[],
+        immutable: &[("spec", When::Always)],
+        mutable: &["spec.resources.requests", "spec.volumeAttributesClassName"],
+        cite: "Kubernetes, pkg/apis/core/validation: \"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\"",
+    },
+    Effect {
+        group: "rbac.authorization.k8s.io",
+        kind: "RoleBinding",
+        restarts: &[],
+        spares: &[],
+        immutable: &[("roleRef", When::Always)],
+        mutable: &[],
+        cite: "Kubernetes, pkg/apis/rbac/validation: \"cannot change roleRef\"",
+    },
+    Effect {
+        group: "leaderworkerset.x-k8s.io",
+        kind: "LeaderWorkerSet",
+        restarts: &["spec.leaderWorkerTemplate", "spec.networkConfig"],
+        spares: &[],
+        immutable: &[("spec.leaderWorkerTemplate.subGroupPolicy", When::Always), ("spec.networkConfig.subdomainPolicy", When::Removed)],
+        mutable: &[],
+        cite: "LeaderWorkerSet v0.5: pkg/webhooks/leaderworkerset_webhook.go; a revision is of the template and the network configuration",
+    },
+    Effect {
+        group: "serving.knative.dev",
+        kind: "Service",
+        restarts: &["spec.template"],
+        spares: &[],
+        immutable: &[],
+        mutable: &[],
+        cite: "Knative Serving: a change of the template makes a revision, and a revision has pods of its own",
+    },
+    Effect {
+        group: "workload.serving.volcano.sh",
+        kind: "ModelServing",
+        restarts: &["spec.template.roles"],
+        spares: &["spec.template.roles.*.replicas", "spec.template.roles.*.maxUnavailable", "spec.template.roles.*.partition"],
+        immutable: &[("spec.template.gangPolicy.minRoleReplicas", When::Kept), ("spec.template.gangPolicy", When::Removed)],
+        mutable: &[],
+        cite: "S4-030; kthena.md 1.1, 2.6: CRD rules, and what the revision is made of",
+    },
+];
+
+/// The row of a kind.
+pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static Effect> {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    EFFECTS.iter().find(|effect| effect.kind == kind && effect.group == group)
+}
+
+/// Whether a path is the field or lies below it.
+fn at_or_below(path: &FieldPath, field: &str) -> bool {
+    let mut segments = path.0.iter();
+    field.split('.').all(|name| segments.next().is_some_and(|segment| name == "*" || matches!(segment, Segment::Field(own) if own == name)))
+}
+
+/// Whether the field lies below the path: something higher came or went with all that is in it.
+fn above(path: &FieldPath, field: &str) -> bool {
+    let mut names = field.split('.');
+    path.0.iter().all(|segment| names.next().is_some_and(|name| matches!(segment, Segment::Field(own) if own == name)))
+}
+
+/// `apiVersion` and kind of an object.
+pub(super) fn api_version_and_kind(object: &Node) -> (&str, &str) {
+    let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
+    (text("apiVersion"), text("kind"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::changes;
+    use super::*;
+    use crate::source::SourceId;
+    use crate::yaml::{Limits, parse};
+
+    fn node(text: &str) -> Node {
+        parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap()
+    }
+
+    #[test]
+    fn fields_restart_pods_or_are_refused_as_the_table_says() {
+        for (api_version, kind, before, after, restarts, refused) in [
+            ("apps/v1", "Deployment", "{template: {spec: {a: 1}}}", "{template: {spec: {a: 2}}}", true, false),
+            ("apps/v1", "Deployment", "{replicas: 1}", "{replicas: 2}", false, false),
+            ("apps/v1", "Deployment", "{selector: {matchLabels: {app: a}}}", "{selector: {matchLabels: {app: b}}}", false, true),
+            ("apps/v1", "StatefulSet", "{serviceName: a, replicas: 1}", "{serviceName: a, replicas: 2}", false, false),
+            ("apps/v1", "StatefulSet", "{serviceName: a}", "{serviceName: b}", false, true),
+            ("v1", "Service", "{ports: []}", "{ports: [], clusterIP: None}", false, true),
+            ("v1", "Service", "{ports: [], clusterIP: None}", "{ports: []}", false, false),
+            ("v1", "Service", "{ports: [{port: 1}]}", "{ports: [{port: 2}]}", false, false),
+            ("serving.knative.dev/v1", "Service", "{template: {spec: {a: 1}}}", "{template: {spec: {a: 2}}}", true, false),
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "{leaderWorkerTemplate: {size: 2}}", "{leaderWorkerTemplate: {size: 3}}", true, false),
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "{replicas: 2}", "{replicas: 3}", false, false),
+            // KubeRay leaves the pods of a changed template alone.
+            ("ray.io/v1", "RayCluster", "{headGroupSpec: {a: 1}}", "{headGroupSpec: {a: 2}}", false, false),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {roles: [{name: p, replicas: 1, entryTemplate: {a: 1}}]}}",
+                "{template: {roles: [{name: p, replicas: 2, entryTemplate: {a: 1}}]}}",
+                false,
+                false,
+            ),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {roles: [{name: p, workerReplicas: 1}]}}",
+                "{template: {roles: [{name: p, workerReplicas: 2}]}}",
+                true,
+                false,
+            ),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 2}}}}",
+                false,
+                true,
+            ),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 1, d: 1}}}}",
+                false,
+                true,
+            ),
+            ("workload.serving.volcano.sh/v1alpha1", "ModelServing", "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}", "{template: {}}", false, true),
+            ("workload.serving.volcano.sh/v1alpha1", "ModelServing", "{template: {}}", "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}", false, false),
+        ] {
+            let object = |spec: &str| node(&format!("{{spec: {spec}}}"));
+            let found = changes(&object(before), &object(after), None);
+            assert!(!found.is_empty());
+            let effect = of(api_version, kind);
+            let any = |ask: fn(&Effect, &Change) -> bool| effect.is_some_and(|effect| found.iter().any(|change| ask(effect, change)));
+            assert_eq!((any(Effect::restarts), any(Effect::refuses)), (restarts, refused), "{kind}: {before} -> {after}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which objects of the input changed, and in which fields.
+
+use super::tree::{Change, changes};
+use crate::api::{Api, Object, ObjectRef};
+use crate::catalog::Catalog;
+use crate::schema;
+use crate::source::Span;
+use crate::yaml::FieldPath;
+use ecow::EcoString;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// One object of the input that is not the same on both sides.
+#[derive(Debug)]
+pub(super) struct Input<'a> {
+    /// As it was; none when it is new.
+    pub(super) before: Option<&'a Object>,
+    /// As it is; none when it is gone.
+    pub(super) after: Option<&'a Object>,
+    /// The fields that differ; one without a path when the object as a whole came or went.
+    pub(super) fields: Vec<Change>,
+}
+
+impl Input<'_> {
+    /// Its identity.
+    pub(super) fn id(&self) -> Option<&ObjectRef> {
+        self.after.or(self.before).map(|object| &object.id)
+    }
+}
+
+/// Everything in the input that changed.
+#[derive(Debug)]
+pub(super) struct Inputs<'a> {
+    changed: BTreeMap<(Api, ObjectRef), Input<'a>>,
+    /// Names of models of any kind and scope that changed.
+    models: BTreeSet<EcoString>,
+    /// A class or a node changed: choices of accelerators may follow.
+    pub(super) classes: bool,
+    /// Something changed that every service may depend on: settings of an operator, weights, what nobody knows.
+    pub(super) shared: bool,
+}
+
+impl<'a> Inputs<'a> {
+    /// Compares two catalogs object by object.
+    pub(super) fn of(before: &'a Catalog, after: &'a Catalog) -> Self {
+        let mut old: HashMap<(Api, &ObjectRef), &'a Object> = before.objects().map(|object| ((object.api, &object.id), object)).collect();
+        let mut pairs: Vec<(Option<&'a Object>, Option<&'a Object>)> =
+            after.objects().map(|object| (old.remove(&(object.api, &object.id)), Some(object))).collect();
+        pairs.extend(old.into_values().map(|object| (Some(object), None)));
+        let changed: BTreeMap<(Api, ObjectRef), Input<'a>> = pairs
+            .into_par_iter()
+            .filter_map(|(before, after)| {
+                let object = after.or(before)?;
+                let fields = fields(before, after);
+                (!fields.is_empty()).then(|| ((object.api, object.id.clone()), Input { before, after, fields }))
+            })
+            .collect();
+        let (mut models, mut classes, mut shared) = (BTreeSet::new(), false, false);
+        for (_, id) in changed.keys() {
+            match id.kind.as_str() {
+                "BaseModel" | "ClusterBaseModel" => _ = models.insert(id.name.clone()),
+                "AcceleratorClass" | "Node" => classes = true,
+                "ServingRuntime" | "ClusterServingRuntime" | "InferenceService" | "ModelServing" => {}
+                _ => shared = true,
+            }
+        }
+        Self { changed, models, classes, shared }
+    }
+
+    /// What changed of an object; none when it is the same.
+    pub(super) fn get(&self, api: Api, id: &ObjectRef) -> Option<&Input<'a>> {
+        self.changed.get(&(api, id.clone()))
+    }
+
+    /// Whether a model of this name changed.
+    pub(super) fn model(&self, name: &str) -> bool {
+        self.models.contains(name)
+    }
+
+    /// Everything that changed, in a fixed order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Input<'a>> {
+        self.changed.values()
+    }
+}
+
+fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
+    let place = |object: Option<&Object>| -> Option<Span> { object.map(Object::name_span) };
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            if before.node == after.node {
+                return Vec::new();
+            }
+            let ty = schema::kind(&after.api_version, &after.id.kind).map(schema::Schema::root);
+            changes(&before.node, &after.node, ty)
+        }
+        _ => vec![Change {
+            path: FieldPath::root(),
+            from: before.map(|object| object.node.clone()),
+            to: after.map(|object| object.node.clone()),
+            place_before: place(before),
+            place_after: place(after),
+        }],
+    }
+}

@@ -1,0 +1,254 @@
+//! What a change does, for people and programs (CONTRACT-tools `diff`).
+//!
+//! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and values as they are read by
+//! people, shortened, and without what environment variables keep secret.
+
+mod shown;
+mod text;
+
+use super::{SCHEMA_VERSION, findings};
+use crate::api::ObjectRef;
+use crate::diag::Diagnostic;
+use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
+use crate::policy::Semantics;
+use crate::source::{Location, SourceMap};
+use crate::yaml::{FieldPath, Node, Segment};
+use minijinja::{Environment, UndefinedBehavior};
+use serde_json::{Map, Value, json};
+use shown::Shown;
+
+/// Characters of a comment that the common hosts take, less some for what they add.
+const LONGEST_COMMENT: usize = 60_000;
+
+/// An answer with what is needed to show it.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The answer.
+    pub diff: &'a Diff,
+    /// Whose word counted.
+    pub semantics: Semantics,
+    /// The base as it was named.
+    pub base: &'a str,
+    /// What was found in the new state.
+    pub found: &'a [Diagnostic],
+    /// The texts of the new state.
+    pub sources: &'a SourceMap,
+    /// Nothing is shortened.
+    pub all: bool,
+}
+
+/// The document when there is no base to compare with.
+pub fn unread(found: &[Diagnostic], sources: &SourceMap) -> Value {
+    json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "summary": null,
+        "services": [],
+        "groups": [],
+        "findings": found.iter().map(|found| findings::json(found, sources)).collect::<Vec<_>>(),
+    })
+}
+
+impl View<'_> {
+    /// The documented shape.
+    pub fn json(&self) -> Value {
+        let summary = &self.diff.summary;
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "semantics": self.semantics.as_str(),
+            "base": self.base,
+            "summary": {
+                "services": summary.services,
+                "changed": summary.changed,
+                "added": summary.added,
+                "removed": summary.removed,
+                "restarts": summary.restarts,
+                "podsRestarted": summary.pods_restarted,
+                "gpus": gpus(&summary.gpus),
+                "refused": summary.refused,
+            },
+            "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().map(move |service| row(index, group, service))).collect::<Vec<_>>(),
+            "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
+            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// For people, as `terraform plan` shows a plan.
+    pub fn text(&self, style: super::table::Style) -> String {
+        text::text(&Shown::of(self, usize::MAX), style)
+    }
+
+    /// For a pull request: a comment that no host cuts off.
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn markdown(&self) -> Result<String, String> {
+        let mut most = self.diff.groups.len();
+        loop {
+            let text = fill("comment.md", include_str!("comment.md"), &Shown::of(self, most))?;
+            if text.len() <= LONGEST_COMMENT || most == 0 {
+                return Ok(super::screen::printable(&text));
+            }
+            most /= 2;
+        }
+    }
+
+    /// A page that stands alone: no script, nothing from elsewhere.
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn html(&self) -> Result<String, String> {
+        Ok(super::screen::printable(&fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))?))
+    }
+}
+
+fn fill(name: &'static str, template: &'static str, shown: &Shown) -> Result<String, String> {
+    let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_template(name, template).map_err(failed)?;
+    environment.get_template(name).and_then(|template| template.render(minijinja::value::Serde(shown))).map_err(failed)
+}
+
+fn gpus(gpus: &Pair<i64>) -> Value {
+    json!({ "before": gpus.from, "after": gpus.to })
+}
+
+fn row(index: usize, group: &Group, service: &str) -> Value {
+    let (namespace, name) = service.split_once('/').unwrap_or(("", service));
+    json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "group": index })
+}
+
+fn group(group: &Group) -> Value {
+    let mut out = json!({
+        "services": group.services.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+        "change": group.fate.as_str(),
+        "api": group.api.as_str(),
+        "cause": group.causes.iter().map(cause).collect::<Vec<_>>(),
+        "runtime": group.runtime.as_ref().map(|pair| json!({ "from": pair.from.as_ref().map(ObjectRef::to_string), "to": pair.to.as_ref().map(ObjectRef::to_string) })),
+        "accelerators": group.accelerators.iter().map(|(kind, pair)| (kind.as_str().to_owned(), json!({ "from": pair.from.as_deref(), "to": pair.to.as_deref() }))).collect::<Map<_, _>>(),
+        "objects": group.objects.iter().map(object).collect::<Vec<_>>(),
+        "restart": group.restart,
+        "podsRestarted": group.pods_restarted,
+        "gpus": gpus(&group.gpus),
+    });
+    if let Some(pair) = &group.error {
+        let error = |error: &Option<Refused>| error.as_ref().map(|error| json!({ "code": error.code.as_str(), "message": error.message }));
+        out["error"] = json!({ "from": error(&pair.from), "to": error(&pair.to) });
+    }
+    out
+}
+
+fn object(object: &ObjectChange) -> Value {
+    json!({
+        "object": object.id.to_string(),
+        "action": object.action.as_str(),
+        "restart": object.restart,
+        "changes": object
+            .changes
+            .iter()
+            .map(|change| json!({ "path": change.path.to_string(), "from": value(&change.path, change.from.as_ref()), "to": value(&change.path, change.to.as_ref()) }))
+            .collect::<Vec<_>>(),
+        "immutable": object.immutable.iter().map(FieldPath::to_string).collect::<Vec<_>>(),
+    })
+}
+
+fn cause(cause: &Cause) -> Value {
+    let place = |place: &Option<Location>| place.as_ref().map(|place| (place.file.to_string(), place.line));
+    let (after, before) = (place(&cause.place), place(&cause.before));
+    let (path, from, to) = field(cause);
+    json!({
+        "object": cause.object,
+        "layer": cause.layer.as_str(),
+        "file": after.as_ref().map(|(file, _)| file),
+        "line": after.as_ref().map(|(_, line)| line),
+        "path": path,
+        "from": from,
+        "to": to,
+        "before": before.map(|(file, line)| json!({ "file": file, "line": line })),
+    })
+}
+
+/// The field of a cause with its values; an object that came or went is known by its name.
+fn field(cause: &Cause) -> (String, Value, Value) {
+    if cause.path.0.is_empty() {
+        let name = |node: &Option<Node>| node.as_ref().and_then(|node| node.at(&["metadata", "name"])).map_or(Value::Null, Node::to_json);
+        return ("metadata.name".to_owned(), name(&cause.from), name(&cause.to));
+    }
+    (cause.path.to_string(), value(&cause.path, cause.from.as_ref()), value(&cause.path, cause.to.as_ref()))
+}
+
+/// What stands for a value that is not to be shown.
+const HIDDEN: &str = "(sensitive value)";
+
+/// A value as JSON; values of environment variables that are named like a secret are hidden.
+fn value(path: &FieldPath, node: Option<&Node>) -> Value {
+    let Some(node) = node else { return Value::Null };
+    let mut out = node.to_json();
+    let variable = path.0.iter().rev().find_map(|segment| match segment {
+        Segment::Keyed(key, name) if key == "name" => Some(name.as_str()),
+        _ => None,
+    });
+    let last = path.0.last();
+    if last == Some(&Segment::Field("value".into())) && variable.is_some_and(is_secret) {
+        return HIDDEN.into();
+    }
+    hide(&mut out);
+    out
+}
+
+fn hide(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Object(map) => {
+            let secret = map.get("name").and_then(Value::as_str).is_some_and(is_secret);
+            if let (true, Some(text @ Value::String(_))) = (secret, map.get_mut("value")) {
+                *text = HIDDEN.into();
+            }
+            map.values_mut().for_each(hide);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a name is that of a secret: one of its words says so.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 7] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS"];
+    name.to_ascii_uppercase().split(['_', '-', '.']).any(|word| WORDS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_a_word_of_their_name() {
+        for (name, secret) in
+            [("HF_TOKEN", true), ("aws-secret-access-key", true), ("API_KEY", true), ("MAX_TOKENS", false), ("TOKENIZER", false), ("LEVEL", false)]
+        {
+            assert_eq!(is_secret(name), secret, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_of_secrets_are_hidden_wherever_they_stand() {
+        let node = |text: &str| {
+            Node::from_json(
+                &serde_json::from_str(text).unwrap(),
+                crate::yaml::Origin::File(crate::source::Span { source: crate::source::SourceId(0), start: 0, end: 0 }),
+            )
+        };
+        let path = |text: &str| FieldPath::parse(text).unwrap();
+        for (at, given, expected) in [
+            ("spec.env[name=HF_TOKEN].value", "\"abc\"", "\"(sensitive value)\""),
+            ("spec.env[name=LEVEL].value", "\"abc\"", "\"abc\""),
+            ("spec.env", r#"[{"name":"API_KEY","value":"abc"}]"#, r#"[{"name":"API_KEY","value":"(sensitive value)"}]"#),
+            (
+                "spec.env[name=HF_TOKEN]",
+                r#"{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"key":"k"}}}"#,
+                r#"{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"key":"k"}}}"#,
+            ),
+        ] {
+            assert_eq!(value(&path(at), Some(&node(given))).to_string(), expected, "{at}");
+        }
+    }
+}

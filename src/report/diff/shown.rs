@@ -1,0 +1,326 @@
+//! The answer as people read it, for every shape but JSON.
+
+use super::{View, field, value};
+use crate::pipeline::diff::{Action, Cause, Change, Fate, Group, ObjectChange, Pair};
+use crate::report::screen::printable;
+use serde::Serialize;
+use serde_json::Value;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// Names of a group, causes of a group and fields of an object that are shown before they are counted.
+const NAMES: usize = 6;
+const CAUSES: usize = 8;
+const FIELDS: usize = 12;
+/// Longest value in one line.
+const LONGEST: usize = 160;
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct Shown {
+    pub(super) headline: String,
+    pub(super) semantics: String,
+    pub(super) base: String,
+    base_code: String,
+    pub(super) compared: String,
+    gpus: Bars,
+    pub(super) groups: Vec<ShownGroup>,
+    /// Groups that are left out.
+    left_out: usize,
+}
+
+/// GPUs before and after, with the length of their bars.
+#[derive(Debug, Serialize)]
+pub(super) struct Bars {
+    pub(super) before: i64,
+    pub(super) after: i64,
+    before_percent: i64,
+    after_percent: i64,
+}
+
+/// A group.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownGroup {
+    pub(super) marker: &'static str,
+    marker_html: &'static str,
+    class: &'static str,
+    pub(super) title: String,
+    /// "3 pods restart, GPUs 3 → 6".
+    pub(super) facts: String,
+    pub(super) services: Vec<String>,
+    services_code: Vec<String>,
+    pub(super) more: usize,
+    pub(super) error: Option<String>,
+    error_code: Option<String>,
+    pub(super) choices: Vec<Choice>,
+    gpus: Bars,
+    pub(super) causes: Vec<ShownCause>,
+    pub(super) more_causes: usize,
+    pub(super) objects: Vec<ShownObject>,
+    /// What fences its objects in Markdown.
+    fence: String,
+}
+
+/// A decision that is another one.
+#[derive(Debug, Serialize)]
+pub(super) struct Choice {
+    pub(super) what: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    from_code: String,
+    to_code: String,
+}
+
+/// A field of the input.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownCause {
+    pub(super) object: String,
+    pub(super) field: String,
+    pub(super) change: String,
+    pub(super) place: String,
+    object_cell: String,
+    field_cell: String,
+    change_cell: String,
+    place_cell: String,
+}
+
+/// An object.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownObject {
+    pub(super) marker: &'static str,
+    class: &'static str,
+    /// How a diff in Markdown colours the line.
+    sign: &'static str,
+    pub(super) name: String,
+    pub(super) note: String,
+    pub(super) lines: Vec<Line>,
+    pub(super) more: usize,
+}
+
+/// A field of an object, or an element of a list.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) marker: &'static str,
+    class: &'static str,
+    sign: &'static str,
+    pub(super) text: String,
+}
+
+impl Shown {
+    /// The first `most` groups.
+    pub(super) fn of(view: &View<'_>, most: usize) -> Self {
+        let summary = &view.diff.summary;
+        let groups: Vec<ShownGroup> = view.diff.groups.iter().take(most).map(|found| group(found, view.all)).collect();
+        Self {
+            headline: headline(view),
+            semantics: view.semantics.to_string(),
+            base: printable(view.base),
+            base_code: code(&printable(view.base)),
+            compared: format!("{} compared", count(summary.services, "service")),
+            gpus: bars(&summary.gpus),
+            left_out: view.diff.groups.len() - groups.len(),
+            groups,
+        }
+    }
+}
+
+/// "Plan: 3 services change, 1 is added, 2 restart, GPUs 16 → 24".
+fn headline(view: &View<'_>) -> String {
+    let summary = &view.diff.summary;
+    let mut parts = Vec::new();
+    if view.diff.groups.is_empty() {
+        parts.push("nothing changes".to_owned());
+    } else {
+        parts.push(format!("{} change{}", count(summary.changed, "service"), if summary.changed == 1 { "s" } else { "" }));
+    }
+    for (number, word) in [(summary.added, "added"), (summary.removed, "removed"), (summary.refused, "refused")] {
+        if number > 0 {
+            parts.push(format!("{number} {word}"));
+        }
+    }
+    if summary.restarts > 0 {
+        parts.push(format!("{} restart{}", summary.restarts, if summary.restarts == 1 { "s" } else { "" }));
+    }
+    parts.push(gpus(&summary.gpus));
+    format!("Plan: {}", parts.join(", "))
+}
+
+fn gpus(gpus: &Pair<i64>) -> String {
+    if gpus.from == gpus.to { format!("GPUs {}", gpus.from) } else { format!("GPUs {} → {}", gpus.from, gpus.to) }
+}
+
+fn bars(gpus: &Pair<i64>) -> Bars {
+    let most = gpus.from.max(gpus.to).max(1);
+    let percent = |number: i64| number.saturating_mul(100) / most;
+    Bars { before: gpus.from, after: gpus.to, before_percent: percent(gpus.from), after_percent: percent(gpus.to) }
+}
+
+fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+fn group(group: &Group, all: bool) -> ShownGroup {
+    let most = |usual: usize| if all { usize::MAX } else { usual };
+    let (marker, marker_html, class, verb) = match group.fate {
+        Fate::Changed => ("~", "🟡", "change", "change"),
+        Fate::Added => ("+", "🟢", "add", "is added"),
+        Fate::Removed => ("-", "🔴", "remove", "is removed"),
+    };
+    let title = match (group.services.as_slice(), group.fate) {
+        ([_], Fate::Changed) => "1 service changes".to_owned(),
+        ([_], _) => format!("1 service {verb}"),
+        (services, fate) => format!("{} services {}", services.len(), verb.replace("is ", if fate == Fate::Changed { "" } else { "are " })),
+    };
+    let mut facts = Vec::new();
+    if group.restart {
+        facts.push(format!("{} restart", count(usize::try_from(group.pods_restarted).unwrap_or(0), "pod")));
+    }
+    if group.gpus.from != group.gpus.to {
+        facts.push(gpus(&group.gpus));
+    }
+    let services: Vec<String> = group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
+    let none = || "none".to_owned();
+    let choice = |what: &str, from: Option<String>, to: Option<String>| {
+        let (from, to) = (from.unwrap_or_else(none), to.unwrap_or_else(none));
+        Choice { what: what.to_owned(), from_code: code(&from), to_code: code(&to), from, to }
+    };
+    let mut choices = Vec::new();
+    if let Some(pair) = &group.runtime {
+        choices.push(choice("runtime", pair.from.as_ref().map(ToString::to_string), pair.to.as_ref().map(ToString::to_string)));
+    }
+    for (kind, pair) in &group.accelerators {
+        choices.push(choice(&format!("{} on", kind.as_str()), pair.from.as_ref().map(ToString::to_string), pair.to.as_ref().map(ToString::to_string)));
+    }
+    let error = group.error.as_ref().map(|pair| match (&pair.from, &pair.to) {
+        (_, Some(error)) => format!("refused: {} ({}); what runs is left alone", printable(&error.message), error.code.as_str()),
+        (Some(error), None) => format!("no longer refused: {} ({})", printable(&error.message), error.code.as_str()),
+        (None, None) => String::new(),
+    });
+    let objects: Vec<ShownObject> = group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
+    let lines = objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
+    let fence = "`".repeat(lines.map(longest_run).max().unwrap_or(0).max(2) + 1);
+    ShownGroup {
+        marker,
+        marker_html,
+        class,
+        title,
+        facts: facts.join(", "),
+        services_code: services.iter().map(|name| code(name)).collect(),
+        more: group.services.len() - services.len(),
+        services,
+        error_code: error.as_deref().map(code),
+        error,
+        choices,
+        gpus: bars(&group.gpus),
+        causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
+        more_causes: group.causes.len().saturating_sub(most(CAUSES)),
+        objects,
+        fence,
+    }
+}
+
+fn cause(cause: &Cause, all: bool) -> ShownCause {
+    let (path, from, to) = field(cause);
+    let whole = cause.path.0.is_empty();
+    let change = match (whole, from.is_null(), to.is_null()) {
+        (true, true, _) => "is new".to_owned(),
+        (true, _, _) => "is gone".to_owned(),
+        (false, true, _) => format!("set to {}", short(&to, all)),
+        (false, _, true) => format!("{} removed", short(&from, all)),
+        _ => format!("{} → {}", short(&from, all), short(&to, all)),
+    };
+    let place = match (&cause.place, &cause.before) {
+        (Some(place), _) => place.to_string(),
+        (None, Some(before)) => format!("{before} (before)"),
+        (None, None) => String::new(),
+    };
+    let (object, field, place) = (printable(&cause.object), if whole { String::new() } else { printable(&path) }, printable(&place));
+    ShownCause { object_cell: cell(&object), field_cell: cell(&field), change_cell: cell(&change), place_cell: cell(&place), object, field, change, place }
+}
+
+fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
+    let (marker, class, sign) = match object.action {
+        Action::Create => ("+", "add", "+"),
+        Action::Update => ("~", "change", "!"),
+        Action::Delete => ("-", "remove", "-"),
+        Action::Replace => ("-/+", "remove", "!"),
+    };
+    let note = match (object.action, object.restart) {
+        (Action::Replace, _) => {
+            let fields: Vec<String> = object.immutable.iter().map(|path| printable(&path.to_string())).collect();
+            format!("must be replaced: {} may not change", fields.join(", "))
+        }
+        (_, true) => "restarts pods".to_owned(),
+        _ => String::new(),
+    };
+    let lines: Vec<Line> = object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
+    ShownObject { marker, class, sign, name: printable(&object.id.to_string()), note, lines, more: object.changes.len().saturating_sub(most) }
+}
+
+fn line(marker: &'static str, text: String) -> Line {
+    let (class, sign) = match marker {
+        "+" => ("add", "+"),
+        "-" => ("remove", "-"),
+        _ => ("change", "!"),
+    };
+    Line { marker, class, sign, text }
+}
+
+/// A field; of a list of words the elements that differ.
+fn lines(change: &Change, all: bool) -> Vec<Line> {
+    let path = printable(&change.path.to_string());
+    let (from, to) = (value(&change.path, change.from.as_ref()), value(&change.path, change.to.as_ref()));
+    let words = |value: &Value| -> Option<Vec<String>> {
+        let items = value.as_array()?;
+        items.iter().map(|item| (!item.is_object() && !item.is_array()).then(|| short(item, all))).collect()
+    };
+    if let (Some(old), Some(new)) = (words(&from), words(&to)) {
+        let mut out = vec![line("~", path)];
+        for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+            let (_, before, after) = op.as_tag_tuple();
+            if !matches!(op, DiffOp::Equal { .. }) {
+                out.extend(old[before].iter().map(|word| line("-", format!("  {word}"))));
+                out.extend(new[after].iter().map(|word| line("+", format!("  {word}"))));
+            }
+        }
+        return out;
+    }
+    vec![match (&change.from, &change.to) {
+        (None, _) => line("+", format!("{path}: {}", short(&to, all))),
+        (_, None) => line("-", format!("{path}: {}", short(&from, all))),
+        _ => line("~", format!("{path}: {} → {}", short(&from, all), short(&to, all))),
+    }]
+}
+
+/// A value in one line: words as they are, the rest as JSON.
+fn short(value: &Value, all: bool) -> String {
+    let text = match value.as_str() {
+        Some(text) if !text.is_empty() && text.trim() == text && !text.contains(['\n', '\t']) => text.to_owned(),
+        _ => value.to_string(),
+    };
+    let text = printable(&text);
+    if all || text.chars().count() <= LONGEST {
+        return text;
+    }
+    format!("{}…", text.chars().take(LONGEST).collect::<String>())
+}
+
+/// How many backticks stand in a row at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A piece of code in Markdown, whatever it holds.
+fn code(text: &str) -> String {
+    match longest_run(text) {
+        0 => format!("`{text}`"),
+        run => {
+            let fence = "`".repeat(run + 1);
+            format!("{fence} {text} {fence}")
+        }
+    }
+}
+
+/// The same within a table.
+fn cell(text: &str) -> String {
+    if text.is_empty() { String::new() } else { code(&text.replace('\n', " ")).replace('|', "\\|") }
+}
