@@ -33,6 +33,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each se
 complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
 complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
 complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests'
+complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services, restarts, GPUs, and the lines that cause it'
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: order, capacity, where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
@@ -218,6 +219,50 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'Reference
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Groups of services with the same change, for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'
+html\t'A page that stands alone'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l all -d 'Show every field of every object, not only what fits on a screen'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is applied before; repeatable: one after the other. A Pod document sets the annotations of that pod' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Repeatable' -r

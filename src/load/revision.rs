@@ -219,7 +219,7 @@ impl Repository {
         git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = git.spawn().map_err(|error| unavailable(&self.revision, &error))?;
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Ok(Vec::new()) };
-        let asked: String = entries.iter().filter(|entry| entry.size <= limits.file_size).map(|entry| format!("{}\n", entry.id)).collect();
+        let asked: String = entries.iter().filter(|entry| entry.size <= limits.file_size).flat_map(|entry| [entry.id.as_str(), "\n"]).collect();
         // Git answers while it is still asked: a pipe holds only so much.
         let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
         let mut answers = std::io::BufReader::new(stdout);

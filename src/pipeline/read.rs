@@ -11,7 +11,7 @@ use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
-use crate::yaml::{Origin, Rule};
+use crate::yaml::{Origin, Rule, Value};
 use ecow::EcoString;
 use rayon::prelude::*;
 
@@ -159,7 +159,7 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
     if is_model_serving {
         kthena::check(&document.node, given.kthena, diagnostics);
     }
-    let object = object(document, schema, given, diagnostics)?;
+    let object = object(document, schema, given, sources, diagnostics)?;
     let semantics = given.semantics;
     let dialect = dialect(object.api);
     Some(match (object.api, object.id.kind.as_str()) {
@@ -219,8 +219,20 @@ fn services(dialect: &Dialect, object: &Object, given: &Given, diagnostics: &mut
     (view(Semantics::Documented), view(Semantics::Controller))
 }
 
+/// Turns a name that kubectl reads as a boolean or a number (`name: y`) into the text that is written: the schema has said
+/// that it is none, and the object is known by it all the same.
+fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
+    let Some(name) = document.node.as_map_mut().and_then(|object| object.get_mut("metadata")?.as_map_mut()?.get_mut(key)) else { return };
+    if let (Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_), Some(span)) = (&name.value, name.origin.span()) {
+        name.value = Value::Str(sources.text(span).into());
+    }
+}
+
 /// Identity of a document; `None`, with a finding, when it has no name.
-fn object(document: Document, schema: Option<&schema::Schema>, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
+fn object(mut document: Document, schema: Option<&schema::Schema>, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
+    for key in ["name", "namespace"] {
+        spell_out(&mut document, key, sources);
+    }
     let metadata = document.node.get("metadata");
     let Some(name) = metadata.and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some_and(|name| !name.is_empty())) else {
         diagnostics.push(

@@ -28,6 +28,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("accelerator-not-considered", &["plan", "-f", "FILE", "--no-builtin", "--no-config", "--feature-gates", "AcceleratorAwareScheduling=false", "-o", "json"]),
     ("full-outage", ROLLOUT),
     ("group-level-rollout", ROLLOUT),
+    ("immutable-field", &["diff", "--base", "FILE/before.yaml", "-f", "FILE/after.yaml", "--no-builtin", "-o", "json"]),
     ("role-scaling-one-pass", ROLLOUT_AS_SHIPPED),
     ("not-model-config", &["import", "FILE", "-o", "json"]),
     ("parameter-count-unknown", &["import", "FILE", "-o", "json"]),
@@ -59,6 +60,7 @@ const CALLS: &[(&str, &[&str])] = &[
 const WITHOUT_FILE: &[(&str, &[&str])] = &[
     ("file-not-read", &["validate", "testdata/invalid/there-is-no-such-file.yaml", "--format", "json"]),
     ("no-files", &["plan", "-f", "benches", "-o", "json"]),
+    ("base-not-read", &["diff", "--base", "no/such/place", "-f", "testdata/quickstart", "-o", "json"]),
 ];
 
 /// The usual calls: every command that says findings, under both semantics; every reading of a body.

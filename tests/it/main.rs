@@ -4,6 +4,7 @@
 
 mod architecture;
 mod conformance;
+mod diff;
 mod import;
 mod invalid;
 mod process;

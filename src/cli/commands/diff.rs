@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut before = match base(args)? {
         Ok(before) => before,
         Err(finding) => {
-            let found = after.settle([*finding]);
+            let found = after.grade([*finding]);
             match args.output {
                 Format::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
                 Format::Table | Format::Markdown | Format::Html => after.say(&found, io),
@@ -83,7 +83,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let settings = Settings { semantics: after.semantics, cluster_domain: &args.cluster_domain, kthena: after.kthena };
     let mut answer = diff(&sides[0], &sides[1], settings);
-    let old: BTreeSet<String> = before.settle([]).iter().map(statement).collect();
+    let base_found = before.settle([]);
+    let old: BTreeSet<String> = base_found.iter().map(statement).collect();
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
     let news: Vec<Diagnostic> = found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
     let view =
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
-    let unread = [&before, &after].into_iter().any(|session| session.settle([]).iter().any(hides));
+    let unread = base_found.iter().chain(&found).any(hides);
     let changes = !answer.groups.is_empty();
     if unread {
         io.say("the answer is incomplete: some of the input was not read\n");

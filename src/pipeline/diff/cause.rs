@@ -95,7 +95,9 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
     }
     through_rules(question, &mut candidates, &leaves);
     if !candidates.iter().any(|candidate| candidate.counts) {
-        candidates.iter_mut().for_each(|candidate| candidate.counts = true);
+        for candidate in &mut candidates {
+            candidate.counts = true;
+        }
     }
     if candidates.is_empty() {
         // Nothing that reaches the service changed: something else decided, a class that is not chosen or a node.

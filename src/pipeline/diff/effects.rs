@@ -65,8 +65,8 @@ impl Effect {
 
     /// Whether a change replaces pods.
     pub fn restarts(&self, change: &Change) -> bool {
-        let touches = |field: &&str| at_or_below(&change.path, field) || above(&change.path, field);
-        self.restarts.iter().any(|field| touches(&field)) && !self.spares.iter().any(|field| at_or_below(&change.path, field))
+        let touches = |field: &str| at_or_below(&change.path, field) || above(&change.path, field);
+        self.restarts.iter().any(|field| touches(field)) && !self.spares.iter().any(|field| at_or_below(&change.path, field))
     }
 
     /// Whether a change is refused.

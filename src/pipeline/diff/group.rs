@@ -92,9 +92,9 @@ impl<'a> Writer<'a> {
             }
             Value::Str(text) => {
                 if self.is_literal(node, text, side) {
-                    self.quoted(text)
+                    self.quoted(text);
                 } else {
-                    self.named(text)
+                    self.named(text);
                 }
             }
             _ => _ = writeln!(self.text, "{}", node.to_json()),
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
         match self.names {
             Names::Kept => self.quoted(text),
             Names::Aside(namespace, name) => {
-                let bare = replace(text, name, "\u{1}", |c| c.is_alphanumeric());
+                let bare = replace(text, name, "\u{1}", char::is_alphanumeric);
                 self.quoted(&replace(&bare, namespace, "\u{2}", |c| c.is_alphanumeric() || c == '-'));
             }
         }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_name_is_put_aside_where_it_stands_alone() {
-        let name = |text: &str, name: &str| replace(text, name, "*", |c| c.is_alphanumeric());
+        let name = |text: &str, name: &str| replace(text, name, "*", char::is_alphanumeric);
         for (text, service, expected) in [
             ("svc-0-engine", "svc-0", "*-engine"),
             ("--served-model-name=svc-0", "svc-0", "--served-model-name=*"),

@@ -305,7 +305,9 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let all: Vec<_> = both.into_iter().collect();
     for window in all.chunks(WINDOW * rayon::current_num_threads().max(1)) {
         let answers: Vec<Answer> = window.par_iter().map(|((namespace, name, api), both)| comparison.answer((namespace, name, *api), *both)).collect();
-        answers.into_iter().for_each(|answer| gathered.take(answer));
+        for answer in answers {
+            gathered.take(answer);
+        }
     }
     gathered.finish()
 }

@@ -184,9 +184,9 @@ mod tests {
         let pod = schema::structure("PodSpec");
         for (before, after, expected) in [
             (
-                "containers: [{name: a, image: x}, {name: b, image: y}]",
+                "containers: [{name: a, image: x}, {name: b, image: v}]",
                 "containers: [{name: new, image: z}, {name: a, image: x}, {name: b, image: w}]",
-                vec![r#"containers[name=b].image: "y" -> "w""#, r#"containers[name=new]: - -> {"name":"new","image":"z"}"#],
+                vec![r#"containers[name=b].image: "v" -> "w""#, r#"containers[name=new]: - -> {"name":"new","image":"z"}"#],
             ),
             (
                 "containers: [{name: a, env: [{name: A, value: '1'}, {name: B, value: '2'}]}]",

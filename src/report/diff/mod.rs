@@ -106,7 +106,12 @@ fn fill(name: &'static str, template: &'static str, shown: &Shown) -> Result<Str
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_template(name, template).map_err(failed)?;
-    environment.get_template(name).and_then(|template| template.render(minijinja::value::Serde(shown))).map_err(failed)
+    let mut text = environment.get_template(name).and_then(|template| template.render(minijinja::value::Serde(shown))).map_err(failed)?;
+    // The engine drops the template's last end of line.
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 fn gpus(gpus: &Pair<i64>) -> Value {

@@ -96,6 +96,7 @@ suites! {
     kthena_objects_own => "kthena-objects/own",
     kthena_rollout_own => "kthena-rollout/own",
     ome_select_own => "ome-select/own",
+    tools_diff => "tools/diff",
     tools_endpoints => "tools/endpoints",
     tools_flip => "tools/flip",
     tools_import => "tools/import",

@@ -2,6 +2,7 @@
 //!
 //! The fleets are the same on every run; `PROPTEST_CASES=1000` draws more of them.
 
+mod diff;
 mod fleet;
 
 use fleet::{Fleet, fleets};

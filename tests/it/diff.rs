@@ -1,0 +1,336 @@
+//! `ome diff`: bases of git, comments, pages, what is hidden, what is refused.
+
+use super::process::{Call, Done, in_directory, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A directory of its own for one test, gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let directory = std::env::temp_dir().join(format!("ome-diff-{name}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&directory));
+        std::fs::create_dir_all(&directory).expect("a directory for temporary files is there");
+        Self(directory)
+    }
+
+    fn write(&self, name: &str, text: &str) -> &Self {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the directory can be written to");
+        std::fs::write(path, text).expect("the directory can be written to");
+        self
+    }
+
+    fn git(&self, args: &[&str]) -> &Self {
+        let mut git = in_directory("git", &self.0);
+        git.envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")]);
+        let done = git.args(["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]).args(args).output();
+        let done = done.expect("git is there, as the repository came from it");
+        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        self
+    }
+
+    fn ome_with(&self, args: &[&str], stdin: &str, env: &BTreeMap<String, String>) -> Done {
+        let args = args.iter().map(ToString::to_string).collect();
+        run(&Call { args, stdin, directory: &self.0, env, time: Duration::from_mins(1) }).expect("the call ends within a minute")
+    }
+
+    fn ome(&self, args: &[&str]) -> Done {
+        self.ome_with(args, "", &BTreeMap::new())
+    }
+
+    /// `ome diff … -o json`.
+    fn diff(&self, args: &[&str]) -> (Option<i32>, Value) {
+        let done = self.ome(&[&["diff", "--no-builtin", "--no-config", "-o", "json"], args].concat());
+        (done.exit, serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr)))
+    }
+}
+
+const CATALOG: &str = "\
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: llama-7b}
+spec:
+  modelFormat: {name: safetensors, version: '1.0.0'}
+  modelArchitecture: LlamaForCausalLM
+  modelParameterSize: 7B
+  storage: {storageUri: hf://example/llama-7b}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: engine}
+spec:
+  supportedModelFormats:
+    - modelFormat: {name: safetensors, version: '1.0.0'}
+      modelArchitecture: LlamaForCausalLM
+      autoSelect: true
+  protocolVersions: [openAI]
+  modelSizeRange: {min: 5B, max: 9B}
+  engineConfig:
+    runner:
+      name: ome-container
+      image: example/engine:1
+      args: [--tp=1, --port=8080, '--served-model-name={{.Name}}']
+      env:
+        - {name: LEVEL, value: info}
+        - {name: HF_TOKEN, value: abc}
+";
+
+fn service(namespace: &str, name: &str) -> String {
+    format!(
+        "---\napiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec:\n  engine: {{minReplicas: 1}}\n  model: {{name: llama-7b}}\n"
+    )
+}
+
+fn names(group: &Value) -> Vec<&str> {
+    group["services"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn a_revision_is_read_as_the_directory_was() {
+    let scratch = Scratch::new("revision");
+    scratch
+        .write("deploy/catalog.yaml", CATALOG)
+        .write("deploy/a.yaml", &service("team", "a"))
+        .write("deploy/notes.txt", "no manifest")
+        .write("deploy/.hidden/x.yaml", &service("team", "hidden"))
+        .write("deploy/out/x.yaml", &service("team", "ignored"))
+        .write(".gitignore", "out/\n")
+        .write("elsewhere/b.yaml", &service("team", "b"));
+    scratch.git(&["init", "-q"]).git(&["add", "-f", "."]).git(&["commit", "-qm", "one"]);
+    assert_eq!(scratch.diff(&["--base", "HEAD", "-f", "deploy"]).0, Some(0), "nothing was edited");
+    assert_eq!(scratch.diff(&["--base", "HEAD", "-f", "deploy/catalog.yaml", "-f", "deploy/a.yaml"]).0, Some(0), "files that are named");
+
+    scratch.write("deploy/catalog.yaml", &CATALOG.replace("engine:1", "engine:2"));
+    let (exit, found) = scratch.diff(&["--base", "main", "-f", "deploy"]);
+    assert_eq!((exit, names(&found["groups"][0])), (Some(2), vec!["team/a"]));
+    let cause = &found["groups"][0]["cause"][0];
+    assert_eq!((cause["file"].as_str(), cause["line"].as_u64()), (Some("deploy/catalog.yaml"), Some(23)));
+    assert_eq!(cause["before"]["file"].as_str(), Some("main:deploy/catalog.yaml"));
+
+    // From within, without `-f`, and of a directory that the base does not have.
+    let call = Scratch(scratch.0.join("deploy"));
+    assert_eq!(call.diff(&["--base", "HEAD"]).0, Some(2));
+    std::mem::forget(call);
+    scratch.write("new/c.yaml", &service("team", "c"));
+    let (_, found) = scratch.diff(&["--base", "HEAD", "-f", "deploy/catalog.yaml", "-f", "new"]);
+    assert_eq!(found["summary"]["added"], 1);
+    // A file that is gone was there.
+    std::fs::remove_file(scratch.0.join("deploy/a.yaml")).expect("the file is there");
+    let (_, found) = scratch.diff(&["--base", "HEAD", "-f", "deploy"]);
+    assert_eq!(found["summary"]["removed"], 1);
+    // A path goes before a branch of its name.
+    std::fs::create_dir(scratch.0.join("main")).expect("the directory can be written to");
+    scratch.write("main/a.yaml", &service("team", "z"));
+    let (_, found) = scratch.diff(&["--base", "main", "-f", "deploy"]);
+    assert_eq!(names(&found["groups"][0]), ["team/z"]);
+    let (_, found) = scratch.diff(&["--base", "heads/main", "-f", "deploy"]);
+    assert_eq!(names(&found["groups"][0]), ["team/a"]);
+}
+
+#[test]
+fn a_base_that_is_not_there_is_a_finding() {
+    let scratch = Scratch::new("nowhere");
+    scratch.write("a.yaml", &service("team", "a"));
+    let code = |found: &Value| found["findings"][0]["code"].as_str().map(str::to_owned);
+    let (exit, found) = scratch.diff(&["--base", "no-such-branch", "-f", "a.yaml"]);
+    assert_eq!((exit, code(&found).as_deref()), (Some(1), Some("base-not-read")));
+    scratch.git(&["init", "-q"]);
+    for base in ["no-such-branch", "--base=-q", "HEAD"] {
+        let base = if base.starts_with("--") { vec![base] } else { vec!["--base", base] };
+        let (exit, found) = scratch.diff(&[&base[..], &["-f", "a.yaml"]].concat());
+        assert_eq!((exit, code(&found).as_deref()), (Some(1), Some("base-not-read")), "{base:?}");
+    }
+    let nowhere = BTreeMap::from([("PATH".to_owned(), scratch.0.display().to_string())]);
+    let done = scratch.ome_with(&["diff", "--base", "main", "-f", "a.yaml", "--no-config"], "", &nowhere);
+    assert_eq!(done.exit, Some(1));
+    assert!(done.stderr.contains("`git`, which knows revisions, is not there"), "{}", done.stderr);
+    let done = scratch.ome(&["diff", "--base", "-", "-f", "-", "--no-config"]);
+    assert!(done.exit == Some(1) && done.stderr.contains("`-` stands in both"), "{}", done.stderr);
+}
+
+#[test]
+fn a_base_may_come_from_standard_input() {
+    let scratch = Scratch::new("stdin");
+    let all = format!("{CATALOG}{}", service("team", "a"));
+    scratch.write("all.yaml", &all);
+    let base = ["diff", "--base", "-", "-f", "all.yaml", "--no-builtin", "--no-config"];
+    assert_eq!(scratch.ome_with(&base, &all, &BTreeMap::new()).exit, Some(0));
+    assert_eq!(scratch.ome_with(&base, &all.replace("info", "debug"), &BTreeMap::new()).exit, Some(2));
+}
+
+#[test]
+fn names_are_put_aside_and_texts_of_the_catalog_are_not() {
+    let scratch = Scratch::new("groups");
+    // A service is called as a part of the image is.
+    let services = ["team/chat", "team/example", "other/chat", "other/v1"].map(|name| {
+        let (namespace, name) = name.split_once('/').expect("a qualified name");
+        service(namespace, name)
+    });
+    let all = format!("{CATALOG}{}", services.concat());
+    scratch.write("old.yaml", &all).write("new.yaml", &all.replace("engine:1", "engine:v1").replace("--served-model-name=", "--name="));
+    let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+    let groups = found["groups"].as_array().expect("a list");
+    assert_eq!(groups.iter().map(names).collect::<Vec<_>>(), [["other/chat", "other/v1", "team/chat", "team/example"]], "{found:#}");
+    assert_eq!(groups[0]["cause"].as_array().map(Vec::len), Some(2), "one field, one cause, however many services");
+    assert_eq!(found["summary"]["podsRestarted"], 4);
+    // The same edit in the services' own files is one change with a cause in each.
+    scratch.write("new.yaml", &all.replace("minReplicas: 1", "minReplicas: 2"));
+    let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+    assert_eq!(found["groups"].as_array().map(Vec::len), Some(1));
+    assert_eq!(found["groups"][0]["cause"].as_array().map(Vec::len), Some(4));
+    assert_eq!((&found["summary"]["restarts"], &found["groups"][0]["restart"]), (&0.into(), &false.into()));
+    // One of them alone.
+    let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml", "other/chat"]);
+    assert_eq!((names(&found["groups"][0]), &found["summary"]["services"]), (vec!["other/chat"], &1.into()));
+    let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "other/chta", "--no-config"]);
+    assert!(done.exit == Some(1) && done.stderr.contains("did you mean `chat`"), "{}", done.stderr);
+}
+
+#[test]
+fn every_changed_field_has_its_cause_and_nothing_else_has_one() {
+    let scratch = Scratch::new("cause");
+    let all = format!("{CATALOG}{}", service("team", "a"));
+    scratch.write("old.yaml", &all);
+    for (edits, causes, objects) in [
+        // Of two edits the one that reaches the output.
+        (&[("engine:1", "engine:2"), ("max: 9B", "max: 10B")][..], &["spec.engineConfig.runner.image"][..], "Deployment/team/a-engine"),
+        (&[("--tp=1", "--tp=2")], &["spec.engineConfig.runner.args[0]"], "Deployment/team/a-engine"),
+        (&[("value: info", "value: debug")], &["spec.engineConfig.runner.env[name=LEVEL].value"], "Deployment/team/a-engine"),
+        // A template's value is the model's name of the service.
+        (&[("--served-model-name={{.Name}}", "--served-model-name=x")], &["spec.engineConfig.runner.args[2]"], "Deployment/team/a-engine"),
+        (&[("minReplicas: 1", "minReplicas: 3")], &["spec.engine.minReplicas"], "HorizontalPodAutoscaler/team/a-engine"),
+    ] {
+        let new = edits.iter().fold(all.clone(), |text, (from, to)| text.replace(from, to));
+        scratch.write("new.yaml", &new);
+        let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+        let group = &found["groups"][0];
+        let paths: Vec<&str> = group["cause"].as_array().into_iter().flatten().filter_map(|cause| cause["path"].as_str()).collect();
+        assert_eq!((exit, paths.as_slice()), (Some(2), causes), "{edits:?}: {found:#}");
+        let touched: Vec<&str> = group["objects"].as_array().into_iter().flatten().filter_map(|object| object["object"].as_str()).collect();
+        assert!(touched.contains(&objects), "{edits:?}: {touched:?}");
+    }
+    // What does not reach the output changes nothing.
+    scratch.write("new.yaml", &all.replace("max: 9B", "max: 10B"));
+    assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
+}
+
+#[test]
+fn a_refused_service_hides_no_other() {
+    let scratch = Scratch::new("refused");
+    let all = format!("{CATALOG}{}{}", service("team", "a"), service("team", "b"));
+    let broken = all.replace("engine:1", "engine:2").replace(
+        "namespace: team}\nspec:\n  engine: {minReplicas: 1}\n  model: {name: llama-7b}\n---",
+        "namespace: team}\nspec:\n  engine: {minReplicas: 1}\n  model: {name: llama-70b}\n---",
+    );
+    scratch.write("old.yaml", &all).write("new.yaml", &broken);
+    let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+    assert_eq!((exit, &found["summary"]["refused"], &found["summary"]["changed"]), (Some(2), &1.into(), &2.into()), "{found:#}");
+    let group = |name: &str| found["groups"].as_array().into_iter().flatten().find(|group| names(group) == [name]).cloned().unwrap_or_default();
+    assert_eq!(group("team/a")["error"]["to"]["code"], "model-not-found");
+    assert_eq!(group("team/a")["objects"], serde_json::json!([]), "what runs is left alone");
+    assert_eq!(group("team/a")["cause"][0]["path"], "spec.model.name");
+    assert_eq!(group("team/b")["objects"][0]["restart"], true);
+    // Refused before and after, by the same: nothing changes.
+    scratch.write("old.yaml", &broken);
+    assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(0));
+    // What cannot be read may hide something.
+    scratch.write("new.yaml", &format!("{broken}---\na: [\n"));
+    assert_eq!(scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]).0, Some(1));
+}
+
+#[test]
+fn values_of_secrets_are_not_shown() {
+    let scratch = Scratch::new("secrets");
+    let all = format!("{CATALOG}{}", service("team", "a"));
+    scratch.write("old.yaml", &all).write("new.yaml", &all.replace("value: abc", "value: xyz"));
+    for format in ["table", "json", "markdown", "html"] {
+        let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
+        assert_eq!(done.exit, Some(2), "{format}");
+        assert!(done.stdout.contains("HF_TOKEN") && !done.stdout.contains("abc") && !done.stdout.contains("xyz"), "{format}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn a_comment_is_never_too_long_and_a_page_stands_alone() {
+    let scratch = Scratch::new("shapes");
+    let services: String = (0..300).map(|index| service("team", &format!("s{index:03}"))).collect();
+    let all = format!("{CATALOG}{services}");
+    // Every service changes in a way of its own.
+    let mut count = 0;
+    let changed: String = all
+        .split_inclusive('\n')
+        .map(|line| {
+            count += usize::from(line.contains("minReplicas: 1"));
+            line.replace("minReplicas: 1", &format!("minReplicas: {}", count + 1))
+        })
+        .collect();
+    scratch.write("old.yaml", &all).write("new.yaml", &changed.replace("engine:1", "engine:`<b>|2"));
+    let shape = |format: &str| {
+        let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
+        assert_eq!(done.exit, Some(2), "{format}: {}", done.stderr);
+        done.stdout
+    };
+    let comment = shape("markdown");
+    assert!(comment.len() <= 60_000, "{} bytes", comment.len());
+    assert!(comment.contains("more groups are left out") && comment.contains("Plan: 300 services change"), "{comment}");
+    let page = shape("html");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(!page.contains("<script") && !page.contains("http") && !page.contains(" src=") && !page.contains("<b>|2"), "nothing from elsewhere");
+    assert!(page.contains("s299"), "a page leaves nothing out");
+    let text = shape("table");
+    assert!(text.ends_with("Plan: 300 services change, 300 restart, GPUs 0\n"), "{}", &text[text.len().saturating_sub(200)..]);
+}
+
+#[test]
+fn services_of_kserve_and_model_servings_are_compared_too() {
+    let scratch = Scratch::new("others");
+    let all = "\
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: iris, namespace: default}
+spec:
+  predictor:
+    containers:
+      - name: kserve-container
+        image: example/server:1
+---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {name: sample, namespace: default}
+spec:
+  schedulerName: volcano
+  replicas: 2
+  template:
+    roles:
+      - name: prefill
+        replicas: 1
+        workerReplicas: 1
+        entryTemplate: {spec: {containers: [{name: e, image: 'example/server:1', resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}}]}}
+        workerTemplate: {spec: {containers: [{name: w, image: 'example/other:1'}]}}
+";
+    scratch.write("old.yaml", all);
+    for (from, to, services, restarts, gpus) in [
+        ("example/server:1", "example/server:2", vec!["default/iris", "default/sample"], 2, (2, 2)),
+        ("replicas: 2", "replicas: 3", vec!["default/sample"], 0, (2, 3)),
+        ("workerReplicas: 1", "workerReplicas: 2", vec!["default/sample"], 1, (2, 2)),
+    ] {
+        scratch.write("new.yaml", &all.replace(from, to));
+        let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
+        assert_eq!(exit, Some(2), "{to}");
+        let mut changed: Vec<&str> = found["groups"].as_array().into_iter().flatten().flat_map(names).collect();
+        changed.sort_unstable();
+        let summary = &found["summary"];
+        assert_eq!((changed, &summary["restarts"]), (services, &restarts.into()), "{to}: {found:#}");
+        assert_eq!(summary["gpus"], serde_json::json!({ "before": gpus.0, "after": gpus.1 }), "{to}");
+    }
+}
