@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Services per thread and window.
-const WINDOW: usize = 32;
+pub(super) const WINDOW: usize = 32;
 
 /// What one service became.
 #[derive(Clone, Debug)]

@@ -50,15 +50,13 @@ pub fn workloads(before: &[RenderedObject], after: &[RenderedObject], pods: impl
     let mut found = Vec::new();
     for object in after {
         let id = identity(object);
-        let (templates, strategy): (&[&[&str]], &[&str]) = match id.kind.as_str() {
-            "Deployment" => (&[&["spec", "template"]], &["spec", "strategy", "rollingUpdate"]),
-            "LeaderWorkerSet" => (&[&["spec", "leaderWorkerTemplate"]], &["spec", "rolloutStrategy", "rollingUpdateConfiguration"]),
-            "ModelServing" => (&[&["spec", "template", "roles"]], &["spec", "rolloutStrategy", "rollingUpdateConfiguration"]),
-            "Service" if object.node.at(&["apiVersion"]).and_then(Node::as_str) == Some("serving.knative.dev/v1") => (&[&["spec", "template"]], &[]),
-            _ => continue,
+        let strategy: &[&str] = match id.kind.as_str() {
+            "Deployment" => &["spec", "strategy", "rollingUpdate"],
+            "LeaderWorkerSet" | "ModelServing" => &["spec", "rolloutStrategy", "rollingUpdateConfiguration"],
+            _ => &[],
         };
-        let old = before.iter().find(|old| identity(old) == id);
-        let changed = templates.iter().any(|path| old.is_some_and(|old| old.node.at(path) != object.node.at(path)));
+        let old = before.iter().find(|old| identity(old) == id && old.node.get("apiVersion") == object.node.get("apiVersion"));
+        let Some(changed) = super::diff::restarts(old.map(|old| &old.node), &object.node) else { continue };
         let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str) == Some("Recreate");
         let read = |key: &str, default: &str| {
             let written = object.node.at(strategy).filter(|_| !strategy.is_empty()).and_then(|strategy| strategy.get(key)).and_then(Node::scalar_text);

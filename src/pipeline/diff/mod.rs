@@ -20,7 +20,7 @@ pub use tree::Change;
 
 use super::plan::PlannedComponent;
 use super::read::World;
-use super::render::{Rendered, Renderer, identity};
+use super::render::{Rendered, Renderer, WINDOW, identity};
 use super::serving::serving_gpus;
 use crate::api::{AcceleratorClass, Api, ComponentKind, ModelServing, Object, ObjectRef};
 use crate::catalog::Views;
@@ -36,10 +36,7 @@ use effects::api_version_and_kind;
 use group::{Key, Names, Writer};
 use inputs::Inputs;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
-
-/// Services per thread and window.
-const WINDOW: usize = 32;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One of the two states.
 #[derive(Debug)]
@@ -123,6 +120,8 @@ pub struct ObjectChange {
     pub changes: Vec<Change>,
     /// Those of them that may not change.
     pub immutable: Vec<FieldPath>,
+    /// It should go, and the operator does not delete it.
+    pub left_behind: bool,
     /// The object as a whole, of one that is there on one side only.
     whole: Option<Node>,
     component: Option<ComponentKind>,
@@ -409,7 +408,10 @@ impl<'a> Comparison<'_, 'a> {
         let refused = [was, is].map(|decided| decided.error.is_some());
         let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
         // What is refused changes nothing: the operator leaves what it made before.
-        let objects = if refused[1] && both[1].is_some() { Vec::new() } else { object_changes(before, after) };
+        let mut objects = if refused[1] && both[1].is_some() { Vec::new() } else { object_changes(before, after) };
+        if (fate, api, self.settings.semantics) == (Fate::Changed, Api::Ome, Semantics::Controller) {
+            leave_behind(&mut objects, after);
+        }
         let moved = |component: Option<ComponentKind>| {
             let has = |action: Action| objects.iter().any(|object| object.action == action && object.runs_pods && object.component == component);
             has(Action::Delete) && has(Action::Create)
@@ -565,6 +567,25 @@ fn accelerators(before: &Decided<'_>, after: &Decided<'_>) -> Vec<(ComponentKind
     pairs.filter(|(_, pair)| pair.from != pair.to).collect()
 }
 
+/// Marks what the shipped OME controller does not delete: it cleans up components that are gone, and nothing of a component
+/// that goes on as another workload, nor what belongs to no component (ome-objects.md 6).
+fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
+    let component = |node: &Node| node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from);
+    let active: BTreeSet<EcoString> = after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
+    for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
+        let own = object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
+        object.left_behind = own.is_none_or(|own| active.contains(&own));
+    }
+}
+
+/// Whether a change of an object replaces pods; none of a kind that has no pods.
+pub(super) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
+    let (api_version, kind) = api_version_and_kind(after);
+    let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
+    let ty = schema::kind(api_version, kind).map(schema::Schema::root);
+    Some(before.is_some_and(|before| tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))))
+}
+
 /// What happens to every object, in the order of kinds and names.
 fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
     type Pairs<'m> = BTreeMap<(ObjectRef, &'m str), [Option<(&'m Node, Option<ComponentKind>)>; 2]>;
@@ -581,8 +602,17 @@ fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
         let (api_version, kind) = api_version_and_kind(node);
         let effect = effects::of(api_version, kind);
         let runs_pods = effect.is_some_and(Effect::runs_pods);
-        let mut change =
-            ObjectChange { id, action: Action::Update, restart: false, changes: Vec::new(), immutable: Vec::new(), whole: None, component, runs_pods };
+        let mut change = ObjectChange {
+            id,
+            action: Action::Update,
+            restart: false,
+            changes: Vec::new(),
+            immutable: Vec::new(),
+            left_behind: false,
+            whole: None,
+            component,
+            runs_pods,
+        };
         if let [Some((old, _)), Some((new, _))] = pair {
             change.changes = tree::changes(old, new, schema::kind(api_version, kind).map(schema::Schema::root));
             if change.changes.is_empty() {

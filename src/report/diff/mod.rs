@@ -148,6 +148,7 @@ fn object(object: &ObjectChange) -> Value {
         "object": object.id.to_string(),
         "action": object.action.as_str(),
         "restart": object.restart,
+        "leftBehind": object.left_behind,
         "changes": object
             .changes
             .iter()

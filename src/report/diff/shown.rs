@@ -250,6 +250,7 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
             format!("must be replaced: {} may not change", fields.join(", "))
         }
         (_, true) => "restarts pods".to_owned(),
+        _ if object.left_behind => "the controller leaves it behind: delete it by hand".to_owned(),
         _ => String::new(),
     };
     let lines: Vec<Line> = object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
