@@ -334,3 +334,18 @@ spec:
         assert_eq!(summary["gpus"], serde_json::json!({ "before": gpus.0, "after": gpus.1 }), "{to}");
     }
 }
+
+/// ome-objects.md 6: a component that goes on as another workload leaves the old one running.
+#[test]
+fn what_the_controller_leaves_behind_is_marked() {
+    let scratch = Scratch::new("behind");
+    let all = format!("{CATALOG}{}", service("team", "a"));
+    scratch.write("old.yaml", &all).write("new.yaml", &all.replace("minReplicas: 1", "minReplicas: 0"));
+    for (semantics, left) in [("documented", false), ("controller", true)] {
+        let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml", "--semantics", semantics]);
+        let objects = found["groups"][0]["objects"].as_array().cloned().unwrap_or_default();
+        let gone: Vec<&Value> = objects.iter().filter(|object| object["action"] == "delete").collect();
+        assert!(exit == Some(2) && !gone.is_empty(), "{semantics}: {found:#}");
+        assert!(gone.iter().all(|object| object["leftBehind"] == left), "{semantics}: {gone:?}");
+    }
+}
