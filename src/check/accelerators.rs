@@ -159,13 +159,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
     }
     for (figure, value) in &own.performance {
-        let dense = match figure {
-            Figure::Fp32 => product.fp32,
-            Figure::Fp16 => product.fp16,
-            Figure::Fp8 => product.fp8,
-            Figure::Int8 => product.int8,
-            Figure::Int4 => 0.0,
-        };
+        let dense = product.figure(*figure);
         let near = |wanted: f64| wanted > 0.0 && (value.value - wanted).abs() <= wanted * 0.02;
         if *figure == Figure::Fp32 && product.vendor == "nvidia" && (near(product.fp16 / 2.0) || near(product.fp16)) {
             let text = format!("fp32 {} is the TF32 figure; fp32 is {}", value.value, product.fp32);

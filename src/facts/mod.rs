@@ -8,6 +8,7 @@ mod products;
 
 pub use products::PRODUCTS;
 
+use crate::api::Figure;
 use crate::quantity::{GIB, Memory};
 
 /// One product, as Kubernetes counts it.
@@ -51,6 +52,17 @@ impl Product {
     /// Memory as it is sold.
     pub fn nominal(&self) -> Memory {
         Memory(self.nominal_gib * GIB)
+    }
+
+    /// A dense figure of computing power; 0 when unknown or not supported.
+    pub fn figure(&self, figure: Figure) -> f64 {
+        match figure {
+            Figure::Fp32 => self.fp32,
+            Figure::Fp16 => self.fp16,
+            Figure::Fp8 => self.fp8,
+            Figure::Int8 => self.int8,
+            Figure::Int4 => 0.0,
+        }
     }
 
     /// Memory that nodes report, or as it is sold.

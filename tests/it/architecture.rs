@@ -38,7 +38,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    ("exchange", &["source", "diag", "yaml", "quantity", "api", "facts", "dialect", "catalog"]),
+    // Of `policy` the semantics: a class is printed in the shape its reader knows.
+    ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (

@@ -138,13 +138,7 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
     note("features", (!features.is_empty()).then(|| features.join(", ").into()), source);
     let mut figures = Vec::new();
     for figure in Figure::ALL {
-        let fact = product.map_or(0.0, |product| match figure {
-            Figure::Fp32 => product.fp32,
-            Figure::Fp16 => product.fp16,
-            Figure::Fp8 => product.fp8,
-            Figure::Int8 => product.int8,
-            Figure::Int4 => 0.0,
-        });
+        let fact = product.map_or(0.0, |product| product.figure(figure));
         let (value, source) = match declared.figure(figure) {
             Some(own) => (own, Evidence::Declared),
             // A class that states figures is taken at its word.

@@ -1,0 +1,491 @@
+//! An AcceleratorClass as an object to print, and what changes between the class on disk and the class wanted.
+//!
+//! In: values for fields of a class, each with why it is believed, and the class that was read, if there is one. Out: the
+//! object as it will be, and the fields in which it differs. What is done about a difference is the caller's to decide.
+
+use crate::api::{Figure, Object};
+use crate::dialect::ome::accelerator::memory;
+use crate::facts::Product;
+use crate::policy::Semantics;
+use crate::quantity::Quantity;
+use crate::source::Span;
+use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule, Segment, Value};
+use ecow::{EcoString, EcoVec, eco_format};
+
+/// The origin of values that are written here.
+pub static PROPOSED: Rule = Rule { id: "proposed", text: "read from nodes, flavors or data sheets", cite: "OEP-0003, S2-082 to S2-107" };
+
+/// Label of classes that are not written by hand; its value is text (S2-084).
+pub const AUTO_DISCOVERED: &str = "ome.io/auto-discovered";
+
+/// Whether a class follows what it was made from; any other is somebody's own and is kept (S2-085).
+pub fn is_auto_discovered(class: &Object) -> bool {
+    class.metadata("labels").and_then(|labels| labels.get(AUTO_DISCOVERED)).and_then(Node::scalar_text).as_deref() == Some("true")
+}
+
+/// What becomes of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// It is not there yet.
+    Create,
+    /// It is there and says something else.
+    Update,
+    /// It is there and says the same.
+    Unchanged,
+    /// Somebody's own: nothing is done.
+    Kept,
+    /// It follows something that is no longer there.
+    Orphan,
+    /// Somebody's own says something else, and a decision is needed.
+    Conflict,
+}
+
+impl Action {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Unchanged => "unchanged",
+            Self::Kept => "kept",
+            Self::Orphan => "orphan",
+            Self::Conflict => "conflict",
+        }
+    }
+
+    /// Whether an object is to be written.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Create | Self::Update)
+    }
+}
+
+/// Why a value is believed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    /// Labels of nodes.
+    Label {
+        /// Their keys.
+        keys: Vec<EcoString>,
+        /// Their distinct values, in order.
+        values: Vec<EcoString>,
+        /// How many nodes have them.
+        nodes: usize,
+    },
+    /// An extended resource that nodes offer.
+    Resource {
+        /// Its name.
+        name: EcoString,
+        /// How many nodes offer it.
+        nodes: usize,
+    },
+    /// What data sheets say of a product.
+    Catalogue(&'static str),
+    /// It follows from another value of the class.
+    Follows(EcoString),
+    /// A place in a file of values.
+    Values(Span),
+    /// A Kueue ResourceFlavor.
+    Flavor(EcoString),
+    /// This tool writes it into every class that it makes.
+    Always,
+}
+
+impl Evidence {
+    /// Whether somebody's file or cluster says it, rather than a table of this tool.
+    pub fn is_observed(&self) -> bool {
+        !matches!(self, Self::Catalogue(_) | Self::Always)
+    }
+}
+
+/// A value for one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// Path from the root of the object, in the spelling of OEP-0003.
+    pub path: FieldPath,
+    /// The value.
+    pub value: Node,
+    /// Why it is believed.
+    pub evidence: Evidence,
+}
+
+/// A field in which two classes differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Path from the root of the object.
+    pub path: FieldPath,
+    /// What is on disk.
+    pub from: Option<Node>,
+    /// What is wanted.
+    pub to: Option<Node>,
+}
+
+/// A class as it should be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// Name.
+    pub name: EcoString,
+    /// Values. Of two for one field the first counts.
+    pub facts: Vec<Fact>,
+}
+
+/// Fields in the order in which they are printed.
+const ORDER: [&[&str]; 11] = [
+    &["metadata", "labels"],
+    &["metadata", "annotations"],
+    &["spec", "vendor"],
+    &["spec", "family"],
+    &["spec", "model"],
+    &["spec", "discovery"],
+    &["spec", "capabilities", "memoryGB"],
+    &["spec", "capabilities", "computeCapability"],
+    &["spec", "capabilities", "memoryBandwidthGBps"],
+    &["spec", "capabilities"],
+    &["spec", "resources"],
+];
+
+/// Ways to say which nodes belong to a class: one that is set replaces the others.
+const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
+
+/// Other spellings of capabilities.
+const ALIASES: [(&str, &str); 2] = [("computeCapability", "minComputeCapability"), ("features", "requiredFeatures")];
+
+const ORIGIN: Origin = Origin::Derived(&PROPOSED);
+
+fn path(keys: &[&str]) -> FieldPath {
+    keys.iter().fold(FieldPath::root(), |path, key| path.field(*key))
+}
+
+fn starts_with(path: &FieldPath, keys: &[&str]) -> bool {
+    path.0.len() >= keys.len() && path.0.iter().zip(keys).all(|(segment, key)| matches!(segment, Segment::Field(name) if name == key))
+}
+
+/// A whole number where the value is one.
+fn number(value: f64) -> Node {
+    #[expect(clippy::cast_possible_truncation, reason = "whole and far below 2^53")]
+    let value = if value.fract() == 0.0 && value.abs() < 1e15 { Value::Int(value as i64) } else { Value::Float(value) };
+    Node::new(value, ORIGIN)
+}
+
+impl Draft {
+    /// A class without any value yet.
+    pub fn new(name: impl Into<EcoString>) -> Self {
+        Self { name: name.into(), facts: Vec::new() }
+    }
+
+    /// The fact of a field.
+    pub fn fact(&self, keys: &[&str]) -> Option<&Fact> {
+        let wanted = path(keys);
+        self.facts.iter().find(|fact| fact.path == wanted)
+    }
+
+    /// States a value, unless the field has one already.
+    pub fn say(&mut self, keys: &[&str], value: Node, evidence: Evidence) {
+        if self.fact(keys).is_none() {
+            self.facts.push(Fact { path: path(keys), value, evidence });
+        }
+    }
+
+    /// States text, unless the field has a value already.
+    pub fn text(&mut self, keys: &[&str], text: impl Into<EcoString>, evidence: Evidence) {
+        self.say(keys, Node::str(text, ORIGIN), evidence);
+    }
+
+    /// States a list of texts, unless the field has a value already.
+    pub fn texts(&mut self, keys: &[&str], texts: &[EcoString], evidence: Evidence) {
+        self.say(keys, Node::list(texts.iter().map(|text| Node::str(text.clone(), ORIGIN)), ORIGIN), evidence);
+    }
+
+    /// States a mapping of texts, unless the field has a value already.
+    pub fn labels(&mut self, keys: &[&str], labels: &[(EcoString, EcoString)], evidence: Evidence) {
+        let entries = labels.iter().map(|(key, value)| Entry { key: key.clone(), key_origin: ORIGIN, node: Node::str(value.clone(), ORIGIN) });
+        self.say(keys, Node::new(Value::Map(entries.collect()), ORIGIN), evidence);
+    }
+
+    /// Marks the class as one that follows what it is made from.
+    pub fn auto_discovered(&mut self) {
+        self.text(&["metadata", "labels", AUTO_DISCOVERED], "true", Evidence::Always);
+    }
+
+    /// Says that pods ask for one of a resource per accelerator.
+    pub fn resource(&mut self, name: &str, evidence: Evidence) {
+        let entry = |key: &str, text: &str| Entry { key: key.into(), key_origin: ORIGIN, node: Node::str(text, ORIGIN) };
+        let one = Node::new(Value::Map([entry("name", name), entry("quantity", "1")].into_iter().collect()), ORIGIN);
+        self.say(&["spec", "resources"], Node::list([one], ORIGIN), evidence);
+    }
+
+    /// What it is, by data sheets: vendor, family, model. Fields that have a value keep it.
+    pub fn identity(&mut self, product: &'static Product) {
+        for (field, text) in [("vendor", product.vendor), ("family", product.family), ("model", product.model)] {
+            self.text(&["spec", field], text, Evidence::Catalogue(product.id));
+        }
+    }
+
+    /// What the whole device can do, by data sheets: memory, version, bandwidth, features, performance. Fields that have a
+    /// value keep it.
+    pub fn datasheet(&mut self, product: &'static Product) {
+        let sheet = || Evidence::Catalogue(product.id);
+        self.text(&["spec", "capabilities", "memoryGB"], eco_format!("{}", product.nominal()), sheet());
+        if !product.compute_capability.is_empty() {
+            self.text(&["spec", "capabilities", "computeCapability"], product.compute_capability, sheet());
+        }
+        if product.bandwidth > 0.0 {
+            self.text(&["spec", "capabilities", "memoryBandwidthGBps"], eco_format!("{}", product.bandwidth), sheet());
+        }
+        if !product.features.is_empty() {
+            let features: Vec<EcoString> = product.features.iter().map(|feature| EcoString::from(*feature)).collect();
+            self.texts(&["spec", "capabilities", "features"], &features, sheet());
+        }
+        for figure in Figure::ALL {
+            let value = product.figure(figure);
+            if value > 0.0 {
+                self.say(&["spec", "capabilities", "performance", figure.proposed_key()], number(value), sheet());
+            }
+        }
+    }
+
+    /// The class as a new object.
+    pub fn object(&self, semantics: Semantics) -> Node {
+        let mut object = Node::map(ORIGIN);
+        let mut facts: Vec<&Fact> = self.facts.iter().collect();
+        facts.sort_by_key(|fact| ORDER.iter().position(|keys| starts_with(&fact.path, keys)).unwrap_or(ORDER.len()));
+        object.set(&path(&["apiVersion"]).0, Some(Node::str("ome.io/v1beta1", ORIGIN)));
+        object.set(&path(&["kind"]).0, Some(Node::str("AcceleratorClass", ORIGIN)));
+        object.set(&path(&["metadata", "name"]).0, Some(Node::str(self.name.clone(), ORIGIN)));
+        // Both are required, also when nothing is known.
+        for key in ["discovery", "capabilities"] {
+            if !facts.iter().any(|fact| starts_with(&fact.path, &["spec", key])) {
+                object.set(&path(&["spec", key]).0, Some(Node::map(ORIGIN)));
+            }
+        }
+        for fact in facts {
+            object.set(&fact.path.0, Some(fact.value.clone()));
+        }
+        if semantics == Semantics::Controller { shipped(&object) } else { object }
+    }
+
+    /// The class on disk with every value of this one; what this one does not mention stays.
+    pub fn over(&self, written: &Node, semantics: Semantics) -> Node {
+        let mut object = written.clone();
+        // Status is not what is applied.
+        object.set(&path(&["status"]).0, None);
+        if self.facts.iter().any(|fact| starts_with(&fact.path, &["spec", "discovery"])) {
+            object.set(&path(&["spec", "nodeSelector"]).0, None);
+            for key in MATCHERS {
+                object.set(&path(&["spec", "discovery", key]).0, None);
+            }
+        }
+        for fact in &self.facts {
+            if starts_with(&fact.path, &["spec", "resources"]) {
+                let merged = resources(written.at(&["spec", "resources"]), &fact.value);
+                object.set(&fact.path.0, Some(merged));
+                continue;
+            }
+            if let Some(other) = spelt_otherwise(&object, &fact.path) {
+                object.set(&other.0, None);
+            }
+            object.set(&fact.path.0, Some(fact.value.clone()));
+        }
+        if semantics == Semantics::Controller { shipped(&object) } else { object }
+    }
+
+    /// The values of this class that the one on disk does not have, or has otherwise.
+    pub fn changes(&self, written: &Node) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for fact in &self.facts {
+            let from = value_at(written, &fact.path);
+            if !from.is_some_and(|from| same(&fact.path, from, &fact.value)) {
+                changes.push(Change { path: fact.path.clone(), from: from.cloned(), to: Some(fact.value.clone()) });
+            }
+        }
+        // A way of matching that is left over would let in other nodes.
+        let matched = self.facts.iter().filter(|fact| starts_with(&fact.path, &["spec", "discovery"])).collect::<Vec<_>>();
+        for key in MATCHERS {
+            let own = path(&["spec", "discovery", key]);
+            if !matched.is_empty()
+                && !matched.iter().any(|fact| fact.path == own)
+                && let Some(from) = written.at(&["spec", "discovery", key]).filter(|from| !from.is_empty())
+            {
+                changes.push(Change { path: own, from: Some(from.clone()), to: None });
+            }
+        }
+        changes
+    }
+}
+
+/// The value of a field in any of its spellings.
+fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Node> {
+    let found = |path: &FieldPath| object.select(path).into_iter().next().filter(|node| !node.is_null());
+    found(path).or_else(|| found(&spelt_otherwise(object, path)?))
+}
+
+/// The path of a field that the object spells otherwise: an alias, the shipped key of a figure, the selector beside
+/// `discovery`.
+fn spelt_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
+    let (Segment::Field(last), parent) = path.0.split_last()? else { return None };
+    let beside = |key: &str| FieldPath(parent.to_vec()).field(key);
+    if starts_with(path, &["spec", "capabilities", "performance"]) {
+        let performance = object.at(&["spec", "capabilities", "performance"])?;
+        return performance.entries().find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last)).map(|entry| beside(&entry.key));
+    }
+    if starts_with(path, &["spec", "discovery", "nodeSelector"]) {
+        return object.at(&["spec", "nodeSelector"]).map(|_| self::path(&["spec", "nodeSelector"]));
+    }
+    let (_, alias) = ALIASES.iter().find(|(field, _)| starts_with(path, &["spec", "capabilities", field]))?;
+    object.at(&["spec", "capabilities", alias]).map(|_| beside(alias))
+}
+
+/// Whether two values of a field mean the same.
+fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
+    let amounts = || Some((Quantity::parse_field(&a.scalar_text()?).ok()?, Quantity::parse_field(&b.scalar_text()?).ok()?));
+    if a == b {
+        return true;
+    }
+    if starts_with(path, &["spec", "capabilities", "memoryGB"]) {
+        let size = |node: &Node| memory(&node.scalar_text()?, Semantics::Documented);
+        return size(a).is_some() && size(a) == size(b);
+    }
+    if starts_with(path, &["spec", "capabilities", "features"]) {
+        let set = |node: &Node| node.items().iter().filter_map(Node::scalar_text).map(|text| text.to_lowercase()).collect::<std::collections::BTreeSet<_>>();
+        return set(a) == set(b);
+    }
+    if starts_with(path, &["spec", "resources"]) {
+        return resources(Some(a), b) == *a;
+    }
+    if starts_with(path, &["spec", "capabilities"]) {
+        return amounts().map_or_else(|| a.scalar_text().is_some() && a.scalar_text() == b.scalar_text(), |(a, b)| a == b);
+    }
+    if starts_with(path, &["spec", "vendor"]) || starts_with(path, &["spec", "family"]) || starts_with(path, &["spec", "model"]) {
+        return matches!((a.as_str(), b.as_str()), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b));
+    }
+    false
+}
+
+/// The resources on disk with those wanted: a name that is there gets the quantity wanted, the others stay.
+fn resources(written: Option<&Node>, wanted: &Node) -> Node {
+    let mut list: EcoVec<Node> = written.map(Node::items).unwrap_or_default().iter().cloned().collect();
+    for one in wanted.items() {
+        let name = one.get("name").and_then(Node::as_str);
+        let amount = |node: &Node| node.get("quantity").map_or_else(|| Some("1".into()), Node::scalar_text).and_then(|text| Quantity::parse_field(&text).ok());
+        match list.iter().position(|own| own.get("name").and_then(Node::as_str) == name) {
+            None => list.push(one.clone()),
+            Some(index) if amount(&list[index]) == amount(one) => {}
+            Some(index) => {
+                if let (Some(map), Some(quantity)) = (list.make_mut()[index].as_map_mut(), one.get("quantity")) {
+                    map.insert("quantity", quantity.clone());
+                }
+            }
+        }
+    }
+    Node::new(Value::List(list), written.map_or(ORIGIN, |written| written.origin))
+}
+
+/// An object in the shape of the shipped CRD: terms are an affinity, figures are whole numbers, there is none for fp8
+/// (accelerators.md 1.1).
+fn shipped(object: &Node) -> Node {
+    let mut out = object.clone();
+    if let Some(terms) = object.at(&["spec", "discovery", "nodeSelectorTerms"]) {
+        out.set(&path(&["spec", "discovery", "nodeSelectorTerms"]).0, None);
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        out.set(&path(&["spec", "discovery", "affinity", "nodeAffinity", required, "nodeSelectorTerms"]).0, Some(terms.clone()));
+    }
+    if let Some(performance) = object.at(&["spec", "capabilities", "performance"]) {
+        let mut figures = Map::new();
+        for entry in performance.entries() {
+            let figure = Figure::ALL.into_iter().find(|figure| entry.key.eq_ignore_ascii_case(figure.shipped_key()));
+            let value = entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok());
+            match (figure, value) {
+                (Some(Figure::Fp8), _) => {}
+                (Some(figure), Some(value)) => figures.insert(figure.shipped_key(), number(value.round())),
+                _ => figures.insert_entry(entry.clone()),
+            }
+        }
+        let figures = (!figures.is_empty()).then(|| Node::new(Value::Map(figures), performance.origin));
+        out.set(&path(&["spec", "capabilities", "performance"]).0, figures);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts;
+    use serde_json::json;
+
+    fn h100() -> Draft {
+        let mut draft = Draft::new("gpu-h100");
+        let product = facts::by_id("nvidia-h100-80gb").expect("a known product");
+        draft.auto_discovered();
+        draft.identity(product);
+        draft.labels(
+            &["spec", "discovery", "nodeSelector"],
+            &[("nvidia.com/gpu.product".into(), product.labels[0].into())],
+            Evidence::Flavor("gpu-h100".into()),
+        );
+        draft.datasheet(product);
+        draft.resource(product.resource, Evidence::Catalogue(product.id));
+        draft
+    }
+
+    #[test]
+    fn a_class_is_printed_in_the_order_of_the_api() {
+        let object = h100().object(Semantics::Documented);
+        let keys: Vec<&str> = object.at(&["spec"]).expect("a spec").entries().map(|entry| entry.key.as_str()).collect();
+        assert_eq!(keys, ["vendor", "family", "model", "discovery", "capabilities", "resources"]);
+        assert_eq!(object.at(&["spec", "capabilities", "performance", "fp8TFLOPS"]).map(Node::to_json), Some(json!(1979)));
+        // S2-084: the label is text.
+        assert_eq!(object.at(&["metadata", "labels", AUTO_DISCOVERED]).map(Node::to_json), Some(json!("true")));
+    }
+
+    #[test]
+    fn the_shipped_shape_has_its_own_keys() {
+        let object = h100().object(Semantics::Controller);
+        assert_eq!(
+            object.at(&["spec", "capabilities", "performance"]).map(Node::to_json),
+            Some(json!({"fp32Tflops": 67, "fp16Tflops": 989, "int8Tops": 1979}))
+        );
+    }
+
+    #[test]
+    fn spellings_of_one_value_are_no_change() {
+        let written = Node::from_json(
+            &json!({
+                "metadata": {"labels": {AUTO_DISCOVERED: "true"}},
+                "spec": {
+                    "vendor": "NVIDIA", "family": "hopper", "model": "H100",
+                    "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+                    "capabilities": {
+                        "memoryGB": 80, "minComputeCapability": "9.0", "memoryBandwidthGBps": 3350,
+                        "features": ["fp8", "MIG", "nvlink", "tensor-cores", "transformer-engine"],
+                        "performance": {"fp32Tflops": 67, "fp16Tflops": 989, "fp8Tflops": "1979", "int8Tops": 1979},
+                    },
+                    "resources": [{"name": "nvidia.com/mig-1g.10gb", "quantity": "7", "divisible": true}, {"name": "nvidia.com/gpu"}],
+                },
+            }),
+            ORIGIN,
+        );
+        assert_eq!(h100().changes(&written), []);
+    }
+
+    #[test]
+    fn what_differs_is_replaced_and_the_rest_stays() {
+        let written = Node::from_json(
+            &json!({"spec": {
+                "discovery": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}], "pciVendorID": "10de"},
+                "capabilities": {"memoryGB": "40Gi", "clockSpeedMHz": 1980},
+                "cost": {"perHour": "5.12"},
+            }}),
+            ORIGIN,
+        );
+        let draft = h100();
+        let changed: Vec<String> = draft.changes(&written).iter().filter(|change| change.from.is_some()).map(|change| change.path.to_string()).collect();
+        assert_eq!(changed, ["spec.capabilities.memoryGB", "spec.discovery.nodeSelectorTerms"]);
+        let object = draft.over(&written, Semantics::Documented);
+        assert_eq!(object.at(&["spec", "cost", "perHour"]).and_then(Node::as_str), Some("5.12"));
+        assert_eq!(object.at(&["spec", "capabilities", "clockSpeedMHz"]).map(Node::to_json), Some(json!(1980)));
+        assert_eq!(
+            object.at(&["spec", "discovery"]).map(|node| node.entries().map(|entry| entry.key.to_string()).collect::<Vec<_>>()),
+            Some(vec!["pciVendorID".to_owned(), "nodeSelector".to_owned()])
+        );
+        assert_eq!(draft.changes(&object), [], "what was laid over differs no more");
+    }
+}
