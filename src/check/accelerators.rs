@@ -4,14 +4,13 @@ use super::{View, about};
 use crate::api::{AcceleratorClass, Field, Figure, Object, Service};
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts;
+use crate::machines::class_product;
 use crate::policy::Semantics;
 use crate::quantity::glob;
-use crate::resolve::{class_product, condition};
+use crate::resolve::condition;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// Vendors by PCI id.
-const PCI_VENDORS: [(&str, &str); 6] = [("10de", "nvidia"), ("1002", "amd"), ("8086", "intel"), ("1da3", "intel"), ("1ae0", "google"), ("1d0f", "aws")];
 /// Capabilities of the two shapes.
 const CAPABILITIES: [&str; 10] = [
     "memoryGB",
@@ -65,7 +64,7 @@ pub(super) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             ));
         }
         if let (Some(id), Some(vendor)) = (&own.pci_vendor, &class.vendor)
-            && let Some((_, owner)) = PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
+            && let Some((_, owner)) = facts::PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
             && !vendor.value.eq_ignore_ascii_case(owner)
         {
             found.push(place(
@@ -142,7 +141,7 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     }
     let Some(product) = class_product(class) else { return };
     let own = &class.capabilities;
-    let dies = product.id == "amd-mi250x";
+    let dies = product.dies() > 1;
     if let Some(memory) = &own.memory {
         if dies && memory.value > product.nominal() {
             let text = format!("one {} is one of the two dies of a board, with {} GiB", product.resource, product.nominal_gib);

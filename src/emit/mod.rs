@@ -8,6 +8,7 @@ mod directory;
 mod disk;
 mod file;
 pub mod fix;
+mod flat;
 mod json;
 mod manifest;
 mod path;
@@ -16,6 +17,7 @@ pub mod stream;
 pub use comment::{Voice, comment};
 pub use directory::{Check, Difference, Directory, Prune, State};
 pub use file::replace;
+pub use flat::{Flat, Placed};
 pub use path::path_of;
 
 use std::path::{Path, PathBuf};

@@ -22,7 +22,7 @@ pub fn path_of(object: &Node, namespace: &str, service: &str, grouped: bool) -> 
 }
 
 /// Whether a text can be one part of a path on every system.
-fn is_plain(part: &str) -> bool {
+pub(super) fn is_plain(part: &str) -> bool {
     !part.is_empty() && part.len() <= 253 && !part.starts_with('.') && !part.chars().any(|c| c.is_control() || matches!(c, '/' | '\\' | ':'))
 }
 

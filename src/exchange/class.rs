@@ -86,6 +86,8 @@ pub enum Evidence {
     Values(Span),
     /// A Kueue ResourceFlavor.
     Flavor(EcoString),
+    /// Of a list: each element with its own.
+    Each(Vec<(EcoString, Evidence)>),
     /// This tool writes it into every class that it makes.
     Always,
 }
@@ -93,7 +95,11 @@ pub enum Evidence {
 impl Evidence {
     /// Whether somebody's file or cluster says it, rather than a table of this tool.
     pub fn is_observed(&self) -> bool {
-        !matches!(self, Self::Catalogue(_) | Self::Always)
+        match self {
+            Self::Label { .. } | Self::Resource { .. } | Self::Values(_) | Self::Flavor(_) => true,
+            Self::Each(all) => all.iter().any(|(_, evidence)| evidence.is_observed()),
+            Self::Catalogue(_) | Self::Follows(_) | Self::Always => false,
+        }
     }
 }
 
@@ -238,9 +244,14 @@ impl Draft {
         for figure in Figure::ALL {
             let value = product.figure(figure);
             if value > 0.0 {
-                self.say(&["spec", "capabilities", "performance", figure.proposed_key()], number(value), sheet());
+                self.figure(figure, value, sheet());
             }
         }
+    }
+
+    /// States a figure of computing power, unless it has a value already.
+    pub fn figure(&mut self, figure: Figure, value: f64, evidence: Evidence) {
+        self.say(&["spec", "capabilities", "performance", figure.proposed_key()], number(value), evidence);
     }
 
     /// The class as a new object.

@@ -4,4 +4,5 @@
 //! of text. This room reads no file, writes none, and prints nothing.
 
 pub mod class;
+pub mod discover;
 pub mod import;

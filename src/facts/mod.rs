@@ -4,8 +4,10 @@
 //! facts. The classes under `accelerator-classes/` hold the same figures; a test compares the two. Figures are of one
 //! schedulable device and dense; prices are no facts.
 
+mod instances;
 mod products;
 
+pub use instances::by_instance;
 pub use products::PRODUCTS;
 
 use crate::api::Figure;
@@ -65,6 +67,17 @@ impl Product {
         }
     }
 
+    /// Devices that Kubernetes counts on one board.
+    pub fn dies(&self) -> u64 {
+        if self.id == "amd-mi250x" { 2 } else { 1 }
+    }
+
+    /// Values of product labels that today's tools write, without older spellings.
+    pub fn current_labels(&self) -> impl Iterator<Item = &'static str> {
+        let nvidia = self.vendor == "nvidia";
+        self.labels.iter().copied().filter(move |label| !nvidia || label.starts_with("NVIDIA-") || label.starts_with("Tesla-"))
+    }
+
     /// Memory that nodes report, or as it is sold.
     pub fn measured(&self) -> Memory {
         if self.measured_mib == 0 { self.nominal() } else { Memory(self.measured_mib << 20) }
@@ -86,6 +99,16 @@ pub const PRODUCT_LABELS: [&str; 7] = [
 pub fn by_label(value: &str) -> Option<&'static Product> {
     let plain = value.strip_suffix("-SHARED").unwrap_or(value);
     PRODUCTS.iter().find(|product| product.labels.iter().any(|label| same_label(label, plain)))
+}
+
+/// How a product is built, as people name it: `SXM5`, `PCIE`, `NVL`. Most labels say it; of the others data sheets do.
+pub fn form_of(label: &str) -> Option<&str> {
+    const UNSAID: [(&str, &str); 4] = [("NVIDIA-H100-80GB-HBM3", "SXM5"), ("NVIDIA-H200", "SXM5"), ("NVIDIA-H20", "SXM5"), ("NVIDIA-B200", "SXM6")];
+    let form = |word: &&str| {
+        let word = word.to_ascii_uppercase();
+        matches!(word.as_str(), "PCIE" | "NVL" | "OAM") || word.strip_prefix("SXM").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    label.split(['-', '_']).find(form).or_else(|| UNSAID.iter().find(|(known, _)| *known == label).map(|(_, form)| *form))
 }
 
 /// Older drivers leave the vendor out and NVML changed its spelling of white space.
@@ -112,6 +135,24 @@ pub fn is_accelerator(resource: &str) -> bool {
         ("huawei.com", device) => device.starts_with("Ascend"),
         _ => false,
     }
+}
+
+/// Vendors by PCI id.
+pub const PCI_VENDORS: [(&str, &str); 6] = [("10de", "nvidia"), ("1002", "amd"), ("8086", "intel"), ("1da3", "intel"), ("1ae0", "google"), ("1d0f", "aws")];
+
+/// The vendor of an extended resource or of a label: who owns its domain, by the name that classes use.
+pub fn vendor_of(key: &str) -> &str {
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
+    match domain.rsplit('.').nth(1).unwrap_or(domain) {
+        "habana" => "intel",
+        "amazon" => "aws",
+        owner => owner,
+    }
+}
+
+/// Products of a vendor by their short model name.
+pub fn by_model<'a>(vendor: &'a str, model: &'a str) -> impl Iterator<Item = &'static Product> + 'a {
+    PRODUCTS.iter().filter(move |product| product.vendor.eq_ignore_ascii_case(vendor) && product.model.eq_ignore_ascii_case(model))
 }
 
 /// The product of a PCI device id.
@@ -156,6 +197,22 @@ mod tests {
             assert_eq!(by_label(label).map(|product| product.id), Some(id), "{label}");
         }
         assert!(by_label("FOO-1").is_none());
+    }
+
+    #[test]
+    fn forms_are_told_from_labels_and_sheets() {
+        for (label, form) in [
+            ("NVIDIA-A100-SXM4-40GB", Some("SXM4")),
+            ("NVIDIA-A100-80GB-PCIe", Some("PCIe")),
+            ("NVIDIA-H100-80GB-HBM3", Some("SXM5")),
+            ("NVIDIA-H100-NVL", Some("NVL")),
+            ("Tesla-T4", None),
+        ] {
+            assert_eq!(form_of(label), form, "{label}");
+        }
+        for (key, vendor) in [("nvidia.com/gpu", "nvidia"), ("gpu.intel.com/i915", "intel"), ("habana.ai/gaudi", "intel"), ("aws.amazon.com/neuron", "aws")] {
+            assert_eq!(vendor_of(key), vendor, "{key}");
+        }
     }
 
     #[test]

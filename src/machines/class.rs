@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::terms::{affinity_matches, selector_mismatch, terms_match};
 use crate::api::AcceleratorClass;
+use crate::facts::{self, Product};
 use crate::yaml::Node;
 
 /// Whether a machine belongs to a class: its selector or any of its terms (S2-070); its affinity beside the selector, as
@@ -43,4 +44,23 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
 /// The machines of a class, in order.
 pub fn matching<'m>(class: &AcceleratorClass, machines: &'m [Machine]) -> Vec<&'m Machine> {
     machines.iter().filter(|machine| class_matches(class, machine)).collect()
+}
+
+/// The product that the selector or the terms of a class name.
+pub fn class_product(class: &AcceleratorClass) -> Option<&'static Product> {
+    let selector = class.discovery.node_selector.iter().flat_map(Node::entries);
+    let selected = selector.filter(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str())).find_map(|entry| facts::by_label(entry.node.as_str()?));
+    let terms = class.discovery.terms.iter().chain(
+        class
+            .discovery
+            .affinity
+            .iter()
+            .filter_map(|affinity| affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])),
+    );
+    let expressions = terms.flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+    let mut values = expressions
+        .filter(|expression| expression.get("key").and_then(Node::as_str).is_some_and(|key| facts::PRODUCT_LABELS.contains(&key)))
+        .filter_map(|expression| expression.get("values"))
+        .flat_map(Node::items);
+    selected.or_else(|| values.find_map(|value| facts::by_label(value.as_str()?)))
 }

@@ -8,6 +8,7 @@
 
 use super::machine::Machine;
 use super::terms::{affinity_matches, selector_mismatch};
+use crate::api::Object;
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -104,6 +105,20 @@ impl Shape {
             |wanted: &dyn Fn(&str) -> bool| self.amounts.iter().filter(|(name, _)| wanted(name)).fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount));
         (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
     }
+
+    /// Whole units of a resource that it asks for.
+    pub fn amount(&self, resource: &str) -> i64 {
+        self.amounts.get(resource).map_or(0, |milli| milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) > 0))
+    }
+}
+
+/// What pods that run already ask for, by machine; finished ones ask for nothing.
+pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoString, Shape)> {
+    let unfinished = objects.into_iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
+        let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
+        !matches!(phase, Some("Succeeded" | "Failed"))
+    });
+    unfinished.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect()
 }
 
 /// What a machine has left.

@@ -4,11 +4,13 @@
 
 mod class;
 mod fit;
+mod labels;
 mod machine;
 mod terms;
 
-pub use class::{class_matches, matching};
-pub use fit::{Blocked, Fit, Inventory, Shape, is_known};
+pub use class::{class_matches, class_product, matching};
+pub use fit::{Blocked, Fit, Inventory, Shape, is_known, running};
+pub use labels::{labelled_compute, labelled_memory, memory_of_label};
 pub use machine::{Machine, Taint};
 pub(crate) use terms::without_keys_of;
 pub use terms::{affinity_matches, kubernetes_terms, selector_mismatch, terms_match};

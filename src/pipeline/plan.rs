@@ -5,7 +5,7 @@ use crate::catalog::{Catalog, Views};
 use crate::compose;
 use crate::decision::{AcceleratorDecision, DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{Fit, Inventory, Shape};
+use crate::machines::{self, Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
 use crate::resolve::Selector;
 use crate::yaml::Node;
@@ -124,15 +124,6 @@ struct Outcome<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Pods that run already, by the name of their node.
-pub(super) fn running(catalog: &Catalog) -> Vec<(EcoString, Shape)> {
-    let pods = catalog.others().iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
-        let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
-        !matches!(phase, Some("Succeeded" | "Failed"))
-    });
-    pods.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect()
-}
-
 impl<'a> Planner<'a> {
     /// A planner over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: Semantics) -> Self {
@@ -143,7 +134,7 @@ impl<'a> Planner<'a> {
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })
             .collect();
-        let inventory = Inventory::new(catalog.machines(), &running(catalog));
+        let inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
         Self { catalog, semantics, selectors, inventory, fits: Mutex::default() }
     }
 

@@ -3,7 +3,7 @@
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{Inventory, Shape};
+use crate::machines::{self, Inventory, Shape};
 use crate::policy::{GangResources, GangRule, KthenaPolicy};
 use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
 use crate::yaml::{Map, Node};
@@ -43,7 +43,7 @@ impl PlannedServing<'_> {
 
 /// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.
 pub fn plan_servings<'a>(catalog: &Catalog, servings: &[&'a ModelServing], policy: &KthenaPolicy) -> Vec<PlannedServing<'a>> {
-    let mut inventory = Inventory::new(catalog.machines(), &super::plan::running(catalog));
+    let mut inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
     let small = servings.iter().filter(|serving| serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
 }

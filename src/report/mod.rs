@@ -7,6 +7,7 @@ pub mod accelerator;
 pub mod catalog;
 pub mod code;
 pub mod diff;
+pub mod discover;
 pub mod endpoints;
 pub mod explain;
 pub mod findings;

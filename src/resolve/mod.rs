@@ -13,7 +13,6 @@ mod model;
 mod runtime;
 
 pub use accelerator::condition::{self, tokens};
-pub(crate) use accelerator::known::product_of as class_product;
 pub use runtime::{Request, Trace};
 
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};

@@ -35,7 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
     ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
-    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
+    // Of `machines` which product a class names.
+    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
     // Of `policy` the semantics: a class is printed in the shape its reader knows.

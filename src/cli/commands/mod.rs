@@ -5,6 +5,7 @@ pub(crate) mod code;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
+pub(crate) mod discover;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Matrix(matrix::Args),
     /// Check the input: syntax, schema, references, the catalog as a whole.
     Validate(validate::Args),
+    /// Make accelerator classes of nodes, and say what changes.
+    Discover(discover::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(catalog::Args),
     /// Rewrite deprecated forms.
@@ -72,6 +75,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Rollout(args)) => rollout::run(&args, io),
+        Some(Command::Discover(args)) => discover::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),

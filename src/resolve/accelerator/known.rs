@@ -4,11 +4,10 @@
 use crate::api::{AcceleratorClass, Figure};
 use crate::catalog::Catalog;
 use crate::decision::{Evidence, KnownCapability};
-use crate::facts::{self, Product};
+use crate::facts;
 use crate::machines::{self, Machine};
 use crate::policy::Semantics;
 use crate::quantity::Memory;
-use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 
 /// A class with everything known of it.
@@ -50,58 +49,17 @@ impl Known<'_> {
     }
 }
 
-/// The product that the selector or the terms of a class name.
-pub(crate) fn product_of(class: &AcceleratorClass) -> Option<&'static Product> {
-    let selector = class.discovery.node_selector.iter().flat_map(Node::entries);
-    let selected = selector.filter(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str())).find_map(|entry| facts::by_label(entry.node.as_str()?));
-    let terms = class.discovery.terms.iter().chain(
-        class
-            .discovery
-            .affinity
-            .iter()
-            .filter_map(|affinity| affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])),
-    );
-    let expressions = terms.flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
-    let mut values = expressions
-        .filter(|expression| expression.get("key").and_then(Node::as_str).is_some_and(|key| facts::PRODUCT_LABELS.contains(&key)))
-        .filter_map(|expression| expression.get("values"))
-        .flat_map(Node::items);
-    selected.or_else(|| values.find_map(|value| facts::by_label(value.as_str()?)))
-}
-
 /// Everything known of every class, by name.
 pub(in crate::resolve) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
     catalog.classes(Semantics::Documented).map(|class| known(class, catalog.machines())).collect()
 }
 
-/// Memory of one accelerator as a node's labels say it.
-pub(crate) fn labelled_memory(machine: &Machine) -> Option<Memory> {
-    if let Some(label) = machine.label("nvidia.com/gpu.memory").or_else(|| machine.label("karpenter.k8s.aws/instance-gpu-memory")) {
-        // A bare number is MiB; hand-written labels carry a unit.
-        return match label.parse::<u64>() {
-            Ok(mib) => Some(Memory(mib.checked_mul(1 << 20)?)),
-            Err(_) => Memory::parse(label).ok(),
-        };
-    }
-    let vram = machine.label("amd.com/gpu.vram")?;
-    let gib = vram.trim_end_matches(['G', 'g', 'i', 'B', 'b']).parse::<u64>().ok()?;
-    Memory::from_gib(gib)
-}
-
-/// Compute capability as a node's labels say it.
-pub(crate) fn labelled_compute(machine: &Machine) -> Option<EcoString> {
-    match (machine.label("nvidia.com/gpu.compute.major"), machine.label("nvidia.com/gpu.compute.minor")) {
-        (Some(major), Some(minor)) => Some(eco_format!("{major}.{minor}")),
-        _ => machine.label("nvidia.com/gpu.compute").map(EcoString::from),
-    }
-}
-
 fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> {
     let declared = &class.capabilities;
-    let product = product_of(class);
+    let product = machines::class_product(class);
     let nodes = (!machines.is_empty()).then(|| machines::matching(class, machines));
     let own_nodes = || nodes.iter().flatten();
-    let labelled = own_nodes().filter_map(|machine| labelled_memory(machine)).min();
+    let labelled = own_nodes().filter_map(|machine| machines::labelled_memory(machine)).min();
     let mut evidence = Vec::new();
     let mut note = |name: &'static str, value: Option<EcoString>, source: Evidence| {
         evidence.push(KnownCapability { name, value, evidence: source });
@@ -117,7 +75,7 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
     };
     note("memoryGB", memory.as_ref().map(|(_, text, _)| text.clone()), memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source));
     let by_fact = product.map(|product| EcoString::from(product.compute_capability)).filter(|text| !text.is_empty());
-    let by_node = || own_nodes().find_map(|machine| labelled_compute(machine));
+    let by_node = || own_nodes().find_map(|machine| machines::labelled_compute(machine));
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
         (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
         (None, Some(fact)) => (Some(fact), Evidence::Catalogue),

@@ -1,0 +1,252 @@
+//! `ome discover`: what nodes say of accelerator classes.
+
+use crate::cli::args::InputArgs;
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::emit::{self, Flat, Placed, stream};
+use crate::exchange::class::Action;
+use crate::exchange::discover::{self, Discovered, Options, Proposal};
+use crate::report::discover as view;
+use crate::report::table::Style;
+use crate::source::{SourceKind, Span};
+use crate::yaml::{self, Limits, Node};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value.
+///
+/// Reads Nodes, classes that are there already and Pods; prints one class per product, named after its label. A class with
+/// the label `ome.io/auto-discovered: "true"` follows the nodes, any other is kept. Built-in classes take no part.
+/// Memory labels count MiB (81559); it is written as sold (80Gi) unless `--measured` is given. Prices are not known.
+///
+/// Examples:
+///   kubectl get nodes -o yaml | ome discover -f -
+///   ome discover -f nodes.yaml -f classes/ -o yaml
+///   ome discover -f nodes.yaml -o dir=classes --update
+///   ome discover -f nodes.yaml -f pods.yaml --status -o json
+///   ome discover --from-values values.yaml -o yaml
+///
+/// Exit codes: 0 done, 1 the input is invalid or a file could not be written.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in
+    /// PATH are read, too.
+    #[arg(short, long, default_value = "table", value_name = "FORMAT")]
+    output: Output,
+    /// Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments
+    /// within it do not.
+    #[arg(long)]
+    update: bool,
+    /// Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`).
+    #[arg(long)]
+    measured: bool,
+    /// Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB).
+    #[arg(long)]
+    nominal_memory: bool,
+    /// With `-o json`: nodes and devices of each class, all and free after the Pods that were read.
+    #[arg(long)]
+    status: bool,
+    /// Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is
+    /// read unless `-f` names more.
+    #[arg(long, value_name = "FILE")]
+    from_values: Option<PathBuf>,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Where classes go.
+#[derive(Clone, Debug)]
+enum Output {
+    Table,
+    Json,
+    Yaml,
+    Directory(PathBuf),
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "table" => Ok(Self::Table),
+            None if text == "json" => Ok(Self::Json),
+            None if text == "yaml" => Ok(Self::Yaml),
+            Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
+            _ => Err("accepted are table, yaml, json and dir=PATH".into()),
+        }
+    }
+}
+
+/// Discovers, and prints or writes.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    if args.update && !matches!(args.output, Output::Directory(_)) {
+        return Err(Failure::Usage("`--update` rewrites files: say which with `-o dir=PATH`".into()));
+    }
+    let mut session = Session::open(&input(args), None)?;
+    let options = Options { measured: args.measured, nominal_memory: args.nominal_memory, semantics: session.semantics };
+    let checked = match &args.from_values {
+        None => discover::discover(&session.world.catalog, &session.world.sources, options),
+        Some(file) => {
+            let values = values(file, &mut session);
+            match &values {
+                Some(values) => discover::from_values(values, &session.world.catalog, &session.world.sources, options),
+                None => crate::diag::Checked::clean(Discovered::default()),
+            }
+        }
+    };
+    let discovered = checked.value;
+    let mut failed = false;
+    match &args.output {
+        Output::Json => {}
+        Output::Table => {
+            let style = Style { color: io.out_color(), width: io.width() };
+            io.print(&view::table(&discovered, session.world.catalog.machines().len(), &session.world.sources, style))?;
+        }
+        Output::Yaml => {
+            let mut out = String::new();
+            let mut stream = stream::Stream::new(stream::Format::Yaml);
+            for class in discovered.classes.iter().filter(|class| class.action.writes()) {
+                stream.push_text(&mut out, &text(class, &session));
+            }
+            stream.end(&mut out);
+            io.print(&out)?;
+        }
+        Output::Directory(path) => {
+            let mut writer = Writer { flat: Flat::new(path), update: args.update, session: &session, failed: false };
+            for class in &discovered.classes {
+                let line = writer.write(class)?;
+                io.print(&line)?;
+            }
+            failed = writer.failed;
+        }
+    }
+    let found = session.settle(checked.diagnostics);
+    if matches!(args.output, Output::Json) {
+        io.print_json(&view::json(&discovered, args.status, &found, &session.world.sources))?;
+    } else {
+        session.say(&found, io);
+    }
+    Ok(session.outcome(&found, failed))
+}
+
+/// What is read: the values file is one of the files, and so are classes that were written before.
+fn input(args: &Args) -> InputArgs {
+    let mut input = args.input.clone();
+    if let Output::Directory(path) = &args.output
+        && path.is_dir()
+    {
+        if input.files.is_empty() && args.from_values.is_none() {
+            input.files.push(".".into());
+        }
+        input.files.push(path.clone());
+    }
+    input.files.extend(args.from_values.iter().cloned());
+    input
+}
+
+/// The tree of the values; that they are no object of Kubernetes is as it should be.
+fn values(file: &Path, session: &mut Session) -> Option<Node> {
+    let name = if file == Path::new("-") { "<stdin>".into() } else { file.to_string_lossy() };
+    let world = &mut session.world;
+    let (id, _) = world.sources.iter().find(|(_, source)| *source.name == *name)?;
+    world.diagnostics.retain(|finding| finding.code != Code::NotKubernetes || finding.span().is_none_or(|span| span.source != id));
+    let text = world.sources.get(id).text.clone();
+    let limits = Limits::default();
+    let trees: Vec<Node> = yaml::split(id, &text).value.into_iter().filter_map(|part| yaml::parse(id, &text, part, &limits).value).collect();
+    trees.iter().find(|tree| tree.get("acceleratorClasses").is_some()).or(trees.first()).cloned()
+}
+
+/// A class as YAML, each value with its evidence.
+fn text(class: &Proposal, session: &Session) -> String {
+    view::yaml(&class.object, &class.facts, &session.world.sources)
+}
+
+/// Puts classes into a directory.
+struct Writer<'s> {
+    flat: Flat,
+    update: bool,
+    session: &'s Session,
+    failed: bool,
+}
+
+impl Writer<'_> {
+    /// Writes one class; says what became of it.
+    fn write(&mut self, class: &Proposal) -> Result<String, Failure> {
+        let place = class.written.map(|span| self.session.world.sources.locate(span).to_string());
+        let written = || place.clone().unwrap_or_default();
+        Ok(match class.action {
+            Action::Create => self.create(class)?,
+            Action::Update if !self.update => format!("differs    {}: left as it is, `--update` rewrites it\n", written()),
+            Action::Update => self.update(class, &written())?,
+            other => format!("{:<9}  {}\n", other.as_str(), written()),
+        })
+    }
+
+    fn create(&mut self, class: &Proposal) -> Result<String, Failure> {
+        let file = self.flat.place(&class.name);
+        let placed = self.flat.create(&class.name, &text(class, self.session)).map_err(failure)?;
+        Ok(match placed {
+            Placed::New => format!("created    {}\n", file.display()),
+            Placed::Same => format!("unchanged  {}\n", file.display()),
+            Placed::Taken => {
+                self.failed = true;
+                format!("in the way {}: it holds something else than class `{}` and was left as it is\n", file.display(), class.name)
+            }
+        })
+    }
+
+    /// Replaces the document of a class where it stands, or writes a new file when it stands elsewhere.
+    fn update(&mut self, class: &Proposal, place: &str) -> Result<String, Failure> {
+        let Some(span) = class.written else { return self.create(class) };
+        let sources = &self.session.world.sources;
+        let source = sources.get(span.source);
+        if source.kind != SourceKind::File || !self.flat.holds(Path::new(&*source.name)) {
+            let line = self.create(class)?;
+            return Ok(format!("{} (the class of before stands in {place}: delete it there)\n", line.trim_end()));
+        }
+        if !stands_alone(span, &source.text, &class.name) {
+            self.failed = true;
+            return Ok(format!("left       {place}: the class is part of a larger object, change it by hand\n"));
+        }
+        let mut repair = Diagnostic::new(Code::ClassDrift, "the class follows its nodes").fix(span, text(class, self.session));
+        repair.severity = Severity::Info;
+        match emit::fix::fix(&[repair], sources).left.into_iter().next() {
+            None => Ok(format!("updated    {place}\n")),
+            Some((_, left)) => {
+                self.failed = true;
+                let reason = match left {
+                    emit::fix::Left::Changed => "it changed while it was read".to_owned(),
+                    emit::fix::Left::Encoding => "it is not UTF-8".to_owned(),
+                    emit::fix::Left::Io(error) => error.to_string(),
+                };
+                Ok(format!("left       {place}: {reason}\n"))
+            }
+        }
+    }
+}
+
+/// Whether a place holds exactly the document of a class: not an item of a list, nor a text within a ConfigMap.
+fn stands_alone(span: Span, text: &str, name: &str) -> bool {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let documents = yaml::split(span.source, text).value;
+    let whole = documents.iter().any(|part| {
+        part.start <= start
+            && end <= part.end
+            && text
+                .get(part.start..start)
+                .is_some_and(|before| before.lines().all(|line| line.trim().is_empty() || line.starts_with('#') || line.starts_with("---")))
+    });
+    let tree = text.get(start..end).and_then(|_| yaml::parse(span.source, text, start..end, &Limits::default()).value);
+    whole
+        && tree.is_some_and(|tree| {
+            let is = |keys: &[&str], wanted: &str| tree.at(keys).and_then(Node::as_str) == Some(wanted);
+            is(&["kind"], "AcceleratorClass") && is(&["metadata", "name"], name)
+        })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
+fn failure(error: emit::Error) -> Failure {
+    Failure::Usage(error.to_string())
+}

@@ -1,0 +1,297 @@
+//! Nodes as AcceleratorClasses: what there is, what becomes of the classes that are there, and why.
+//!
+//! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for each value, the machines
+//! without accelerators, and findings. Nothing is made but AcceleratorClasses (S2-011). Built-in classes are a catalogue and
+//! not the cluster's: they neither appear nor stand in for a product.
+
+mod group;
+mod loaded;
+mod sighting;
+mod status;
+#[cfg(test)]
+mod tests;
+mod tiers;
+mod values;
+
+pub use status::Status;
+
+use super::class::{Action, Change, Draft, Fact, is_auto_discovered};
+use crate::api::AcceleratorClass;
+use crate::catalog::Catalog;
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::machines::{self, Machine, Shape, class_matches};
+use crate::policy::Semantics;
+use crate::source::{SourceMap, Span};
+use crate::yaml::{FieldPath, Node};
+use ecow::EcoString;
+use group::Group;
+use sighting::Mark;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How it is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Memory is written as labels say it, not as it is sold (S2-105).
+    pub measured: bool,
+    /// Bounds of memory are compared with sizes as sold (S2-079).
+    pub nominal_memory: bool,
+    /// In whose shape classes are read and written.
+    pub semantics: Semantics,
+}
+
+/// What becomes of one class.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// Its name.
+    pub name: EcoString,
+    /// What is to be done.
+    pub action: Action,
+    /// The class as it is afterwards.
+    pub object: Node,
+    /// Machines that belong to it, by name.
+    pub nodes: Vec<EcoString>,
+    /// Every value that was found out, with why it is believed; none for a class that is kept.
+    pub facts: Vec<Fact>,
+    /// What an update changes.
+    pub changes: Vec<Change>,
+    /// Devices, all and free.
+    pub status: Status,
+    /// Where the class stands, when it was read.
+    pub written: Option<Span>,
+}
+
+/// A machine that yields no class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name.
+    pub node: EcoString,
+    /// A word.
+    pub reason: &'static str,
+}
+
+/// Everything.
+#[derive(Clone, Debug, Default)]
+pub struct Discovered {
+    /// Classes by name.
+    pub classes: Vec<Proposal>,
+    /// Machines without accelerators, by name.
+    pub skipped: Vec<Skipped>,
+    /// Machines with accelerators that no tier takes, by name; none when there are no tiers.
+    pub no_tier: Vec<EcoString>,
+}
+
+/// A machine has none.
+const NO_ACCELERATOR: &str = "no-accelerator";
+/// Annotation of a class whose nodes are a Kueue flavor's to name.
+const OF_FLAVOR: &str = "ome.io/kueue-resource-flavor";
+
+/// What all proposals need.
+struct World<'a> {
+    options: Options,
+    sources: &'a SourceMap,
+    /// The user's classes by name.
+    classes: Vec<&'a AcceleratorClass>,
+    /// As they are.
+    machines: &'a [Machine],
+    /// As classes compare them.
+    compared: Vec<Machine>,
+    used: Vec<(EcoString, Shape)>,
+}
+
+impl<'a> World<'a> {
+    fn new(catalog: &'a Catalog, sources: &'a SourceMap, options: Options) -> Self {
+        let machines = catalog.machines();
+        let compared = machines.iter().map(|machine| if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }).collect();
+        let classes = catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
+        Self { options, sources, classes, machines, compared, used: machines::running(catalog.others()) }
+    }
+
+    /// Machines of a class, by name.
+    fn members(&self, class: &AcceleratorClass) -> Vec<&Machine> {
+        self.machines.iter().zip(&self.compared).filter(|(_, compared)| class_matches(class, compared)).map(|(machine, _)| machine).collect()
+    }
+
+    fn proposal(&self, name: &EcoString, action: Action, object: Node, members: &[&Machine]) -> Proposal {
+        let resources = object.at(&["spec", "resources"]).map(Node::items).unwrap_or_default();
+        let whole = resources.iter().filter(|resource| !resource.get("divisible").and_then(Node::as_bool).unwrap_or(false));
+        let names: Vec<EcoString> = whole.filter_map(|resource| resource.get("name")?.scalar_text()).collect();
+        Proposal {
+            name: name.clone(),
+            action,
+            status: status::status(members, &names, &self.used),
+            object,
+            nodes: members.iter().map(|machine| machine.name.clone()).collect(),
+            facts: Vec::new(),
+            changes: Vec::new(),
+            written: None,
+        }
+    }
+
+    /// A class that stays as it is.
+    fn as_written(&self, class: &AcceleratorClass, action: Action) -> Proposal {
+        let mut object = class.object.node.clone();
+        object.set(&FieldPath::root().field("status").0, None);
+        Proposal { written: Some(class.object.span), ..self.proposal(class.name(), action, object, &self.members(class)) }
+    }
+
+    /// A class that is not there yet.
+    fn created(&self, draft: Draft, members: &[&Machine]) -> Proposal {
+        let object = draft.object(self.options.semantics);
+        Proposal { facts: draft.facts, ..self.proposal(&draft.name, Action::Create, object, members) }
+    }
+
+    /// A class that follows its draft. What only this tool's tables know and the class does not state is no difference: it
+    /// is known without being written.
+    fn followed(&self, class: &AcceleratorClass, draft: Draft, members: Option<&[&Machine]>) -> Proposal {
+        let observed = |change: &Change| draft.facts.iter().any(|fact| fact.path == change.path && fact.evidence.is_observed());
+        let changes: Vec<Change> = draft.changes(&class.object.node).into_iter().filter(|change| change.from.is_some() || observed(change)).collect();
+        if changes.is_empty() {
+            return Proposal { facts: draft.facts, ..self.as_written(class, Action::Unchanged) };
+        }
+        let changes = draft.changes(&class.object.node);
+        let object = draft.over(&class.object.node, self.options.semantics);
+        let own = self.members(class);
+        let proposal = self.proposal(class.name(), Action::Update, object, members.unwrap_or(&own));
+        Proposal { facts: draft.facts, changes, written: Some(class.object.span), ..proposal }
+    }
+}
+
+/// Classes of the machines of a catalog.
+pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Checked<Discovered> {
+    let world = World::new(catalog, sources, options);
+    let mut found = Vec::new();
+    let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
+    let groups = group::groups(world.machines);
+    if world.machines.is_empty() {
+        found.push(
+            Diagnostic::new(Code::AvailabilityNotChecked, "no Node was read: no class is discovered, and those discovered before have no node")
+                .help("load nodes with `-f`: `kubectl get nodes -o yaml | ome discover -f -`"),
+        );
+    }
+    for group in &groups {
+        if let Some(proposal) = world.of_group(group, &mut found) {
+            // Of two products that one class follows, the first by name speaks.
+            classes.entry(proposal.name.clone()).or_insert(proposal);
+        }
+    }
+    for class in &world.classes {
+        if !options.nominal_memory {
+            tiers::boundaries(class, world.machines, &mut found);
+        }
+        if !classes.contains_key(class.name()) {
+            let action = match (is_auto_discovered(&class.object), world.members(class).is_empty()) {
+                (false, _) => Action::Kept,
+                (true, true) => Action::Orphan,
+                (true, false) => Action::Unchanged,
+            };
+            classes.insert(class.name().clone(), world.as_written(class, action));
+        }
+    }
+    let with: BTreeSet<&EcoString> = groups.iter().flat_map(|group| &group.sightings).map(|sighting| &sighting.machine.name).collect();
+    let skipped = world.machines.iter().filter(|machine| !with.contains(&machine.name));
+    let skipped = skipped.map(|machine| Skipped { node: machine.name.clone(), reason: NO_ACCELERATOR }).collect();
+    let tiers: Vec<&&AcceleratorClass> = world.classes.iter().filter(|class| tiers::is_tier(class)).collect();
+    let in_no_tier = |compared: &&Machine| with.contains(&compared.name) && !tiers.is_empty() && !tiers.iter().any(|class| class_matches(class, compared));
+    let no_tier = world.compared.iter().filter(in_no_tier).map(|machine| machine.name.clone()).collect();
+    Checked { value: Discovered { classes: classes.into_values().collect(), skipped, no_tier }, diagnostics: found }
+}
+
+impl World<'_> {
+    /// What becomes of the class of a product; none when somebody's own takes all of it.
+    fn of_group(&self, group: &Group<'_>, found: &mut Vec<Diagnostic>) -> Option<Proposal> {
+        let named = self.classes.iter().find(|class| *class.name() == group.name);
+        let mut own = Vec::new();
+        if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
+            let draft = group.draft(self.options.measured, &mut own);
+            loaded::drift(class, group, &draft, &mut own);
+            found.extend(own.into_iter().filter(about_nodes));
+            return Some(self.as_written(class, Action::Kept));
+        }
+        // Somebody's own class comes first, whatever its name.
+        let manual = |mark: &Mark| self.classes.iter().find(|class| !is_auto_discovered(&class.object) && loaded::covers(class, group, mark));
+        let mut rest = group.clone();
+        let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<sighting::Sighting<'_>>)> = BTreeMap::new();
+        rest.sightings.retain(|sighting| match manual(&sighting.mark) {
+            None => true,
+            Some(class) => {
+                taken.entry(class.name()).or_insert_with(|| (class, Vec::new())).1.push(sighting.clone());
+                false
+            }
+        });
+        for (class, sightings) in taken.into_values() {
+            self.overridden(class, &Group { name: group.name.clone(), sightings }, found);
+        }
+        if rest.sightings.is_empty() {
+            return None;
+        }
+        let mut draft = rest.draft(self.options.measured, found);
+        if let Some(class) = named {
+            let marked: Vec<&Machine> = self.machines.iter().filter(|machine| rest.marks().iter().any(|mark| mark.is_on(machine))).collect();
+            let of_flavor = class.object.annotation(OF_FLAVOR).is_some();
+            if of_flavor {
+                keep_discovery(&mut draft);
+            }
+            return Some(self.followed(class, draft, (!of_flavor).then_some(&marked)));
+        }
+        // A class that follows the nodes under another name goes on to do so; which nodes is its own affair.
+        let follower =
+            self.classes.iter().find(|class| is_auto_discovered(&class.object) && rest.marks().iter().all(|mark| loaded::covers(class, &rest, mark)));
+        if let Some(class) = follower {
+            keep_discovery(&mut draft);
+            draft.name = class.name().clone();
+            return Some(self.followed(class, draft, None));
+        }
+        let marked: Vec<&Machine> = self.machines.iter().filter(|machine| rest.marks().iter().any(|mark| mark.is_on(machine))).collect();
+        Some(self.created(draft, &marked))
+    }
+
+    /// Says that somebody's own class stands for a product, and where it differs from its nodes.
+    fn overridden(&self, class: &AcceleratorClass, group: &Group<'_>, found: &mut Vec<Diagnostic>) {
+        let mut own = Vec::new();
+        let draft = group.draft(self.options.measured, &mut own);
+        if group.sightings.iter().any(|sighting| class_matches(class, sighting.machine)) {
+            loaded::drift(class, group, &draft, &mut own);
+        }
+        found.extend(own.into_iter().filter(about_nodes));
+        let place = self.sources.locate(class.object.span);
+        found.push(
+            Diagnostic::new(
+                Code::DiscoveryOverridden,
+                format!("class `{}` of {} covers `{}`: no class is made for it", class.name(), place.file, group.word()),
+            )
+            .at(class.object.name_span())
+            .object(class.object.id.to_string()),
+        );
+    }
+}
+
+/// Findings that concern whoever runs the nodes, also when the class is somebody's own.
+fn about_nodes(finding: &Diagnostic) -> bool {
+    !matches!(finding.code, Code::UnknownProduct | Code::CountedPerDie)
+}
+
+fn keep_discovery(draft: &mut Draft) {
+    draft.facts.retain(|fact| !fact.path.to_string().starts_with("spec.discovery"));
+}
+
+/// Classes of a file of Helm values, one per entry (S2-130, S2-131).
+pub fn from_values(values: &Node, catalog: &Catalog, sources: &SourceMap, options: Options) -> Checked<Discovered> {
+    let world = World::new(catalog, sources, options);
+    let mut found = Vec::new();
+    let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
+    for (draft, span) in values::drafts(values, &mut found) {
+        let proposal = if let Some(class) = world.classes.iter().find(|class| *class.name() == draft.name) {
+            world.followed(class, draft, None)
+        } else {
+            let object = draft.object(options.semantics);
+            let members = values::members(&object, span, &world);
+            world.created(draft, &members)
+        };
+        classes.insert(proposal.name.clone(), proposal);
+    }
+    for class in &world.classes {
+        let action = if is_auto_discovered(&class.object) { Action::Unchanged } else { Action::Kept };
+        classes.entry(class.name().clone()).or_insert_with(|| world.as_written(class, action));
+    }
+    Checked { value: Discovered { classes: classes.into_values().collect(), ..Discovered::default() }, diagnostics: found }
+}

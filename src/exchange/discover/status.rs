@@ -1,0 +1,39 @@
+//! How many devices a class has and how many are free (S2-093). Times and conditions are a cluster's to know.
+
+use crate::facts;
+use crate::machines::{Machine, Shape};
+use ecow::EcoString;
+
+/// What `status` of a class would say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Devices of all its machines.
+    pub total: i64,
+    /// Devices of usable machines that unfinished pods do not ask for.
+    pub available: i64,
+    /// Machines that are ready, not cordoned and without taints but those of devices.
+    pub available_nodes: usize,
+}
+
+/// Counts. `resources` are those of the class; without any, every device counts. `used` are pods by machine.
+pub(super) fn status(machines: &[&Machine], resources: &[EcoString], used: &[(EcoString, Shape)]) -> Status {
+    let counts = |name: &str| if resources.is_empty() { facts::is_accelerator(name) } else { resources.iter().any(|own| own == name) };
+    let mut status = Status::default();
+    for machine in machines {
+        let mut names: Vec<&EcoString> = machine.capacity.iter().map(|(name, _)| name).filter(|name| counts(name)).collect();
+        names.sort();
+        names.dedup();
+        let capacity = machine.capacity.iter().filter(|(name, _)| counts(name)).filter_map(|(_, amount)| amount.value());
+        status.total = capacity.fold(status.total, i64::saturating_add);
+        if !machine.usable(&[]) {
+            continue;
+        }
+        status.available_nodes += 1;
+        for name in names {
+            let asked = used.iter().filter(|(node, _)| *node == machine.name).map(|(_, shape)| shape.amount(name)).fold(0, i64::saturating_add);
+            let free = machine.allocatable(name).unwrap_or(0).saturating_sub(asked).max(0);
+            status.available = status.available.saturating_add(free);
+        }
+    }
+    status
+}
