@@ -1,1 +1,417 @@
+use super::*;
+use crate::load::{self, Request};
+use crate::pipeline::{self, Given};
+use crate::policy::KTHENA_SEED;
+use crate::yaml::Limits;
+use serde_json::{Value, json};
+use std::path::PathBuf;
 
+fn world(text: &str) -> pipeline::World {
+    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+    let given = Given {
+        semantics: Semantics::Documented,
+        namespace: "default".into(),
+        protocol: None,
+        deployment_mode: None,
+        expand: false,
+        v2_probes: false,
+        kthena: &KTHENA_SEED,
+    };
+    pipeline::read(loaded, &given)
+}
+
+fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {
+    let text: String = documents.iter().map(|document| format!("---\n{document}\n")).collect();
+    let world = world(&text);
+    let checked = discover(&world.catalog, &world.sources, options);
+    (checked.value, checked.diagnostics)
+}
+
+fn found(documents: &[Value]) -> (Discovered, Vec<Diagnostic>) {
+    run(documents, Options::default())
+}
+
+fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
+    let mut codes: Vec<&str> = found.iter().map(|finding| finding.code.as_str()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+fn node(name: &str, labels: &Value, resources: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+           "status": {"capacity": resources, "allocatable": resources, "conditions": [{"type": "Ready", "status": "True"}]}})
+}
+
+fn class(name: &str, auto: bool, spec: &Value) -> Value {
+    let labels = if auto { json!({"ome.io/auto-discovered": "true"}) } else { json!({}) };
+    json!({"apiVersion": "ome.io/v1beta1", "kind": "AcceleratorClass", "metadata": {"name": name, "labels": labels}, "spec": spec})
+}
+
+fn one(discovered: &Discovered, name: &str) -> Proposal {
+    let names: Vec<&EcoString> = discovered.classes.iter().map(|class| &class.name).collect();
+    discovered.classes.iter().find(|class| class.name == name).unwrap_or_else(|| panic!("no class {name} among {names:?}")).clone()
+}
+
+fn at(proposal: &Proposal, path: &[&str]) -> Value {
+    proposal.object.get("spec").and_then(|spec| spec.at(path)).map_or(Value::Null, Node::to_json)
+}
+
+const GPU: &str = "nvidia.com/gpu";
+
+#[test]
+fn every_kind_of_evidence_names_a_class() {
+    // accelerators.md 5.1 and 5.2, S2-082, S2-084.
+    for (labels, resources, name, memory, matcher) in [
+        (
+            json!({"nvidia.com/gpu.product": "Tesla-T4", "nvidia.com/gpu.memory": "15109"}),
+            json!({GPU: "1"}),
+            "nvidia-tesla-t4",
+            json!("16Gi"),
+            json!({"nvidia.com/gpu.product": "Tesla-T4"}),
+        ),
+        (
+            json!({"amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM", "amd.com/gpu.vram": "192G"}),
+            json!({"amd.com/gpu": "8"}),
+            "amd-instinct-mi300x-oam",
+            json!("192Gi"),
+            json!({"amd.com/gpu.product-name": "AMD_Instinct_MI300X_OAM"}),
+        ),
+        // A name nobody has heard of, of a device that is known.
+        (
+            json!({"amd.com/gpu.product-name": "Aqua_Vanjaram", "amd.com/gpu.device-id": "74a1"}),
+            json!({"amd.com/gpu": "8"}),
+            "amd-aqua-vanjaram",
+            json!("192Gi"),
+            json!({"amd.com/gpu.product-name": "Aqua_Vanjaram"}),
+        ),
+        (json!({"amd.com/gpu.device-id": "740f"}), json!({"amd.com/gpu": "4"}), "amd-mi210", json!("64Gi"), json!({"amd.com/gpu.device-id": "740f"})),
+        (
+            json!({"gpu.intel.com/product": "Max_1550"}),
+            json!({"gpu.intel.com/i915": "2"}),
+            "intel-max-1550",
+            json!("128Gi"),
+            json!({"gpu.intel.com/product": "Max_1550"}),
+        ),
+        (
+            json!({"gpu.intel.com/device-id.0380-0bd5.present": "true"}),
+            json!({"gpu.intel.com/xe": "2"}),
+            "intel-max-1550",
+            json!("128Gi"),
+            json!({"gpu.intel.com/device-id.0380-0bd5.present": "true"}),
+        ),
+        (
+            json!({"feature.node.kubernetes.io/pci-1200_1da3_1060.present": "true"}),
+            json!({"habana.ai/gaudi": "8"}),
+            "intel-gaudi3",
+            json!("128Gi"),
+            json!({"feature.node.kubernetes.io/pci-1200_1da3_1060.present": "true"}),
+        ),
+        (
+            json!({"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"}),
+            json!({"google.com/tpu": "4"}),
+            "google-tpu-v6e-slice",
+            json!("32Gi"),
+            json!({"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"}),
+        ),
+        (
+            json!({"cloud.google.com/gke-accelerator": "nvidia-h100-80gb"}),
+            json!({GPU: "8"}),
+            "nvidia-h100-80gb",
+            json!("80Gi"),
+            json!({"cloud.google.com/gke-accelerator": "nvidia-h100-80gb"}),
+        ),
+        (
+            json!({"karpenter.k8s.aws/instance-gpu-name": "a100", "karpenter.k8s.aws/instance-gpu-manufacturer": "nvidia", "karpenter.k8s.aws/instance-gpu-memory": "81920"}),
+            json!({GPU: "8"}),
+            "nvidia-a100-80gb",
+            json!("80Gi"),
+            json!({"karpenter.k8s.aws/instance-gpu-name": "a100", "karpenter.k8s.aws/instance-gpu-memory": "81920"}),
+        ),
+        (
+            json!({"karpenter.k8s.aws/instance-accelerator-name": "trainium2"}),
+            json!({"aws.amazon.com/neuron": "16"}),
+            "aws-trainium2",
+            json!("96Gi"),
+            json!({"karpenter.k8s.aws/instance-accelerator-name": "trainium2"}),
+        ),
+        (
+            json!({"node.kubernetes.io/instance-type": "BM.GPU.H100.8"}),
+            json!({GPU: "8"}),
+            "nvidia-h100-80gb",
+            json!("80Gi"),
+            json!({"node.kubernetes.io/instance-type": "BM.GPU.H100.8"}),
+        ),
+        // The vendor's own label comes first.
+        (
+            json!({"node.kubernetes.io/instance-type": "p5.48xlarge", "nvidia.com/gpu.product": "NVIDIA-L4"}),
+            json!({GPU: "8"}),
+            "nvidia-l4",
+            json!("24Gi"),
+            json!({"nvidia.com/gpu.product": "NVIDIA-L4"}),
+        ),
+        (json!({"kubernetes.io/hostname": "n"}), json!({GPU: "8"}), "nvidia-unknown", Value::Null, json!({"kubernetes.io/hostname": "n"})),
+    ] {
+        let (discovered, _) = found(&[node("n", &labels, &resources)]);
+        assert_eq!(discovered.classes.len(), 1, "{labels}: {:?}", discovered.classes);
+        let class = one(&discovered, name);
+        assert_eq!((at(&class, &["capabilities", "memoryGB"]), at(&class, &["discovery", "nodeSelector"])), (memory, matcher), "{labels}");
+        assert_eq!(class.nodes, ["n"], "{labels}");
+        let resource = resources.as_object().and_then(|map| map.keys().next()).cloned();
+        assert_eq!(at(&class, &["resources"])[0]["name"].as_str(), resource.as_deref(), "{labels}");
+    }
+}
+
+#[test]
+fn what_no_label_names_is_a_class_without_capabilities() {
+    let bare = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"capacity": {GPU: "8"}}});
+    let (discovered, said) = found(&[bare("a"), bare("b")]);
+    let class = one(&discovered, "nvidia-unknown");
+    assert_eq!(at(&class, &["capabilities"]), json!({}));
+    let field = |name: &str| json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]});
+    assert_eq!(at(&class, &["discovery", "nodeSelectorTerms"]), json!([field("a"), field("b")]));
+    assert_eq!((class.nodes.len(), codes(&said)), (2, vec!["unknown-product"]));
+    let (discovered, said) = found(&[json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "c"}, "status": {"capacity": {"cpu": "8", GPU: "0"}}})]);
+    assert_eq!((discovered.classes.len(), discovered.skipped[0].reason, said.len()), (0, "no-accelerator", 0));
+}
+
+#[test]
+fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
+    // S2-009: mixed strategy, whole devices beside profiles.
+    let labels = json!({
+        "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/mig.strategy": "mixed",
+        "nvidia.com/mig-3g.20gb.product": "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb", "nvidia.com/mig-3g.20gb.memory": "19968", "nvidia.com/mig-3g.20gb.count": "2",
+    });
+    let (discovered, _) = found(&[node("m", &labels, &json!({GPU: "7", "nvidia.com/mig-3g.20gb": "2"}))]);
+    let slice = one(&discovered, "nvidia-a100-sxm4-40gb-mig-3g-20gb");
+    assert_eq!(at(&slice, &["resources"])[0]["name"], "nvidia.com/mig-3g.20gb");
+    assert_eq!(at(&slice, &["capabilities", "memoryGB"]), "20Gi");
+    assert_eq!(at(&slice, &["capabilities", "memoryBandwidthGBps"]), Value::Null, "figures are of whole devices");
+    assert_eq!(at(&slice, &["capabilities", "computeCapability"]), "8.0");
+    assert_eq!((slice.status.total, one(&discovered, "nvidia-a100-sxm4-40gb").status.total), (2, 7));
+
+    // Single strategy: the label says the profile, and memory is the profile's.
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/gpu.memory": "4864", "nvidia.com/gpu.count": "7"});
+    let (discovered, _) = found(&[node("m", &labels, &json!({GPU: "7"}))]);
+    let slice = one(&discovered, "nvidia-a100-sxm4-40gb-mig-1g-5gb");
+    assert_eq!((at(&slice, &["capabilities", "memoryGB"]), at(&slice, &["capabilities", "features"])), (json!("5Gi"), json!(["tensor-cores", "mig-1g.5gb"])));
+
+    // Time slicing.
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "4"});
+    let (discovered, said) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
+    let shared = one(&discovered, "nvidia-l4-shared");
+    assert_eq!((at(&shared, &["capabilities", "features"]), codes(&said)), (json!(["tensor-cores", "fp8", "time-sliced"]), vec![]));
+}
+
+#[test]
+fn values_hold_for_all_nodes_of_a_product() {
+    // S2-083, S2-106, S2-107.
+    let labels = |memory: &str, mig: &str, minor: &str| {
+        json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": memory, "nvidia.com/mig.capable": mig,
+               "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": minor})
+    };
+    let gpus = json!({GPU: "8"});
+    let (discovered, said) = found(&[node("a", &labels("81559", "true", "0"), &gpus), node("b", &labels("81000", "false", "0"), &gpus)]);
+    let class = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!(at(&class, &["capabilities", "features"]), json!(["tensor-cores", "fp8", "transformer-engine", "nvlink"]));
+    assert_eq!((class.nodes.len(), codes(&said)), (2, vec![]), "0.7 % is no difference");
+    let (discovered, said) = found(&[node("a", &labels("81559", "true", "10"), &gpus), node("b", &labels("79000", "true", "0"), &gpus)]);
+    assert_eq!(at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "computeCapability"]), "9.0");
+    assert_eq!((codes(&said), said.len()), (vec!["nodes-differ"], 2), "memory and version");
+}
+
+#[test]
+fn two_spellings_of_one_product_are_one_class() {
+    let gpus = json!({GPU: "8"});
+    let label = |value: &str| json!({"nvidia.com/gpu.product": value});
+    let (discovered, _) = found(&[node("new", &label("NVIDIA-A100-SXM4-40GB"), &gpus), node("old", &label("A100-SXM4-40GB"), &gpus)]);
+    let class = one(&discovered, "nvidia-a100-sxm4-40gb");
+    let expected = json!([{"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": ["A100-SXM4-40GB", "NVIDIA-A100-SXM4-40GB"]}]}]);
+    assert_eq!((at(&class, &["discovery", "nodeSelectorTerms"]), class.nodes.len(), discovered.classes.len()), (expected, 2, 1));
+}
+
+#[test]
+fn strange_labels_are_said() {
+    let product = "NVIDIA-H100-80GB-HBM3";
+    for (labels, resources, memory, expected) in [
+        (json!({"nvidia.com/gpu.memory": "80Gi"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
+        (json!({"nvidia.com/gpu.memory": "lots"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
+        (json!({"nvidia.com/gpu.count": "4"}), json!({GPU: "8"}), "80Gi", vec!["device-count-differs"]),
+        (json!({"nvidia.com/gpu.count": "8"}), json!({"cpu": "8"}), "80Gi", vec!["no-device-plugin"]),
+        (json!({"nvidia.com/gpu.memory": "99999999999999999999999"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
+    ] {
+        let mut labels = labels;
+        labels["nvidia.com/gpu.product"] = product.into();
+        let (discovered, said) = found(&[node("n", &labels, &resources)]);
+        assert_eq!(at(&discovered.classes[0], &["capabilities", "memoryGB"]), memory, "{labels}");
+        assert_eq!(codes(&said), expected, "{labels}");
+    }
+}
+
+fn h100(name: &str) -> Value {
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559", "nvidia.com/gpu.compute.major": "9",
+                        "nvidia.com/gpu.compute.minor": "0", "pool": "a"});
+    node(name, &labels, &json!({GPU: "8"}))
+}
+
+const SELECTOR: (&str, &str) = ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
+
+#[test]
+fn somebodys_own_class_stands_for_its_product() {
+    // S2-129: by selector, by terms, by device id, by name; not by a range of memory, not by anything else.
+    for (name, discovery, covers) in [
+        ("mine", json!({"nodeSelector": {SELECTOR.0: SELECTOR.1}}), true),
+        ("mine", json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": ["X", SELECTOR.1]}]}]}), true),
+        (
+            "mine",
+            json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": [SELECTOR.1]}]}]}}}}),
+            true,
+        ),
+        ("mine", json!({"pciVendorID": "10de", "deviceIDs": ["2330"]}), true),
+        ("nvidia-h100-80gb", json!({"nodeSelector": {"pool": "a"}}), true),
+        ("mine", json!({"nodeSelector": {"pool": "a"}}), false),
+        ("mine", json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["1"]}]}]}), false),
+        ("mine", json!({}), false),
+        ("mine", json!({"nodeSelector": {SELECTOR.0: "NVIDIA-L4"}}), false),
+    ] {
+        let own = class(name, false, &json!({"discovery": discovery, "capabilities": {"memoryGB": "80Gi"}}));
+        let (discovered, said) = found(&[own, h100("h1")]);
+        assert_eq!(discovered.classes.len(), if covers { 1 } else { 2 }, "{name} {discovery}");
+        assert_eq!(codes(&said).contains(&"discovery-overridden"), covers, "{name} {discovery}");
+        assert_eq!(one(&discovered, name).action, Action::Kept);
+    }
+}
+
+#[test]
+fn drift_is_what_nodes_contradict() {
+    // S2-085: missing values and what only data sheets say are none.
+    for (capabilities, drifts) in [
+        (json!({"memoryGB": "80Gi"}), false),
+        (json!({"memoryGB": "81559Mi", "computeCapability": "9.0"}), false),
+        (json!({}), false),
+        (json!({"memoryGB": "80Gi", "memoryBandwidthGBps": "1"}), false),
+        (json!({"memoryGB": "64Gi"}), true),
+        (json!({"computeCapability": "8.0"}), true),
+    ] {
+        for name in ["nvidia-h100-80gb-hbm3", "mine"] {
+            let own = class(name, false, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": capabilities}));
+            let (discovered, said) = found(&[own, h100("h1")]);
+            assert_eq!((discovered.classes.len(), codes(&said).contains(&"class-drift")), (1, drifts), "{name} {capabilities}");
+        }
+    }
+    let elsewhere = class("nvidia-h100-80gb-hbm3", false, &json!({"discovery": {"nodeSelector": {"pool": "b"}}, "capabilities": {}}));
+    assert_eq!(codes(&found(&[elsewhere, h100("h1")]).1), ["class-drift"], "it has the name and none of the nodes");
+}
+
+#[test]
+fn a_class_that_follows_states_what_is_seen() {
+    let spec = |memory: &str| json!({"vendor": "nvidia", "discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": memory, "computeCapability": "9.0"}, "resources": [{"name": GPU}], "cost": {"perHour": "5"}});
+    let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("80Gi")), h100("h1")]);
+    let same = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!((same.action, at(&same, &["capabilities", "memoryBandwidthGBps"])), (Action::Unchanged, Value::Null));
+    let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("40Gi")), h100("h1")]);
+    let other = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!(
+        (other.action, at(&other, &["capabilities", "memoryBandwidthGBps"]), at(&other, &["cost", "perHour"])),
+        (Action::Update, json!("3350"), json!("5"))
+    );
+    // Under another name it goes on to follow.
+    let (discovered, _) = found(&[class("gpu-h100", true, &spec("40Gi")), h100("h1")]);
+    assert_eq!((discovered.classes.len(), one(&discovered, "gpu-h100").action), (1, Action::Update));
+    // S2-085: without nodes it is an orphan.
+    let (discovered, said) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
+    assert_eq!((one(&discovered, "gpu-h100").action, codes(&said)), (Action::Orphan, vec!["availability-not-checked"]));
+}
+
+#[test]
+fn which_nodes_a_flavor_has_is_the_flavors_affair() {
+    let mut of_flavor =
+        class("gpu-spot", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1, "pool": "a"}}, "capabilities": {"memoryGB": "40Gi"}}));
+    of_flavor["metadata"]["annotations"] = json!({OF_FLAVOR: "gpu-spot"});
+    let (discovered, _) = found(&[of_flavor, h100("h1")]);
+    let class = one(&discovered, "gpu-spot");
+    assert_eq!((class.action, at(&class, &["discovery", "nodeSelector"])), (Action::Update, json!({SELECTOR.0: SELECTOR.1, "pool": "a"})));
+    assert_eq!(discovered.classes.len(), 1);
+}
+
+#[test]
+fn unusable_nodes_have_devices_and_none_free() {
+    // S2-093 and accelerators.md 8, test 24.
+    let mut cordoned = h100("h2");
+    cordoned["spec"] = json!({"unschedulable": true});
+    let mut down = h100("h3");
+    down["status"]["conditions"] = json!([{"type": "Ready", "status": "False"}]);
+    let mut tainted = h100("h4");
+    tainted["spec"] = json!({"taints": [{"key": "team", "value": "x", "effect": "NoSchedule"}]});
+    let mut own_taint = h100("h5");
+    own_taint["spec"] = json!({"taints": [{"key": GPU, "effect": "NoSchedule"}]});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "h1", "containers": [{"name": "c", "image": "i", "resources": {"limits": {GPU: "9"}}}]}});
+    let (discovered, _) = found(&[h100("h1"), cordoned, down, tainted, own_taint, pod]);
+    let class = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!(class.status, Status { total: 40, available: 8, available_nodes: 2 }, "more asked for than there is leaves nothing");
+    assert_eq!(class.nodes, ["h1", "h2", "h3", "h4", "h5"]);
+}
+
+#[test]
+fn sizes_are_compared_as_labelled_or_as_sold() {
+    // S2-079.
+    let mut large = class(
+        "large",
+        false,
+        &json!({"discovery": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gte", "values": ["80Gi"]}]}]}, "capabilities": {"memoryGB": "80Gi"}}),
+    );
+    large["metadata"]["labels"] = json!({"ome.io/gpu-tier": "large"});
+    let (discovered, said) = found(&[large.clone(), h100("h1")]);
+    assert_eq!((discovered.no_tier.clone(), codes(&said)), (vec![EcoString::from("h1")], vec!["tier-boundary"]));
+    let (discovered, said) = run(&[large, h100("h1")], Options { nominal_memory: true, ..Options::default() });
+    assert_eq!((discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&said)), (0, vec![EcoString::from("h1")], vec![]));
+}
+
+fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
+    let world = world(text);
+    let source = world.sources.iter().next().map(|(id, _)| id).expect("standard input");
+    let tree = crate::yaml::parse(source, text, 0..text.len(), &Limits::default()).value.expect("values are YAML");
+    let checked = from_values(&tree, &world.catalog, &world.sources, Options::default());
+    (checked.value, checked.diagnostics)
+}
+
+#[test]
+fn values_make_classes() {
+    // S2-130, S2-131.
+    let (discovered, said) = of_values(
+        "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
+    );
+    let names: Vec<&str> = discovered.classes.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, ["intel-gaudi3", "intel-max-1550", "nvidia-a100", "nvidia-a100-80gb"], "two sizes are told apart");
+    let gaudi = one(&discovered, "intel-gaudi3");
+    assert_eq!(
+        (at(&gaudi, &["discovery"]), at(&gaudi, &["capabilities", "memoryGB"])),
+        (json!({"pciVendorID": "1da3", "deviceIDs": ["1060", "1063"]}), json!("128Gi"))
+    );
+    // SXM and PCIe have more in one than in the other; the class has what both have.
+    let both = one(&discovered, "nvidia-a100-80gb");
+    assert_eq!((at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)), (json!("1935"), vec![]));
+}
+
+#[test]
+fn values_that_cannot_be_used_are_said() {
+    for (text, expected, classes) in [
+        ("replicas: 1", vec!["required-field"], 0),
+        ("acceleratorClasses: 3", vec!["invalid-type"], 0),
+        ("acceleratorClasses: {nvidia: {model: h100}}", vec!["invalid-type"], 0),
+        ("acceleratorClasses: {nvidia: [h100, {model: l4}]}", vec!["invalid-type"], 1),
+        ("acceleratorClasses: {nvidia: [{memory: 80Gi}]}", vec!["required-field"], 0),
+        ("acceleratorClasses: {nvidia: [{model: h100, memory: lots}, {model: l4}]}", vec!["invalid-quantity"], 1),
+        ("acceleratorClasses: {nvidia: [{model: h100, memory: 80, variants: SXM5}]}", vec!["invalid-type", "unitless-memory"], 1),
+        ("acceleratorClasses: {nvidia: [{model: h100, memory: 80Gi, variants: [SXM9]}]}", vec!["unknown-model"], 1),
+        ("acceleratorClasses: {nvidia: [{model: h100, memory: 96Gi}]}", vec!["catalogue-mismatch"], 1),
+        ("acceleratorClasses: {nvidia: [{model: l4}, {model: l4}]}", vec!["duplicate-object"], 1),
+        ("acceleratorClasses: {nvidia: [{model: l4, memry: 24Gi}]}", vec!["unknown-field"], 1),
+        ("acceleratorClasses: {acme: [{model: x1, memory: 24Gi}]}", vec!["unknown-model"], 1),
+        ("acceleratorClasses: {amd: [{model: mi250x, memory: 128Gi}]}", vec!["counted-per-die"], 1),
+        ("acceleratorClasses: {nvidia: }", vec![], 0),
+    ] {
+        let (discovered, said) = of_values(text);
+        assert_eq!((codes(&said), discovered.classes.len()), (expected, classes), "{text}");
+    }
+}
