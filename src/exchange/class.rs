@@ -152,6 +152,9 @@ const ORDER: [&[&str]; 11] = [
 /// Ways to say which nodes belong to a class: one that is set replaces the others.
 const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
 
+/// Terms in the shipped shape.
+const REQUIRED: [&str; 6] = ["spec", "discovery", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+
 /// Other spellings of capabilities.
 const ALIASES: [(&str, &str); 2] = [("computeCapability", "minComputeCapability"), ("features", "requiredFeatures")];
 
@@ -163,6 +166,10 @@ fn path(keys: &[&str]) -> FieldPath {
 
 fn starts_with(path: &FieldPath, keys: &[&str]) -> bool {
     path.0.len() >= keys.len() && path.0.iter().zip(keys).all(|(segment, key)| matches!(segment, Segment::Field(name) if name == key))
+}
+
+fn rank(path: &FieldPath) -> usize {
+    ORDER.iter().position(|keys| starts_with(path, keys)).unwrap_or(ORDER.len())
 }
 
 /// A whole number where the value is one.
@@ -254,11 +261,16 @@ impl Draft {
         self.say(&["spec", "capabilities", "performance", figure.proposed_key()], number(value), evidence);
     }
 
+    /// Brings the values into the order in which they are printed.
+    pub fn sort(&mut self) {
+        self.facts.sort_by_key(|fact| rank(&fact.path));
+    }
+
     /// The class as a new object.
     pub fn object(&self, semantics: Semantics) -> Node {
         let mut object = Node::map(ORIGIN);
         let mut facts: Vec<&Fact> = self.facts.iter().collect();
-        facts.sort_by_key(|fact| ORDER.iter().position(|keys| starts_with(&fact.path, keys)).unwrap_or(ORDER.len()));
+        facts.sort_by_key(|fact| rank(&fact.path));
         object.set(&path(&["apiVersion"]).0, Some(Node::str("ome.io/v1beta1", ORIGIN)));
         object.set(&path(&["kind"]).0, Some(Node::str("AcceleratorClass", ORIGIN)));
         object.set(&path(&["metadata", "name"]).0, Some(Node::str(self.name.clone(), ORIGIN)));
@@ -309,11 +321,12 @@ impl Draft {
             }
         }
         // A way of matching that is left over would let in other nodes.
-        let matched = self.facts.iter().filter(|fact| starts_with(&fact.path, &["spec", "discovery"])).collect::<Vec<_>>();
+        let matched: Vec<&Fact> = self.facts.iter().filter(|fact| starts_with(&fact.path, &["spec", "discovery"])).collect();
         for key in MATCHERS {
             let own = path(&["spec", "discovery", key]);
+            let stated = matched.iter().any(|fact| fact.path == own || spelt_otherwise(written, &fact.path).is_some_and(|other| other.0.starts_with(&own.0)));
             if !matched.is_empty()
-                && !matched.iter().any(|fact| fact.path == own)
+                && !stated
                 && let Some(from) = written.at(&["spec", "discovery", key]).filter(|from| !from.is_empty())
             {
                 changes.push(Change { path: own, from: Some(from.clone()), to: None });
@@ -338,6 +351,9 @@ fn spelt_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
         let performance = object.at(&["spec", "capabilities", "performance"])?;
         return performance.entries().find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last)).map(|entry| beside(&entry.key));
     }
+    if starts_with(path, &["spec", "discovery", "nodeSelectorTerms"]) {
+        return object.at(&REQUIRED).map(|_| self::path(&REQUIRED));
+    }
     if starts_with(path, &["spec", "discovery", "nodeSelector"]) {
         return object.at(&["spec", "nodeSelector"]).map(|_| self::path(&["spec", "nodeSelector"]));
     }
@@ -361,6 +377,11 @@ fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
     }
     if starts_with(path, &["spec", "resources"]) {
         return resources(Some(a), b) == *a;
+    }
+    if starts_with(path, &["spec", "capabilities", "performance"]) {
+        // The shipped shape has whole numbers.
+        let rounded = |(a, b): (Quantity, Quantity)| a == b || (a.is_integer() && (a.as_f64() - b.as_f64().round()).abs() < 0.5);
+        return amounts().is_some_and(rounded);
     }
     if starts_with(path, &["spec", "capabilities"]) {
         return amounts().map_or_else(|| a.scalar_text().is_some() && a.scalar_text() == b.scalar_text(), |(a, b)| a == b);
@@ -396,8 +417,7 @@ fn shipped(object: &Node) -> Node {
     let mut out = object.clone();
     if let Some(terms) = object.at(&["spec", "discovery", "nodeSelectorTerms"]) {
         out.set(&path(&["spec", "discovery", "nodeSelectorTerms"]).0, None);
-        let required = "requiredDuringSchedulingIgnoredDuringExecution";
-        out.set(&path(&["spec", "discovery", "affinity", "nodeAffinity", required, "nodeSelectorTerms"]).0, Some(terms.clone()));
+        out.set(&path(&REQUIRED).0, Some(terms.clone()));
     }
     if let Some(performance) = object.at(&["spec", "capabilities", "performance"]) {
         let mut figures = Map::new();

@@ -143,11 +143,23 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
     }
     for class in discovered.classes.iter().filter(|class| class.action == Action::Update) {
         let _ = write!(out, "\n{}\n", class.name);
+        let fact = |change: &Change| class.facts.iter().find(|fact| fact.path == change.path);
+        // What is added from a data sheet was known without being written: one line is enough.
+        let mut added: Vec<(String, Vec<String>)> = Vec::new();
         for change in &class.changes {
+            let why = fact(change).map_or_else(String::new, |fact| source(&fact.evidence, sources));
+            if change.from.is_none() && !fact(change).is_some_and(|fact| fact.evidence.is_observed()) {
+                match added.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, fields)) => fields.push(short(&change.path)),
+                    None => added.push((why, vec![short(&change.path)])),
+                }
+                continue;
+            }
             let value = |node: Option<&Node>| node.map_or_else(|| "-".to_owned(), compact);
-            let why =
-                class.facts.iter().find(|fact| fact.path == change.path).map_or_else(String::new, |fact| format!("  # {}", source(&fact.evidence, sources)));
-            let _ = writeln!(out, "  {}: {} -> {}{why}", short(&change.path), value(change.from.as_ref()), value(change.to.as_ref()));
+            let _ = writeln!(out, "  {}: {} -> {}  # {why}", short(&change.path), value(change.from.as_ref()), value(change.to.as_ref()));
+        }
+        for (why, fields) in added {
+            let _ = writeln!(out, "  + {}  # {why}", fields.join(", "));
         }
     }
     let skipped: Vec<&str> = discovered.skipped.iter().map(|skipped| skipped.node.as_str()).collect();
@@ -197,9 +209,11 @@ fn origin(evidence: &Evidence, sources: &SourceMap) -> String {
     }
 }
 
+/// A path without what every path has in common.
 fn short(path: &FieldPath) -> String {
     let path = path.to_string();
-    path.strip_prefix("spec.").unwrap_or(&path).to_owned()
+    let below = ["spec.capabilities.performance.", "spec.capabilities.", "spec."].into_iter().find_map(|prefix| path.strip_prefix(prefix));
+    below.unwrap_or(&path).to_owned()
 }
 
 fn compact(node: &Node) -> String {

@@ -16,6 +16,8 @@ const ROLLOUT: &[&str] = &["rollout", "chat", "--from", "FILE/before.yaml", "-f"
 const ROLLOUT_AS_SHIPPED: &[&str] =
     &["rollout", "chat", "--from", "FILE/before.yaml", "-f", "FILE/after.yaml", "--no-builtin", "--semantics", "controller", "-o", "json"];
 
+const DISCOVER: &[&str] = &["discover", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
+
 /// Calls that make a code appear where the usual ones do not; FILE stands for the file, or for a copy of the directory.
 const CALLS: &[(&str, &[&str])] = &[
     ("file-size-limit", &["validate", "FILE", "--max-file-size", "100B", "--format", "json"]),
@@ -36,6 +38,10 @@ const CALLS: &[(&str, &[&str])] = &[
     ("parameter-count-differs", &["import", "FILE/config.json", "-o", "json"]),
     ("import-conflict", &["import", "FILE/config.json", "--into", "FILE/model.yaml", "-o", "json"]),
     ("import-refused", &["import", "FILE/config.json", "--into", "FILE/model.yaml", "-o", "json"]),
+    ("unreadable-label", DISCOVER),
+    ("device-count-differs", DISCOVER),
+    ("no-device-plugin", DISCOVER),
+    ("unknown-product", DISCOVER),
     ("unknown-setting", &["plan", "--config", "FILE", "-f", "testdata/quickstart", "-o", "json"]),
     ("invalid-setting", &["plan", "--config", "FILE", "-f", "testdata/quickstart", "-o", "json"]),
     (

@@ -5,6 +5,7 @@
 mod architecture;
 mod conformance;
 mod diff;
+mod discover;
 mod import;
 mod invalid;
 mod process;

@@ -185,6 +185,7 @@ impl<'m> Group<'m> {
             (None, None) => {}
         }
         self.remarks(found);
+        draft.sort();
         draft
     }
 

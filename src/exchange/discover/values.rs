@@ -205,6 +205,7 @@ impl<'n> Entry<'n> {
             // Vendors name one resource for all their products.
             draft.resource(product.resource, Evidence::Follows("spec.vendor".into()));
         }
+        draft.sort();
         draft
     }
 

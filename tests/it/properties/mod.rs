@@ -4,6 +4,7 @@
 
 mod diff;
 mod fleet;
+mod nodes;
 
 use fleet::{Fleet, fleets};
 use ome::decision::{Basis, Verdict};
