@@ -152,6 +152,9 @@ const ORDER: [&[&str]; 11] = [
 /// Ways to say which nodes belong to a class: one that is set replaces the others.
 const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
 
+/// Metadata that a server writes.
+const OF_SERVER: [&str; 6] = ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+
 /// Terms in the shipped shape.
 const REQUIRED: [&str; 6] = ["spec", "discovery", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
 
@@ -289,8 +292,11 @@ impl Draft {
     /// The class on disk with every value of this one; what this one does not mention stays.
     pub fn over(&self, written: &Node, semantics: Semantics) -> Node {
         let mut object = written.clone();
-        // Status is not what is applied.
+        // What a server wrote is not what is applied.
         object.set(&path(&["status"]).0, None);
+        for key in OF_SERVER {
+            object.set(&path(&["metadata", key]).0, None);
+        }
         if self.facts.iter().any(|fact| starts_with(&fact.path, &["spec", "discovery"])) {
             object.set(&path(&["spec", "nodeSelector"]).0, None);
             for key in MATCHERS {

@@ -2,7 +2,7 @@
 
 use crate::api::Object;
 use crate::quantity::Quantity;
-use crate::yaml::{Map, Node};
+use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 
 /// A taint that keeps pods away.
@@ -35,6 +35,19 @@ pub struct Machine {
     pub capacity: Vec<(EcoString, Quantity)>,
 }
 
+/// The labels, as text: a number that nobody quoted is meant as its digits.
+fn labels(object: &Object) -> Map {
+    let mut labels = object.labels();
+    if labels.iter().any(|entry| entry.node.as_str().is_none()) {
+        for entry in &mut labels {
+            if let (None, Some(text)) = (entry.node.as_str(), entry.node.scalar_text()) {
+                entry.node.value = Value::Str(text);
+            }
+        }
+    }
+    labels
+}
+
 /// Taints that belong to an accelerator: admission or the flavor adds the toleration (accelerators.md 5.4).
 fn is_device_taint(key: &str) -> bool {
     key == "sku"
@@ -55,7 +68,7 @@ impl Machine {
         let taints = object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default();
         Self {
             name: object.id.name.clone(),
-            labels: object.labels(),
+            labels: labels(object),
             ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
             cordoned: object.node.at(&["spec", "unschedulable"]).and_then(Node::as_bool).unwrap_or(false),
             taints: taints

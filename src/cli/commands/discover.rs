@@ -14,22 +14,29 @@ use crate::yaml::{self, Limits, Node};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// What the help says beside the flags.
+const HELP: &str = "\
+Reads Nodes, AcceleratorClasses and Pods. One class per product, named after its label; memory is the least of its nodes, \
+features are what all of them have, other figures come from data sheets, prices from nobody. A class labelled \
+`ome.io/auto-discovered: \"true\"` follows the nodes, any other is kept and stands for its product. Built-in classes take no \
+part.
+
+Units: labels count MiB (81559), classes have GiB as sold (80Gi), bandwidth is GB/s, figures are dense TFLOPS.
+
+Actions: create, update, unchanged; kept (somebody's own); orphan (follows nodes that are gone: delete it).
+
+Examples:
+  kubectl get nodes -o yaml | ome discover -f -             what the cluster has
+  ome discover -f nodes.yaml -f classes/                    what changes in the classes
+  ome discover -f nodes.yaml -o dir=classes --update        and change it
+  ome discover -f nodes.yaml -f pods.yaml --status -o json  devices, all and free
+  ome discover --from-values values.yaml -o yaml            classes of Helm values
+
+Exit codes: 0 done, 1 invalid input, or a file that could not be written.";
+
 /// Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value.
-///
-/// Reads Nodes, classes that are there already and Pods; prints one class per product, named after its label. A class with
-/// the label `ome.io/auto-discovered: "true"` follows the nodes, any other is kept. Built-in classes take no part.
-/// Memory labels count MiB (81559); it is written as sold (80Gi) unless `--measured` is given. Prices are not known.
-///
-/// Examples:
-///   kubectl get nodes -o yaml | ome discover -f -
-///   ome discover -f nodes.yaml -f classes/ -o yaml
-///   ome discover -f nodes.yaml -o dir=classes --update
-///   ome discover -f nodes.yaml -f pods.yaml --status -o json
-///   ome discover --from-values values.yaml -o yaml
-///
-/// Exit codes: 0 done, 1 the input is invalid or a file could not be written.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = HELP)]
 pub(crate) struct Args {
     /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in
     /// PATH are read, too.

@@ -95,7 +95,8 @@ struct World<'a> {
     machines: &'a [Machine],
     /// As classes compare them.
     compared: Vec<Machine>,
-    used: Vec<(EcoString, Shape)>,
+    /// Pods by machine.
+    used: BTreeMap<EcoString, Vec<Shape>>,
 }
 
 impl<'a> World<'a> {
@@ -103,7 +104,11 @@ impl<'a> World<'a> {
         let machines = catalog.machines();
         let compared = machines.iter().map(|machine| if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }).collect();
         let classes = catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
-        Self { options, sources, classes, machines, compared, used: machines::running(catalog.others()) }
+        let mut used: BTreeMap<EcoString, Vec<Shape>> = BTreeMap::new();
+        for (machine, shape) in machines::running(catalog.others()) {
+            used.entry(machine).or_default().push(shape);
+        }
+        Self { options, sources, classes, machines, compared, used }
     }
 
     /// Machines of a class, by name.
@@ -209,9 +214,10 @@ impl World<'_> {
         }
         // Somebody's own class comes first, whatever its name.
         let manual = |mark: &Mark| self.classes.iter().find(|class| !is_auto_discovered(&class.object) && loaded::covers(class, group, mark));
+        let owners: BTreeMap<&Mark, &&AcceleratorClass> = group.marks().into_iter().filter_map(|mark| Some((mark, manual(mark)?))).collect();
         let mut rest = group.clone();
         let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<sighting::Sighting<'_>>)> = BTreeMap::new();
-        rest.sightings.retain(|sighting| match manual(&sighting.mark) {
+        rest.sightings.retain(|sighting| match owners.get(&sighting.mark) {
             None => true,
             Some(class) => {
                 taken.entry(class.name()).or_insert_with(|| (class, Vec::new())).1.push(sighting.clone());
@@ -225,8 +231,9 @@ impl World<'_> {
             return None;
         }
         let mut draft = rest.draft(self.options.measured, found);
+        let marks = rest.marks();
+        let marked: Vec<&Machine> = self.machines.iter().filter(|machine| marks.iter().any(|mark| mark.is_on(machine))).collect();
         if let Some(class) = named {
-            let marked: Vec<&Machine> = self.machines.iter().filter(|machine| rest.marks().iter().any(|mark| mark.is_on(machine))).collect();
             let of_flavor = class.object.annotation(OF_FLAVOR).is_some();
             if of_flavor {
                 keep_discovery(&mut draft);
@@ -234,14 +241,12 @@ impl World<'_> {
             return Some(self.followed(class, draft, (!of_flavor).then_some(&marked)));
         }
         // A class that follows the nodes under another name goes on to do so; which nodes is its own affair.
-        let follower =
-            self.classes.iter().find(|class| is_auto_discovered(&class.object) && rest.marks().iter().all(|mark| loaded::covers(class, &rest, mark)));
+        let follower = self.classes.iter().find(|class| is_auto_discovered(&class.object) && marks.iter().all(|mark| loaded::covers(class, &rest, mark)));
         if let Some(class) = follower {
             keep_discovery(&mut draft);
             draft.name = class.name().clone();
             return Some(self.followed(class, draft, None));
         }
-        let marked: Vec<&Machine> = self.machines.iter().filter(|machine| rest.marks().iter().any(|mark| mark.is_on(machine))).collect();
         Some(self.created(draft, &marked))
     }
 
@@ -279,8 +284,12 @@ pub fn from_values(values: &Node, catalog: &Catalog, sources: &SourceMap, option
     let world = World::new(catalog, sources, options);
     let mut found = Vec::new();
     let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
-    for (draft, span) in values::drafts(values, &mut found) {
+    for (mut draft, span) in values::drafts(values, &mut found) {
         let proposal = if let Some(class) = world.classes.iter().find(|class| *class.name() == draft.name) {
+            // Labels that nobody knows are written once and corrected by hand.
+            if draft.facts.iter().any(|fact| fact.path.to_string().starts_with("spec.discovery") && fact.evidence.is_observed()) {
+                keep_discovery(&mut draft);
+            }
             world.followed(class, draft, None)
         } else {
             let object = draft.object(options.semantics);

@@ -3,6 +3,7 @@
 use crate::facts;
 use crate::machines::{Machine, Shape};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
 /// What `status` of a class would say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Status {
 }
 
 /// Counts. `resources` are those of the class; without any, every device counts. `used` are pods by machine.
-pub(super) fn status(machines: &[&Machine], resources: &[EcoString], used: &[(EcoString, Shape)]) -> Status {
+pub(super) fn status(machines: &[&Machine], resources: &[EcoString], used: &BTreeMap<EcoString, Vec<Shape>>) -> Status {
     let counts = |name: &str| if resources.is_empty() { facts::is_accelerator(name) } else { resources.iter().any(|own| own == name) };
     let mut status = Status::default();
     for machine in machines {
@@ -30,7 +31,7 @@ pub(super) fn status(machines: &[&Machine], resources: &[EcoString], used: &[(Ec
         }
         status.available_nodes += 1;
         for name in names {
-            let asked = used.iter().filter(|(node, _)| *node == machine.name).map(|(_, shape)| shape.amount(name)).fold(0, i64::saturating_add);
+            let asked = used.get(&machine.name).into_iter().flatten().map(|shape| shape.amount(name)).fold(0, i64::saturating_add);
             let free = machine.allocatable(name).unwrap_or(0).saturating_sub(asked).max(0);
             status.available = status.available.saturating_add(free);
         }

@@ -21,7 +21,8 @@ fn world(text: &str) -> pipeline::World {
 }
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {
-    let text: String = documents.iter().map(|document| format!("---\n{document}\n")).collect();
+    let text: Vec<String> = documents.iter().map(|document| format!("---\n{document}\n")).collect();
+    let text = text.concat();
     let world = world(&text);
     let checked = discover(&world.catalog, &world.sources, options);
     (checked.value, checked.diagnostics)
@@ -370,7 +371,8 @@ fn sizes_are_compared_as_labelled_or_as_sold() {
 fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
     let world = world(text);
     let source = world.sources.iter().next().map(|(id, _)| id).expect("standard input");
-    let tree = crate::yaml::parse(source, text, 0..text.len(), &Limits::default()).value.expect("values are YAML");
+    let first = crate::yaml::split(source, text).value.into_iter().next().expect("a document");
+    let tree = crate::yaml::parse(source, text, first, &Limits::default()).value.expect("values are YAML");
     let checked = from_values(&tree, &world.catalog, &world.sources, Options::default());
     (checked.value, checked.diagnostics)
 }
@@ -414,4 +416,38 @@ fn values_that_cannot_be_used_are_said() {
         let (discovered, said) = of_values(text);
         assert_eq!((codes(&said), discovered.classes.len()), (expected, classes), "{text}");
     }
+}
+
+#[test]
+fn labels_that_kubectl_did_not_quote_are_read() {
+    let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": 81_559, "nvidia.com/gpu.compute.major": 9, "nvidia.com/gpu.compute.minor": 0, "nvidia.com/mig.capable": true});
+    let (discovered, _) = found(&[node("h1", &labels, &json!({GPU: 8}))]);
+    let class = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!((at(&class, &["capabilities", "memoryGB"]), at(&class, &["capabilities", "computeCapability"])), (json!("80Gi"), json!("9.0")));
+    assert_eq!(at(&class, &["capabilities", "features"])[4], "mig");
+}
+
+#[test]
+fn what_a_server_wrote_is_not_applied_again() {
+    let mut exported =
+        class("nvidia-h100-80gb-hbm3", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "40Gi"}}));
+    exported["metadata"]["resourceVersion"] = "17".into();
+    exported["metadata"]["uid"] = "x".into();
+    exported["status"] = json!({"nodes": ["h1"]});
+    let (discovered, _) = found(&[exported, h100("h1")]);
+    let class = one(&discovered, "nvidia-h100-80gb-hbm3");
+    assert_eq!(class.action, Action::Update);
+    assert_eq!(class.object.get("metadata").map(Node::to_json), Some(json!({"name": "nvidia-h100-80gb-hbm3", "labels": {"ome.io/auto-discovered": "true"}})));
+    assert!(class.object.get("status").is_none());
+}
+
+#[test]
+fn a_label_corrected_by_hand_stays() {
+    let values = "acceleratorClasses: {nvidia: [{model: b900, memory: 512Gi}]}\n";
+    let corrected =
+        class("nvidia-b900", false, &json!({"discovery": {"nodeSelector": {SELECTOR.0: "NVIDIA-B900-SXM"}}, "capabilities": {"memoryGB": "256Gi"}}));
+    let (discovered, _) = of_values(&format!("{values}---\n{corrected}\n"));
+    let class = one(&discovered, "nvidia-b900");
+    assert_eq!((class.action, at(&class, &["capabilities", "memoryGB"])), (Action::Update, json!("512Gi")));
+    assert_eq!(at(&class, &["discovery", "nodeSelector"]), json!({SELECTOR.0: "NVIDIA-B900-SXM"}));
 }

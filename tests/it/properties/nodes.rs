@@ -93,9 +93,13 @@ fn text(documents: &[&Node]) -> String {
     text
 }
 
+/// Labels and resources.
+type Labelled = (Map<String, Value>, Map<String, Value>);
+
 fn nodes() -> impl Strategy<Value = Nodes> {
     prop::collection::vec((labels(), resources()), 1..7).prop_map(|drawn| {
-        let object = |(index, (labels, resources)): (usize, (Map<String, Value>, Map<String, Value>))| {
+        let object = |(index, drawn): (usize, Labelled)| {
+            let (labels, resources) = drawn;
             node(&json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{index}"), "labels": labels}, "status": {"capacity": resources}}))
         };
         Nodes(drawn.into_iter().enumerate().map(object).collect())
