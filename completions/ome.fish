@@ -37,6 +37,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a chang
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: order, capacity, where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_needs_command" -f -a "discover" -d 'Make accelerator classes of nodes, and say what changes'
 complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes'
 complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Rewrite deprecated forms'
 complete -c ome -n "__fish_ome_needs_command" -f -a "schema" -d 'Show the fields of a kind'
@@ -372,6 +373,39 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Referen
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s o -l output -d '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l measured -d 'Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l nominal-memory -d 'Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l status -d 'With `-o json`: nodes and devices of each class, all and free after the Pods that were read'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"

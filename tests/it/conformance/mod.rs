@@ -42,6 +42,7 @@ suites! {
     documented_s2_catalog => "documented/s2-catalog",
     documented_s2_compatibility => "documented/s2-compatibility",
     documented_s2_configurations => "documented/s2-configurations",
+    documented_s2_discovery => "documented/s2-discovery",
     documented_s2_failure => "documented/s2-failure",
     documented_s2_hierarchy => "documented/s2-hierarchy",
     documented_s2_memory_fit => "documented/s2-memory-fit",
