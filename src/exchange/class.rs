@@ -278,13 +278,17 @@ impl Draft {
         object.set(&path(&["kind"]).0, Some(Node::str("AcceleratorClass", ORIGIN)));
         object.set(&path(&["metadata", "name"]).0, Some(Node::str(self.name.clone(), ORIGIN)));
         // Both are required, also when nothing is known.
-        for key in ["discovery", "capabilities"] {
-            if !facts.iter().any(|fact| starts_with(&fact.path, &["spec", key])) {
-                object.set(&path(&["spec", key]).0, Some(Node::map(ORIGIN)));
-            }
-        }
+        let mut empty: Vec<&[&str]> = vec![&["spec", "discovery"], &["spec", "capabilities"]];
+        empty.retain(|keys| !facts.iter().any(|fact| starts_with(&fact.path, keys)));
         for fact in facts {
+            let passed = empty.iter().take_while(|keys| rank(&path(keys)) < rank(&fact.path)).count();
+            for keys in empty.drain(..passed) {
+                object.set(&path(keys).0, Some(Node::map(ORIGIN)));
+            }
             object.set(&fact.path.0, Some(fact.value.clone()));
+        }
+        for keys in empty {
+            object.set(&path(keys).0, Some(Node::map(ORIGIN)));
         }
         if semantics == Semantics::Controller { shipped(&object) } else { object }
     }
@@ -471,6 +475,16 @@ mod tests {
         assert_eq!(object.at(&["spec", "capabilities", "performance", "fp8TFLOPS"]).map(Node::to_json), Some(json!(1979)));
         // S2-084: the label is text.
         assert_eq!(object.at(&["metadata", "labels", AUTO_DISCOVERED]).map(Node::to_json), Some(json!("true")));
+    }
+
+    #[test]
+    fn what_is_required_is_there_in_its_place() {
+        let mut draft = Draft::new("intel-unknown");
+        draft.resource("habana.ai/gaudi", Evidence::Always);
+        draft.text(&["spec", "vendor"], "intel", Evidence::Always);
+        let object = draft.object(Semantics::Documented);
+        let keys: Vec<&str> = object.at(&["spec"]).expect("a spec").entries().map(|entry| entry.key.as_str()).collect();
+        assert_eq!(keys, ["vendor", "discovery", "capabilities", "resources"]);
     }
 
     #[test]

@@ -154,6 +154,14 @@ fn calls_that_make_no_sense_are_refused() {
     scratch.write("broken.yaml", "acceleratorClasses: {nvidia: [\n");
     let done = scratch.discover(&["--from-values", "broken.yaml"]);
     assert!(done.exit == Some(1) && done.stderr.contains("yaml-syntax") && !done.stderr.contains("not-kubernetes"), "{}", done.stderr);
+    for text in ["", "a: 1\n", "# {{ .Values }}\n"] {
+        scratch.write("empty.yaml", text);
+        let done = scratch.discover(&["--from-values", "empty.yaml"]);
+        assert!(done.exit == Some(1) && done.stderr.contains("required-field"), "{text:?}: {}", done.stderr);
+    }
+    scratch.write("template.yaml", "acceleratorClasses:\n{{- range .Values.x }}\n  a: 1\n{{- end }}\n");
+    let done = scratch.discover(&["--from-values", "template.yaml"]);
+    assert!(done.exit == Some(1) && done.stderr.contains("yaml-syntax"), "{}", done.stderr);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Flat, Placed, stream};
 use crate::exchange::class::Action;
 use crate::exchange::discover::{self, Discovered, Options, Proposal};
+use crate::load::settings::Settings;
 use crate::report::discover as view;
 use crate::report::table::Style;
 use crate::source::{SourceKind, Span};
-use crate::yaml::{self, Limits, Node};
+use crate::yaml::{self, Limits, Node, Origin};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -96,7 +97,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let checked = match &args.from_values {
         None => discover::discover(&session.world.catalog, &session.world.sources, options),
         Some(file) => {
-            let values = values(file, &mut session);
+            let values = values(args, file, &mut session);
             match &values {
                 Some(values) => discover::from_values(values, &session.world.catalog, &session.world.sources, options),
                 None => crate::diag::Checked::clean(Discovered::default()),
@@ -153,16 +154,29 @@ fn input(args: &Args) -> InputArgs {
     input
 }
 
-/// The tree of the values; that they are no object of Kubernetes is as it should be.
-fn values(file: &Path, session: &mut Session) -> Option<Node> {
+/// The tree of the values; none, with a finding, when they cannot be read. That they are no object of Kubernetes is as it
+/// should be.
+fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
     let name = if file == Path::new("-") { "<stdin>".into() } else { file.to_string_lossy() };
     let world = &mut session.world;
     let (id, _) = world.sources.iter().find(|(_, source)| *source.name == *name)?;
-    world.diagnostics.retain(|finding| finding.code != Code::NotKubernetes || finding.span().is_none_or(|span| span.source != id));
+    world
+        .diagnostics
+        .retain(|finding| !matches!(finding.code, Code::NotKubernetes | Code::HelmTemplate) || finding.span().is_some_and(|span| span.source != id));
     let text = world.sources.get(id).text.clone();
-    let limits = Limits::default();
-    let trees: Vec<Node> = yaml::split(id, &text).value.into_iter().filter_map(|part| yaml::parse(id, &text, part, &limits).value).collect();
-    trees.iter().find(|tree| tree.get("acceleratorClasses").is_some()).or(trees.first()).cloned()
+    let limits = args.input.limits.limits(&Settings::default());
+    let mut trees = Vec::new();
+    for part in yaml::split(id, &text).value {
+        let checked = yaml::parse(id, &text, part, &limits);
+        trees.extend(checked.value);
+        // What reading said already is said once.
+        world.diagnostics.extend(checked.diagnostics);
+    }
+    if trees.is_empty() && world.diagnostics.iter().any(|finding| finding.severity == Severity::Error && finding.span().is_some_and(|span| span.source == id)) {
+        return None;
+    }
+    let nothing = || Node::map(Origin::File(Span { source: id, start: 0, end: 0 }));
+    Some(trees.iter().find(|tree| tree.get("acceleratorClasses").is_some()).or(trees.first()).cloned().unwrap_or_else(nothing))
 }
 
 /// A class as YAML, each value with its evidence.

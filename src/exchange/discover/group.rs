@@ -369,6 +369,10 @@ impl<'m> Group<'m> {
                 Diagnostic::new(Code::UnknownProduct, format!("nothing is known about the product `{}`: the class has what labels say", self.word()))
                     .help("state the other capabilities in a class of your own"),
             )),
+            Some(_) if self.sightings.iter().any(|sighting| sighting.slice.as_deref() == Some("INVALID")) => found.push(place(
+                Diagnostic::new(Code::UnknownProduct, format!("`{}` says that the partitions of the device are not valid: their size is unknown", self.word()))
+                    .help("apply a MIG configuration that the strategy allows"),
+            )),
             Some(product) if product.dies() > 1 => found.push(place(
                 Diagnostic::new(
                     Code::CountedPerDie,

@@ -174,7 +174,14 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
         );
     }
     for group in &groups {
-        if let Some(proposal) = world.of_group(group, &mut found) {
+        let before = found.len();
+        let proposal = world.of_group(group, &mut found);
+        // What no label speaks of is said at the node.
+        let node = group.sightings.first().and_then(|sighting| catalog.nodes().find(|node| node.id.name == sighting.machine.name));
+        for finding in found[before..].iter_mut().filter(|finding| finding.labels.is_empty()) {
+            *finding = finding.clone().at(node.map(|node| node.name_span()));
+        }
+        if let Some(proposal) = proposal {
             // Of two products that one class follows, the first by name speaks.
             classes.entry(proposal.name.clone()).or_insert(proposal);
         }
@@ -259,13 +266,15 @@ impl World<'_> {
         }
         found.extend(own.into_iter().filter(about_nodes));
         let place = self.sources.locate(class.object.span);
+        let second = self.classes.iter().find(|class| is_auto_discovered(&class.object) && group.marks().iter().all(|mark| loaded::covers(class, group, mark)));
         found.push(
             Diagnostic::new(
                 Code::DiscoveryOverridden,
                 format!("class `{}` of {} covers `{}`: no class is made for it", class.name(), place.file, group.word()),
             )
             .at(class.object.name_span())
-            .object(class.object.id.to_string()),
+            .object(class.object.id.to_string())
+            .maybe_help(second.map(|second| format!("delete class `{}`, which follows the same nodes", second.name()))),
         );
     }
 }

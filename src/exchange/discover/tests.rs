@@ -172,6 +172,7 @@ fn what_no_label_names_is_a_class_without_capabilities() {
     let field = |name: &str| json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]});
     assert_eq!(at(&class, &["discovery", "nodeSelectorTerms"]), json!([field("a"), field("b")]));
     assert_eq!((class.nodes.len(), codes(&said)), (2, vec!["unknown-product"]));
+    assert!(said.iter().all(|finding| finding.span().is_some()), "it is said at the node");
     let (discovered, said) = found(&[json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "c"}, "status": {"capacity": {"cpu": "8", GPU: "0"}}})]);
     assert_eq!((discovered.classes.len(), discovered.skipped[0].reason, said.len()), (0, "no-accelerator", 0));
 }
@@ -281,6 +282,15 @@ fn somebodys_own_class_stands_for_its_product() {
         assert_eq!(codes(&said).contains(&"discovery-overridden"), covers, "{name} {discovery}");
         assert_eq!(one(&discovered, name).action, Action::Kept);
     }
+}
+
+#[test]
+fn a_class_that_somebodys_own_replaces_is_named() {
+    let spec = json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "80Gi"}});
+    let (discovered, said) = found(&[class("mine", false, &spec), class("nvidia-h100-80gb-hbm3", true, &spec), h100("h1")]);
+    let actions: Vec<Action> = discovered.classes.iter().map(|class| class.action).collect();
+    assert_eq!(actions, [Action::Kept, Action::Unchanged]);
+    assert_eq!(said[0].help.as_deref(), Some("delete class `nvidia-h100-80gb-hbm3`, which follows the same nodes"));
 }
 
 #[test]
