@@ -179,7 +179,7 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
         // What no label speaks of is said at the node.
         let node = group.sightings.first().and_then(|sighting| catalog.nodes().find(|node| node.id.name == sighting.machine.name));
         for finding in found[before..].iter_mut().filter(|finding| finding.labels.is_empty()) {
-            *finding = finding.clone().at(node.map(|node| node.name_span()));
+            *finding = finding.clone().at(node.map(crate::api::Object::name_span));
         }
         if let Some(proposal) = proposal {
             // Of two products that one class follows, the first by name speaks.
