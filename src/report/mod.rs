@@ -16,6 +16,7 @@ pub mod import;
 pub mod json;
 pub mod junit;
 pub mod matrix;
+mod queue;
 pub mod rollout;
 pub mod sarif;
 pub mod schema;
