@@ -15,6 +15,7 @@ pub mod github;
 pub mod import;
 pub mod json;
 pub mod junit;
+pub mod kueue;
 pub mod matrix;
 mod queue;
 pub mod rollout;
