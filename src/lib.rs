@@ -17,7 +17,7 @@
 //! |---|---|
 //! | [`source`], [`diag`], [`yaml`], [`quantity`] | ground: texts and places, findings, trees with origins, exact units; never heard of a kind |
 //! | [`api`], [`schema`], [`dialect`], [`load`], [`catalog`] | what the things are: typed views, tables of every kind, spellings, reading, indices |
-//! | [`policy`], [`decision`], [`resolve`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
+//! | [`policy`], [`decision`], [`resolve`], [`queue`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
 //! | [`compose`], [`render`], `emit` | what is built: layers merged with origins, objects, files |
 //! | [`pipeline`], [`report`], [`cli`] | the way from one end to the other, what is shown, the command line |
 //!
@@ -41,6 +41,7 @@ pub mod pipeline;
 pub mod policy;
 pub mod protocol;
 pub mod quantity;
+pub mod queue;
 pub mod render;
 pub mod report;
 pub mod resolve;

@@ -5,6 +5,7 @@
 
 mod accelerator;
 mod config;
+mod kueue;
 mod model;
 mod model_serving;
 mod object;
@@ -18,6 +19,7 @@ pub use accelerator::{
     ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
 };
 pub use config::{Amounts, CollectorConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, OperatorConfig};
+pub use kueue::{ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
 pub use object::{Api, Field, Object, ObjectRef, Scope};

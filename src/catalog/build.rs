@@ -1,7 +1,10 @@
 //! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
 
 use super::{Catalog, RuntimeSet, Views};
-use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope,
+    Service,
+};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::machines::Machine;
 use crate::policy::Semantics;
@@ -24,6 +27,9 @@ enum Item {
     ModelServing(Box<ModelServing>),
     AcceleratorClass(Box<[AcceleratorClass; 2]>),
     Node(Object),
+    Flavor(Box<ResourceFlavor>),
+    ClusterQueue(Box<ClusterQueue>),
+    LocalQueue(Box<LocalQueue>),
     Other(Object),
 }
 
@@ -36,6 +42,9 @@ impl Item {
             Self::Service(views) => &views.documented.object,
             Self::ModelServing(serving) => &serving.object,
             Self::AcceleratorClass(views) => &views[0].object,
+            Self::Flavor(flavor) => &flavor.object,
+            Self::ClusterQueue(queue) => &queue.object,
+            Self::LocalQueue(queue) => &queue.object,
             Self::Node(object) | Self::Other(object) => object,
         }
     }
@@ -90,6 +99,21 @@ impl Builder {
     /// Adds a node.
     pub fn node(&mut self, object: Object) {
         self.add(Item::Node(object));
+    }
+
+    /// Adds a flavor of Kueue.
+    pub fn flavor(&mut self, flavor: ResourceFlavor) {
+        self.add(Item::Flavor(Box::new(flavor)));
+    }
+
+    /// Adds a ClusterQueue.
+    pub fn cluster_queue(&mut self, queue: ClusterQueue) {
+        self.add(Item::ClusterQueue(Box::new(queue)));
+    }
+
+    /// Adds a LocalQueue.
+    pub fn local_queue(&mut self, queue: LocalQueue) {
+        self.add(Item::LocalQueue(Box::new(queue)));
     }
 
     /// Adds an object that is kept without an index.
@@ -166,6 +190,16 @@ impl Builder {
                 }
                 Item::Node(object) => {
                     catalog.nodes.insert(object.id.name.clone(), object);
+                }
+                Item::Flavor(flavor) => {
+                    catalog.flavors.insert(flavor.name().clone(), *flavor);
+                }
+                Item::ClusterQueue(queue) => {
+                    catalog.cluster_queues.insert(queue.name().clone(), *queue);
+                }
+                Item::LocalQueue(queue) => {
+                    let namespace = queue.object.id.scope.namespace().cloned().unwrap_or_default();
+                    catalog.local_queues.insert((namespace, queue.name().clone()), *queue);
                 }
                 Item::Other(object) => catalog.others.push(object),
             }

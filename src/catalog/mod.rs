@@ -9,7 +9,10 @@ mod runtimes;
 pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
-use crate::api::{AcceleratorClass, Api, FineTunedWeight, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service};
+use crate::api::{
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope,
+    Service,
+};
 use crate::machines::Machine;
 use crate::policy::{AcceleratorOptions, Semantics};
 use crate::source::{SourceId, Span};
@@ -54,6 +57,10 @@ pub struct Catalog {
     accelerator_classes: BTreeMap<EcoString, [AcceleratorClass; 2]>,
     nodes: BTreeMap<EcoString, Object>,
     machines: Vec<Machine>,
+    flavors: BTreeMap<EcoString, ResourceFlavor>,
+    cluster_queues: BTreeMap<EcoString, ClusterQueue>,
+    /// By namespace and name.
+    local_queues: BTreeMap<(EcoString, EcoString), LocalQueue>,
     accelerator_options: AcceleratorOptions,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
@@ -136,6 +143,36 @@ impl Catalog {
         &self.machines
     }
 
+    /// A flavor of Kueue.
+    pub fn flavor(&self, name: &str) -> Option<&ResourceFlavor> {
+        self.flavors.get(name)
+    }
+
+    /// All flavors of Kueue by name.
+    pub fn flavors(&self) -> impl ExactSizeIterator<Item = &ResourceFlavor> {
+        self.flavors.values()
+    }
+
+    /// A ClusterQueue.
+    pub fn cluster_queue(&self, name: &str) -> Option<&ClusterQueue> {
+        self.cluster_queues.get(name)
+    }
+
+    /// All ClusterQueues by name.
+    pub fn cluster_queues(&self) -> impl ExactSizeIterator<Item = &ClusterQueue> {
+        self.cluster_queues.values()
+    }
+
+    /// A LocalQueue of a namespace.
+    pub fn local_queue(&self, namespace: &str, name: &str) -> Option<&LocalQueue> {
+        self.local_queues.get(&(namespace.into(), name.into()))
+    }
+
+    /// All LocalQueues by namespace, then name.
+    pub fn local_queues(&self) -> impl ExactSizeIterator<Item = &LocalQueue> {
+        self.local_queues.values()
+    }
+
     /// What flags of this run say about accelerators.
     pub fn accelerator_options(&self) -> &AcceleratorOptions {
         &self.accelerator_options
@@ -167,6 +204,9 @@ impl Catalog {
             .chain(self.services.iter().map(|views| &views.documented.object))
             .chain(self.model_servings.iter().map(|serving| &serving.object))
             .chain(self.nodes.values())
+            .chain(self.flavors.values().map(|flavor| &flavor.object))
+            .chain(self.cluster_queues.values().map(|queue| &queue.object))
+            .chain(self.local_queues.values().map(|queue| &queue.object))
             .chain(&self.others)
     }
 

@@ -4,12 +4,14 @@
 //! and nothing is worded.
 
 mod accelerator;
+mod queue;
 mod reason;
 mod runtime;
 
 pub use accelerator::{
     AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, Truth,
 };
+pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};
 

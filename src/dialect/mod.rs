@@ -7,5 +7,6 @@
 mod go_json;
 pub mod kserve;
 pub mod kthena;
+pub mod kueue;
 pub mod ome;
 mod parts;

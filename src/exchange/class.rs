@@ -201,6 +201,13 @@ impl Draft {
         }
     }
 
+    /// States a fact, unless the field has a value already.
+    pub fn put(&mut self, fact: Fact) {
+        if !self.facts.iter().any(|known| known.path == fact.path) {
+            self.facts.push(fact);
+        }
+    }
+
     /// States text, unless the field has a value already.
     pub fn text(&mut self, keys: &[&str], text: impl Into<EcoString>, evidence: Evidence) {
         self.say(keys, Node::str(text, ORIGIN), evidence);

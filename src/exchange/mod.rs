@@ -6,3 +6,4 @@
 pub mod class;
 pub mod discover;
 pub mod import;
+pub mod kueue;

@@ -95,6 +95,39 @@ pub const PRODUCT_LABELS: [&str; 7] = [
     "cloud.google.com/gke-accelerator",
 ];
 
+/// Beginnings of keys under which labellers, clouds and Karpenter speak of accelerators (accelerators.md 5.1).
+const LABELLERS: [&str; 15] = [
+    "nvidia.com/gpu",
+    "nvidia.com/mig",
+    "nvidia.com/cuda",
+    "nvidia.com/vgpu",
+    "nvidia.com/nvlink",
+    "amd.com/gpu",
+    "beta.amd.com/gpu",
+    "gpu.amd.com/",
+    "gpu.intel.com/",
+    "habana.ai/",
+    "cloud.google.com/gke-tpu",
+    "cloud.google.com/gke-accelerator",
+    "karpenter.k8s.aws/instance-gpu",
+    "karpenter.k8s.aws/instance-accelerator",
+    "aliyun.accelerator/",
+];
+
+/// PCI classes of displays and processing accelerators.
+const PCI_CLASSES: [&str; 4] = ["0300", "0302", "0380", "1200"];
+
+/// Whether a label of a node says that there are accelerators. One whose value is `false` or 0 says that there are none.
+pub fn labels_accelerator(key: &str, value: &str) -> bool {
+    let pci = || {
+        let words = key.strip_prefix("feature.node.kubernetes.io/pci-").and_then(|rest| rest.strip_suffix(".present"))?;
+        let first = words.split(['_', '-']).next()?;
+        // Vendors that make nothing else: NVIDIA as the GPU operator configures it, Habana.
+        Some(PCI_CLASSES.contains(&first) || matches!(first, "10de" | "1da3"))
+    };
+    !matches!(value, "false" | "0" | "none") && (LABELLERS.iter().any(|beginning| key.starts_with(beginning)) || pci() == Some(true))
+}
+
 /// The product of a label value; sharing and partition suffixes of NVIDIA's labels are no other product.
 pub fn by_label(value: &str) -> Option<&'static Product> {
     let plain = value.strip_suffix("-SHARED").unwrap_or(value);
@@ -212,6 +245,24 @@ mod tests {
         }
         for (key, vendor) in [("nvidia.com/gpu", "nvidia"), ("gpu.intel.com/i915", "intel"), ("habana.ai/gaudi", "intel"), ("aws.amazon.com/neuron", "aws")] {
             assert_eq!(vendor_of(key), vendor, "{key}");
+        }
+    }
+
+    #[test]
+    fn labels_tell_machines_with_accelerators() {
+        for (key, value, expected) in [
+            ("nvidia.com/gpu.product", "NVIDIA-L4", true),
+            ("nvidia.com/gpu.present", "false", false),
+            ("amd.com/gpu.product-name", "AMD_Instinct_MI300X_OAM", true),
+            ("cloud.google.com/gke-tpu-topology", "4x4", true),
+            ("karpenter.k8s.aws/instance-gpu-count", "0", false),
+            ("karpenter.k8s.aws/instance-cpu", "8", false),
+            ("feature.node.kubernetes.io/pci-0302_10de.present", "true", true),
+            ("feature.node.kubernetes.io/pci-0200_15b3.present", "true", false),
+            ("feature.node.kubernetes.io/pci-10de.present", "true", true),
+            ("node-type", "gpu", false),
+        ] {
+            assert_eq!(labels_accelerator(key, value), expected, "{key}={value}");
         }
     }
 

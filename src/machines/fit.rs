@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::terms::{affinity_matches, selector_mismatch};
 use crate::api::Object;
 use crate::quantity::Quantity;
-use crate::yaml::Node;
+use crate::yaml::{Entry, Node};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -25,9 +25,9 @@ const PODS: &str = "pods";
 pub struct Shape {
     /// Thousandths by resource.
     amounts: BTreeMap<EcoString, i64>,
-    selector: Option<Node>,
-    affinity: Option<Node>,
-    tolerations: Vec<Node>,
+    pub(super) selector: Option<Node>,
+    pub(super) affinity: Option<Node>,
+    pub(super) tolerations: Vec<Node>,
 }
 
 impl Eq for Shape {}
@@ -110,6 +110,11 @@ impl Shape {
     pub fn amount(&self, resource: &str) -> i64 {
         self.amounts.get(resource).map_or(0, |milli| milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) > 0))
     }
+
+    /// What it asks for, in thousandths by resource; one of `pods` among them.
+    pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, i64)> {
+        self.amounts.iter().map(|(name, amount)| (name, *amount))
+    }
 }
 
 /// What pods that run already ask for, by machine; finished ones ask for nothing.
@@ -158,11 +163,10 @@ impl Room<'_> {
             return Some(("cordoned", "not ready".into()));
         }
         if let Some(taint) = machine.untolerated(&shape.tolerations) {
-            return Some(("taint", eco_format!("{}={}:{}", taint.key, taint.value, taint.effect)));
+            return Some(("taint", eco_format!("{taint}")));
         }
         if let Some(entry) = shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine)) {
-            let own = machine.label(&entry.key).unwrap_or("absent");
-            return Some(("selector", eco_format!("{}: {} is asked for, {own} here", entry.key, entry.node.scalar_text().unwrap_or_default())));
+            return Some(("selector", mismatch(entry, machine)));
         }
         if shape.affinity.as_ref().is_some_and(|affinity| !affinity_matches(affinity, machine)) {
             return Some(("affinity", "no required node selector term matches".into()));
@@ -194,6 +198,12 @@ impl Room<'_> {
         short.sort_by_key(|(code, _)| order.iter().position(|known| known == code));
         short.into_iter().next().and_then(|(code, detail)| blocked(code, detail))
     }
+}
+
+/// Both sides of a label that is not as asked.
+pub(super) fn mismatch(entry: &Entry, machine: &Machine) -> EcoString {
+    let own = machine.label(&entry.key).unwrap_or("absent");
+    eco_format!("{}: {} is asked for, {own} here", entry.key, entry.node.scalar_text().unwrap_or_default())
 }
 
 /// Whether any machine states what it has.

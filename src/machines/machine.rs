@@ -4,6 +4,7 @@ use crate::api::Object;
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
+use std::fmt;
 
 /// A taint that keeps pods away.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,28 @@ pub struct Taint {
     pub value: EcoString,
     /// Effect.
     pub effect: EcoString,
+}
+
+impl Taint {
+    /// The taints of a list of `v1.Taint` that keep pods away: `PreferNoSchedule` does not.
+    pub fn list(nodes: &[Node]) -> Vec<Self> {
+        let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let taints = nodes.iter().map(|taint| Self { key: text(taint, "key"), value: text(taint, "value"), effect: text(taint, "effect") });
+        taints.filter(|taint| taint.effect != "PreferNoSchedule").collect()
+    }
+
+    /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
+    pub(super) fn is_tolerated<'n>(&self, tolerations: impl IntoIterator<Item = &'n Node>) -> bool {
+        tolerations.into_iter().any(|toleration| tolerates(toleration, self))
+    }
+}
+
+impl fmt::Display for Taint {
+    /// `key=value:effect`, or `key:effect` without a value, as kubectl writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let equals = if self.value.is_empty() { "" } else { "=" };
+        write!(f, "{}{equals}{}:{}", self.key, self.value, self.effect)
+    }
 }
 
 /// A Node as far as placing pods goes.
@@ -65,17 +88,12 @@ impl Machine {
         let conditions = object.node.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
         let ready = conditions.iter().find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
         let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
-        let taints = object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default();
         Self {
             name: object.id.name.clone(),
             labels: labels(object),
             ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
             cordoned: object.node.at(&["spec", "unschedulable"]).and_then(Node::as_bool).unwrap_or(false),
-            taints: taints
-                .iter()
-                .map(|taint| Taint { key: text(taint, "key"), value: text(taint, "value"), effect: text(taint, "effect") })
-                .filter(|taint| taint.effect != "PreferNoSchedule")
-                .collect(),
+            taints: Taint::list(object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default()),
             allocatable: amounts("allocatable").or_else(|| amounts("capacity")),
             capacity: amounts("capacity").or_else(|| amounts("allocatable")).unwrap_or_default(),
         }
@@ -88,7 +106,7 @@ impl Machine {
 
     /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices are tolerated.
     pub fn untolerated(&self, tolerations: &[Node]) -> Option<&Taint> {
-        self.taints.iter().find(|taint| !is_device_taint(&taint.key) && !tolerations.iter().any(|toleration| tolerates(toleration, taint)))
+        self.taints.iter().find(|taint| !is_device_taint(&taint.key) && !taint.is_tolerated(tolerations))
     }
 
     /// Whether new pods may come at all.

@@ -31,10 +31,34 @@ fn term_matches(term: &Node, machine: &Machine) -> bool {
         && fields.iter().all(|field| matches(field, |key| (key == "metadata.name").then_some(machine.name.as_str())))
 }
 
+/// The terms of the required node affinity of an affinity.
+pub fn required_terms(affinity: &Node) -> Option<&Node> {
+    affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])
+}
+
 /// Whether the required node affinity of an affinity lets a machine in.
 pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
-    let required = affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"]);
-    required.is_none_or(|terms| terms_match(terms.items(), machine))
+    required_terms(affinity).is_none_or(|terms| terms_match(terms.items(), machine))
+}
+
+/// Whether labels meet a `metav1.LabelSelector`; an empty one is met by all.
+pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
+    let label = |key: &str| labels.get(key).and_then(Node::as_str);
+    let equal = selector.get("matchLabels").map(Node::entries).into_iter().flatten().all(|entry| entry.node.scalar_text().as_deref() == label(&entry.key));
+    equal && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(|expression| matches(expression, label))
+}
+
+/// Terms of which only expressions about some keys are kept; none when a term says nothing about them, as any term may
+/// match. Fields are no labels and are left out.
+pub(super) fn terms_about(terms: &[Node], known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
+    let about = |term: &Node| {
+        let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
+        let kept: Vec<Node> = expressions.iter().filter(|expression| known(&text(expression, "key"))).cloned().collect();
+        let mut map = Map::new();
+        map.insert("matchExpressions", Node::list(kept.iter().cloned(), term.origin));
+        (!kept.is_empty()).then(|| Node::new(Value::Map(map), term.origin))
+    };
+    terms.iter().map(about).collect()
 }
 
 fn text(node: &Node, key: &str) -> EcoString {

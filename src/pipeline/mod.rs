@@ -7,6 +7,7 @@ pub mod diff;
 mod flip;
 mod matrix;
 mod plan;
+mod queue;
 mod read;
 mod render;
 mod rollout;

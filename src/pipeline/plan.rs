@@ -1,14 +1,15 @@
 //! What each service becomes.
 
-use crate::api::{Api, ComponentKind, ObjectRef, Service};
+use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose;
-use crate::decision::{AcceleratorDecision, DeploymentMode, Resolution, ServiceError};
+use crate::compose::{self, ComposedComponent};
+use crate::decision::{AcceleratorDecision, DeploymentMode, QueueDecision, Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
+use crate::queue::{self, PodSet};
+use crate::render;
 use crate::resolve::Selector;
-use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -27,7 +28,7 @@ pub enum Depth {
 }
 
 /// One component of a planned service.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PlannedComponent {
     /// Which one.
     pub kind: ComponentKind,
@@ -47,6 +48,8 @@ pub struct PlannedComponent {
     pub gpus_by_resource: BTreeMap<EcoString, i64>,
     /// Whether its pods fit on the nodes; none when no node states what it has.
     pub fit: Option<Arc<Fit>>,
+    /// What the queue of Kueue gives to its pods; none when they name no queue.
+    pub queue: Option<QueueDecision>,
 }
 
 impl PlannedComponent {
@@ -103,6 +106,21 @@ struct Question {
     fewest: i64,
 }
 
+/// What the pods of a component ask for.
+struct Pods {
+    main: Shape,
+    worker: Option<(Shape, i64)>,
+    /// The queue of Kueue that they name.
+    queue: Option<Field<EcoString>>,
+}
+
+impl Pods {
+    fn of(api: Api, built: &ComposedComponent) -> Self {
+        let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
+        Self { main: Shape::of(&built.pod), worker, queue: render::kueue_queue(api, built) }
+    }
+}
+
 /// Decides services of every API under one semantics.
 pub struct Planner<'a> {
     catalog: &'a Catalog,
@@ -112,14 +130,16 @@ pub struct Planner<'a> {
     inventory: Option<Inventory<'a>>,
     /// Answers for what was asked before: a fleet has few shapes of pods.
     fits: Mutex<HashMap<Question, Arc<Fit>>>,
+    /// The same of queues, by namespace and name of the queue.
+    admitted: Mutex<HashMap<(EcoString, EcoString, Question), QueueDecision>>,
 }
 
 /// Outcome of one semantics.
 struct Outcome<'a> {
     resolution: Resolution<'a>,
     components: Vec<PlannedComponent>,
-    /// What the pods of each component ask for, where the components could be composed.
-    shapes: Vec<(Shape, Option<(Shape, i64)>)>,
+    /// What the pods of each component ask for, where the components could be composed and somebody has to know.
+    pods: Vec<Pods>,
     error: Option<ServiceError>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -135,7 +155,7 @@ impl<'a> Planner<'a> {
             })
             .collect();
         let inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
-        Self { catalog, semantics, selectors, inventory, fits: Mutex::default() }
+        Self { catalog, semantics, selectors, inventory, fits: Mutex::default(), admitted: Mutex::default() }
     }
 
     /// Decides one service.
@@ -159,13 +179,8 @@ impl<'a> Planner<'a> {
             controller: None,
             diagnostics,
         };
-        if let (Some(inventory), None) = (&self.inventory, &planned.error) {
-            // Each component for itself.
-            for (component, (main, worker)) in planned.components.iter_mut().zip(outcome.shapes) {
-                // A Ray cluster's workers are like its head.
-                let workers = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
-                component.fit = Some(self.fit(inventory, Question { main, workers, fewest: component.min_replicas }));
-            }
+        if planned.error.is_none() {
+            self.place(&mut planned, outcome.pods);
         }
         if self.semantics == Semantics::Documented {
             let other = self.outcome(twin, views.of(Semantics::Controller), Depth::Plan);
@@ -175,6 +190,37 @@ impl<'a> Planner<'a> {
             }
         }
         planned
+    }
+
+    /// Whether the pods of every component fit on the nodes, and what their queue gives them, each component for itself.
+    fn place(&self, planned: &mut Planned<'a>, pods: Vec<Pods>) {
+        for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
+            // A Ray cluster's workers are like its head.
+            let workers = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
+            let question = Question { main, workers, fewest: component.min_replicas };
+            if let Some(queue) = queue {
+                let decision = self.admit(&planned.service.namespace, queue, &question);
+                planned.diagnostics.extend(super::queue::findings(&decision, component.kind, planned.service, self.catalog));
+                component.queue = Some(decision);
+            }
+            if let Some(inventory) = &self.inventory {
+                component.fit = Some(self.fit(inventory, question));
+            }
+        }
+    }
+
+    /// What a queue gives to replicas of a pod of a shape, with its workers; remembered, too.
+    fn admit(&self, namespace: &EcoString, queue: Field<EcoString>, question: &Question) -> QueueDecision {
+        let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (namespace.clone(), queue.value.clone(), question.clone());
+        if let Some(known) = lock().get(&key) {
+            return QueueDecision { queue, ..known.clone() };
+        }
+        let mut pods = vec![PodSet { shape: &question.main, count: 1 }];
+        pods.extend(question.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count }));
+        let decision = queue::admit(self.catalog, namespace, queue, &pods, question.fewest);
+        lock().entry(key).or_insert(decision.clone());
+        decision
     }
 
     /// How often a pod of a shape, with its workers, fits; remembered, for nothing else matters.
@@ -200,7 +246,7 @@ impl<'a> Planner<'a> {
         };
         let error = resolution.error.take();
         let diagnostics = decided(&resolution, service);
-        let mut outcome = Outcome { resolution, components: Vec::new(), shapes: Vec::new(), error, diagnostics };
+        let mut outcome = Outcome { resolution, components: Vec::new(), pods: Vec::new(), error, diagnostics };
         let (policy, config) = (selector.policy(), self.catalog.config());
         let merged = |runtime, accelerators: &[AcceleratorDecision<'a>]| {
             compose::merged(policy, service, runtime, accelerators, self.catalog.accelerator_options(), config, &mut ())
@@ -226,10 +272,13 @@ impl<'a> Planner<'a> {
         match compose::assemble(policy, service, &outcome.resolution, merged, config, &weights, &mut ()) {
             Ok(composed) => {
                 outcome.diagnostics.extend(composed.diagnostics);
-                if self.inventory.is_some() && selector.policy().semantics == self.semantics {
-                    let worker = |worker: &Option<(Node, i64)>| worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
-                    let shapes = composed.value.components.iter().map(|built| (Shape::of(&built.pod), worker(&built.worker)));
-                    outcome.shapes = shapes.collect();
+                // The twin is only compared.
+                if selector.policy().semantics == self.semantics {
+                    let built = &composed.value.components;
+                    let queued = || built.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
+                    if self.inventory.is_some() || queued() {
+                        outcome.pods = built.iter().map(|built| Pods::of(policy.api, built)).collect();
+                    }
                 }
             }
             Err(failed) => {
@@ -253,6 +302,7 @@ pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> Pla
         gpus: component.gpus(),
         gpus_by_resource: component.gpus_by_resource(),
         fit: None,
+        queue: None,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Documents become typed objects, objects a catalog.
 
 use crate::api::{
-    AcceleratorClass, Api, Field, FineTunedWeight, KServeConfig, Model, ModelServing, Object, ObjectRef, OperatorConfig, Runtime, Scope, Service,
+    AcceleratorClass, Api, ClusterQueue, Field, FineTunedWeight, KServeConfig, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig,
+    ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::{kserve, kthena, ome};
+use crate::dialect::{kserve, kthena, kueue, ome};
 use crate::load::{Document, Loaded};
 use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
@@ -89,6 +90,9 @@ enum Typed {
     ModelServing(Box<ModelServing>),
     AcceleratorClass(Box<[AcceleratorClass; 2]>),
     Node(Object),
+    Flavor(Box<ResourceFlavor>),
+    ClusterQueue(Box<ClusterQueue>),
+    LocalQueue(Box<LocalQueue>),
     Config(Settings, Object),
     Other(Object),
 }
@@ -120,6 +124,9 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
                 builder.accelerator_class(documented, controller);
             }
             Some(Typed::Node(object)) => builder.node(object),
+            Some(Typed::Flavor(flavor)) => builder.flavor(*flavor),
+            Some(Typed::ClusterQueue(queue)) => builder.cluster_queue(*queue),
+            Some(Typed::LocalQueue(queue)) => builder.local_queue(*queue),
             Some(Typed::Config(settings, object)) => {
                 match settings {
                     Settings::Ome(found) => config = OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found },
@@ -162,6 +169,7 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
     let object = object(document, schema, given, sources, diagnostics)?;
     let semantics = given.semantics;
     let dialect = dialect(object.api);
+    let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     Some(match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
@@ -176,6 +184,9 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
         (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics))),
         (_, "InferenceService") if dialect.is_some() => Typed::Service(Box::new(services(dialect?, &object, given, diagnostics))),
         (Api::Cluster, "Node") => Typed::Node(object),
+        (Api::Cluster, "ResourceFlavor") if is_kueue => Typed::Flavor(Box::new(kueue::resource_flavor(object))),
+        (Api::Cluster, "ClusterQueue") if is_kueue => Typed::ClusterQueue(Box::new(kueue::cluster_queue(object))),
+        (Api::Cluster, "LocalQueue") if is_kueue => Typed::LocalQueue(Box::new(kueue::local_queue(object))),
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let settings = if kserve::is_config(&object) {
                 Settings::KServe(Box::new(kserve::config(&object, diagnostics)))

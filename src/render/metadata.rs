@@ -5,7 +5,9 @@
 
 use super::build::node;
 use super::rules;
-use crate::api::Service;
+use crate::api::{Api, Field, Service};
+use crate::compose::ComposedComponent;
+use crate::decision::DeploymentMode;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;
 
@@ -90,7 +92,7 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
     } else if let Some(cluster) = annotations.get("ome.io/dedicated-ai-cluster") {
         // The value does not matter: `kueue-enabled: "false"` asks for Kueue as well.
         if annotations.contains_key("kueue-enabled") {
-            labels.push(carried("kueue.x-k8s.io/queue-name", cluster));
+            labels.push(carried(KUEUE_QUEUE, cluster));
             labels.push(label("kueue.x-k8s.io/priority-class", "kueue-scheduling-high-priority", RULE));
         } else {
             labels.push(carried("volcano.sh/queue-name", cluster));
@@ -101,6 +103,18 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
         labels.push(label("ray.io/scheduler-name", "volcano", RULE));
     }
     labels
+}
+
+/// Label that names a queue of Kueue.
+const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+
+/// The queue of Kueue that the pods of a component name by their label, with who wrote it.
+pub(crate) fn kueue_queue(api: Api, component: &ComposedComponent) -> Option<Field<EcoString>> {
+    // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do not.
+    let queued = api == Api::Ome && component.mode != DeploymentMode::Serverless;
+    let added = if queued { queue_labels(&component.annotations) } else { Vec::new() };
+    let node = added.iter().find(|entry| entry.key == KUEUE_QUEUE).map(|entry| &entry.node).or_else(|| component.labels.get(KUEUE_QUEUE))?;
+    node.scalar_text().filter(|name| !name.is_empty()).map(|name| Field::new(name, node.origin))
 }
 
 /// Annotations of a Service in front of pods.

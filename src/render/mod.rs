@@ -29,6 +29,7 @@ mod tidy;
 mod wave;
 pub mod workload;
 
+pub(crate) use metadata::kueue_queue;
 pub use model_config::ModelConfig;
 pub use order::order;
 

@@ -155,7 +155,6 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
                 }
                 continue;
             }
-            let value = |node: Option<&Node>| node.map_or_else(|| "-".to_owned(), compact);
             let _ = writeln!(out, "  {}: {} -> {}  # {why}", short(&change.path), value(change.from.as_ref()), value(change.to.as_ref()));
         }
         for (why, fields) in added {
@@ -210,14 +209,15 @@ fn origin(evidence: &Evidence, sources: &SourceMap) -> String {
 }
 
 /// A path without what every path has in common.
-fn short(path: &FieldPath) -> String {
+pub(super) fn short(path: &FieldPath) -> String {
     let path = path.to_string();
     let below = ["spec.capabilities.performance.", "spec.capabilities.", "spec."].into_iter().find_map(|prefix| path.strip_prefix(prefix));
     below.unwrap_or(&path).to_owned()
 }
 
-fn compact(node: &Node) -> String {
-    node.scalar_text().map_or_else(|| node.to_json().to_string(), |text| text.to_string())
+/// A side of a change in one line.
+pub(super) fn value(node: Option<&Node>) -> String {
+    node.map_or_else(|| "-".to_owned(), |node| node.scalar_text().map_or_else(|| node.to_json().to_string(), |text| text.to_string()))
 }
 
 /// Names, the first few of many.

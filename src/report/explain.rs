@@ -95,6 +95,9 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
             component.gpus,
             if component.gpus == 1 { "GPU" } else { "GPUs" },
         );
+        for line in component.queue.iter().flat_map(super::queue::lines) {
+            let _ = writeln!(out, "         {line}");
+        }
     }
     out.finish()
 }

@@ -156,6 +156,9 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
         "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
         "blocked": component.fit.iter().flat_map(|fit| &fit.blocked).map(|blocked| json!({ "node": blocked.node.as_str(), "code": blocked.code, "detail": blocked.detail.as_str() })).collect::<Vec<_>>(),
     });
+    if let Some(decision) = &component.queue {
+        out["kueue"] = super::queue::json(decision);
+    }
     if let Some(basis) = component.mode_basis {
         out["deploymentModeBasis"] = basis.into();
         out["scaleToZero"] = (component.mode == DeploymentMode::Serverless && component.min_replicas == 0).into();

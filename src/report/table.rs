@@ -159,6 +159,11 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
             out.push(format!("{name}: {note}\n"));
         }
     }
+    for component in &planned.components {
+        if let Some(decision) = &component.queue {
+            out.push(format!("{name}: {}: {}\n", component.kind.as_str(), super::queue::line(decision)));
+        }
+    }
     if let Some(difference) = &planned.controller {
         out.push(format!("{name}: {difference}\n"));
     }

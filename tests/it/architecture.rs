@@ -32,6 +32,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("catalog", &["source", "diag", "api", "policy", "machines"]),
     // Of `yaml` only who wrote a value.
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
+    // What Kueue decides about pods that are built: it sees the catalog, and no runtime or service.
+    ("queue", &["source", "diag", "yaml", "quantity", "api", "facts", "machines", "catalog", "decision"]),
     // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
     ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
@@ -46,8 +48,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "check",
-            "compose", "render", "rollout",
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "queue",
+            "check", "compose", "render", "rollout",
         ],
     ),
     // Words what others decided: data of all floors below, and of `render` the names that objects would have.

@@ -8,6 +8,7 @@ mod diff;
 mod discover;
 mod import;
 mod invalid;
+mod kueue;
 mod process;
 mod properties;
 mod readme;

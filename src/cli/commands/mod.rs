@@ -9,6 +9,7 @@ pub(crate) mod discover;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
+pub(crate) mod kueue;
 pub(crate) mod man;
 pub(crate) mod matrix;
 pub(crate) mod overview;
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Discover(discover::Args),
     /// List and show runtimes, models and accelerator classes.
     Catalog(catalog::Args),
+    /// Keep accelerator classes and Kueue's flavors in step.
+    Kueue(kueue::Args),
     /// Rewrite deprecated forms.
     Convert(convert::Args),
     /// Show the fields of a kind.
@@ -77,6 +80,7 @@ pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, 
         Some(Command::Rollout(args)) => rollout::run(&args, io),
         Some(Command::Discover(args)) => discover::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),
+        Some(Command::Kueue(args)) => kueue::run(args, io),
         Some(Command::Convert(args)) => convert::run(&args, io),
         Some(Command::Schema(args)) => schema::run(&args, io),
         Some(Command::Import(args)) => import::run(&args, io),

@@ -19,6 +19,7 @@ use super::class::{Action, Change, Draft, Fact, is_auto_discovered};
 use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
 use crate::diag::{Checked, Code, Diagnostic};
+use crate::dialect::kueue::FLAVOR_OF_CLASS;
 use crate::machines::{self, Machine, Shape, class_matches};
 use crate::policy::Semantics;
 use crate::source::{SourceMap, Span};
@@ -82,8 +83,20 @@ pub struct Discovered {
 
 /// A machine has none.
 const NO_ACCELERATOR: &str = "no-accelerator";
-/// Annotation of a class whose nodes are a Kueue flavor's to name.
-const OF_FLAVOR: &str = "ome.io/kueue-resource-flavor";
+
+/// What machines say of their accelerators, whatever the class is called and however it finds them; nothing where they show
+/// none, or several kinds.
+pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
+    let groups = group::groups(machines);
+    let [group] = groups.as_slice() else { return Vec::new() };
+    // What is strange about the machines is said when they are discovered.
+    let draft = group.draft(false, &mut Vec::new());
+    let own = |fact: &Fact| {
+        let path = fact.path.to_string();
+        path.starts_with("spec.") && !path.starts_with("spec.discovery")
+    };
+    draft.facts.into_iter().filter(own).collect()
+}
 
 /// What all proposals need.
 struct World<'a> {
@@ -241,7 +254,7 @@ impl World<'_> {
         let marks = rest.marks();
         let marked: Vec<&Machine> = self.machines.iter().filter(|machine| marks.iter().any(|mark| mark.is_on(machine))).collect();
         if let Some(class) = named {
-            let of_flavor = class.object.annotation(OF_FLAVOR).is_some();
+            let of_flavor = class.object.annotation(FLAVOR_OF_CLASS).is_some();
             if of_flavor {
                 keep_discovery(&mut draft);
             }

@@ -338,7 +338,7 @@ fn a_class_that_follows_states_what_is_seen() {
 fn which_nodes_a_flavor_has_is_the_flavors_affair() {
     let mut of_flavor =
         class("gpu-spot", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1, "pool": "a"}}, "capabilities": {"memoryGB": "40Gi"}}));
-    of_flavor["metadata"]["annotations"] = json!({OF_FLAVOR: "gpu-spot"});
+    of_flavor["metadata"]["annotations"] = json!({FLAVOR_OF_CLASS: "gpu-spot"});
     let (discovered, _) = found(&[of_flavor, h100("h1")]);
     let class = one(&discovered, "gpu-spot");
     assert_eq!((class.action, at(&class, &["discovery", "nodeSelector"])), (Action::Update, json!({SELECTOR.0: SELECTOR.1, "pool": "a"})));

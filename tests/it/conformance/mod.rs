@@ -45,6 +45,7 @@ suites! {
     documented_s2_discovery => "documented/s2-discovery",
     documented_s2_failure => "documented/s2-failure",
     documented_s2_hierarchy => "documented/s2-hierarchy",
+    documented_s2_kueue => "documented/s2-kueue",
     documented_s2_memory_fit => "documented/s2-memory-fit",
     documented_s2_merge_affinity => "documented/s2-merge-affinity",
     documented_s2_merge_args => "documented/s2-merge-args",

@@ -1,0 +1,191 @@
+//! `ome kueue diff`: how classes and flavors stand to each other.
+
+use super::import::admission;
+use super::labels::{Labels, alternatives, split_names};
+use super::{Links, Options, Tie, carried_by, carried_in, carries_the_same, labels_of, link};
+use crate::api::{AcceleratorClass, ResourceFlavor};
+use crate::catalog::Catalog;
+use crate::diag::{Checked, Diagnostic, Severity};
+use crate::dialect::kueue::CARRIED;
+use crate::exchange::class::{Change, PROPOSED};
+use crate::yaml::{FieldPath, Node, Origin};
+use ecow::EcoString;
+use std::collections::BTreeSet;
+
+/// How a class and a flavor stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// They say the same.
+    InSync,
+    /// They do not.
+    Differs,
+    /// The class names a flavor that is not there.
+    MissingFlavor,
+    /// The flavor has no class.
+    MissingClass,
+}
+
+impl State {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InSync => "in-sync",
+            Self::Differs => "differs",
+            Self::MissingFlavor => "missing-flavor",
+            Self::MissingClass => "missing-class",
+        }
+    }
+}
+
+/// A class and a flavor, or one that lacks the other.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Name of the class.
+    pub class: Option<EcoString>,
+    /// Name of the flavor.
+    pub flavor: Option<EcoString>,
+    /// Name that the missing one would have.
+    pub wanted: Option<EcoString>,
+    /// How they stand.
+    pub state: State,
+    /// What the class would have to change to follow the flavor.
+    pub changes: Vec<Change>,
+}
+
+/// All pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Diffed {
+    /// By name of the class, else of the flavor.
+    pub pairs: Vec<Pair>,
+}
+
+impl Diffed {
+    /// Whether nothing is to be done.
+    pub fn is_in_sync(&self) -> bool {
+        self.pairs.iter().all(|pair| pair.state == State::InSync)
+    }
+}
+
+/// Compares every class that names a flavor, and every flavor of accelerators, with its other half.
+pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
+    let links = Links::of(catalog, options.semantics);
+    let mut found: Vec<Diagnostic> = links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    let mut pairs = Vec::new();
+    let mut met: BTreeSet<EcoString> = BTreeSet::new();
+    for flavor in catalog.flavors().filter(|flavor| (options.selected)(&flavor.object)) {
+        let (classes, missing) = links.classes_of(flavor);
+        if admission(flavor, classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split))).is_err() {
+            continue;
+        }
+        found.extend(missing);
+        let contradicting = links.class(flavor.name()).is_some_and(|class| links.contradicts(class));
+        if classes.is_empty() && !contradicting {
+            pairs.push(Pair {
+                class: None,
+                flavor: Some(flavor.name().clone()),
+                wanted: Some(flavor.name().clone()),
+                state: State::MissingClass,
+                changes: Vec::new(),
+            });
+        }
+        for (class, tie) in classes {
+            met.insert(class.name().clone());
+            let changes = changes(class, flavor, &tie, &mut found);
+            let state = if changes.is_empty() { State::InSync } else { State::Differs };
+            pairs.push(Pair { class: Some(class.name().clone()), flavor: Some(flavor.name().clone()), wanted: None, state, changes });
+        }
+    }
+    for class in links.classes().filter(|class| (options.selected)(&class.object)) {
+        if let Ok(Some(name)) = link(class) {
+            let missing = lacking(class, &name.value, catalog);
+            if let Err(obstacles) = alternatives(class) {
+                found.push(super::not_expressible(class, &obstacles).severity(Severity::Warning));
+            }
+            let pair = |wanted: EcoString| Pair {
+                class: Some(class.name().clone()),
+                flavor: None,
+                wanted: Some(wanted),
+                state: State::MissingFlavor,
+                changes: Vec::new(),
+            };
+            pairs.extend(missing.into_iter().map(pair));
+        }
+    }
+    let key = |pair: &Pair| (pair.class.clone().or_else(|| pair.flavor.clone()), pair.flavor.clone().or_else(|| pair.wanted.clone()));
+    pairs.sort_by_key(key);
+    Checked { value: Diffed { pairs }, diagnostics: found }
+}
+
+/// Names of the flavors that a class lacks: its own, or of one that became several those that are not there.
+fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec<EcoString> {
+    if catalog.flavor(name).is_some() {
+        return Vec::new();
+    }
+    let of_class = |flavor: &&ResourceFlavor| flavor.object.annotation(crate::dialect::kueue::CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
+    let made: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();
+    match alternatives(class) {
+        Ok(kinds) if kinds.len() > 1 && !made.is_empty() => {
+            let names = split_names(name, &kinds);
+            kinds.iter().zip(names).filter(|(labels, _)| !made.contains(labels)).map(|(_, name)| name).collect()
+        }
+        _ => vec![name.clone()],
+    }
+}
+
+/// What a class would have to change to follow a flavor.
+fn changes(class: &AcceleratorClass, flavor: &ResourceFlavor, tie: &Tie, found: &mut Vec<Diagnostic>) -> Vec<Change> {
+    const ORIGIN: Origin = Origin::Derived(&PROPOSED);
+    let path = |keys: &[&str]| keys.iter().fold(FieldPath::root(), |path, key| path.field(*key));
+    let mut changes = Vec::new();
+    if let Tie::Other(other) = tie {
+        changes.push(Change {
+            path: path(&["spec", "integration", "kueueResourceFlavor"]),
+            from: Some(Node::str(other.clone(), ORIGIN)),
+            to: Some(Node::str(flavor.name().clone(), ORIGIN)),
+        });
+    }
+    let own = labels_of(flavor);
+    let said = alternatives(class);
+    let same = said.as_ref().is_ok_and(|said| if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] });
+    match &said {
+        _ if same => {}
+        Ok(said) if said.len() == 1 => {
+            let keys: BTreeSet<&EcoString> = said[0].keys().chain(own.keys()).collect();
+            let value = |labels: &Labels, key: &EcoString| labels.get(key).map(|value| Node::str(value.clone(), ORIGIN));
+            for key in keys.into_iter().filter(|key| said[0].get(*key) != own.get(*key)) {
+                changes.push(Change { path: path(&["spec", "discovery", "nodeSelector", key]), from: value(&said[0], key), to: value(&own, key) });
+            }
+        }
+        _ => {
+            let from = class.discovery.terms.as_ref().map(|terms| ("nodeSelectorTerms", terms)).or(class
+                .discovery
+                .affinity
+                .as_ref()
+                .map(|affinity| ("affinity", affinity)));
+            changes.push(Change {
+                path: path(&["spec", "discovery", from.map_or("nodeSelector", |(key, _)| key)]),
+                from: from.map(|(_, node)| node.clone()),
+                to: flavor.object.spec("nodeLabels").cloned(),
+            });
+        }
+    }
+    let carried = carried_in(class).unwrap_or_else(|finding| {
+        found.push(*finding);
+        Vec::new()
+    });
+    if *tie != Tie::Split && !carries_the_same(class, &carried, flavor) {
+        let said = carried_by(flavor);
+        for (annotation, field, _) in CARRIED {
+            let to = flavor.object.spec(field).filter(|node| !node.is_empty());
+            let from = carried.iter().find(|(known, _)| *known == field).map(|(_, node)| node).filter(|node| !node.is_empty());
+            if from != to {
+                changes.push(Change {
+                    path: path(&["metadata", "annotations", annotation]),
+                    from: class.object.annotation(annotation).cloned(),
+                    to: said.iter().find(|(known, _)| *known == annotation).map(|(_, text)| Node::str(text.clone(), ORIGIN)),
+                });
+            }
+        }
+    }
+    changes
+}

@@ -1,0 +1,280 @@
+//! `ome kueue export`: classes that name a flavor make sure that it exists (S2-101).
+
+use super::flavor::Wanted;
+use super::import::text;
+use super::labels::{Labels, alternatives, apart, split_names};
+use super::{Links, Options, Prefer, carried_in, carries_the_same, conflict, labels_of, link, not_expressible};
+use crate::api::{AcceleratorClass, Field, ResourceFlavor};
+use crate::catalog::Catalog;
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::dialect::kueue::{CLASS_OF_FLAVOR, TOPOLOGY};
+use crate::exchange::class::{Change, PROPOSED};
+use crate::machines::{Machine, Taint};
+use crate::quantity::names;
+use crate::yaml::{Map, Node, Origin, Value};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// Most labels, taints or tolerations of a flavor.
+const MOST: usize = 8;
+
+/// What is done with a flavor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlavorAction {
+    /// It is not there yet.
+    Create,
+    /// It is there and says something else.
+    Update,
+    /// It is there and says the same.
+    InSync,
+    /// It is there, says something else, and is not made from the class.
+    Conflict,
+}
+
+impl FlavorAction {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::InSync => "in-sync",
+            Self::Conflict => "conflict",
+        }
+    }
+
+    /// Whether an object is to be written.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Create | Self::Update)
+    }
+}
+
+/// Why a class makes no flavor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotExported {
+    /// It names none.
+    NoFlavorLink,
+    /// The flavor is right and stays as it is.
+    FlavorPreferred,
+    /// Another class makes the same flavor.
+    SameFlavor,
+}
+
+impl NotExported {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoFlavorLink => "no-flavor-link",
+            Self::FlavorPreferred => "flavor-preferred",
+            Self::SameFlavor => "same-flavor",
+        }
+    }
+}
+
+/// What becomes of one flavor.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// Name of the flavor.
+    pub name: EcoString,
+    /// Name of the class.
+    pub class: EcoString,
+    /// What is done.
+    pub action: FlavorAction,
+    /// The flavor as it will be.
+    pub object: Node,
+    /// What changes in it.
+    pub changes: Vec<Change>,
+}
+
+/// What becomes of all flavors.
+#[derive(Clone, Debug, Default)]
+pub struct Flavors {
+    /// By name.
+    pub flavors: Vec<Exported>,
+    /// Classes that make none, by name.
+    pub skipped: Vec<(EcoString, NotExported)>,
+    /// A class names a flavor and cannot be expressed as one.
+    pub failed: bool,
+}
+
+/// What becomes of the flavor of every class.
+pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
+    let links = Links::of(catalog, options.semantics);
+    let mut found: Vec<Diagnostic> = links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    let mut out = Flavors { failed: !found.is_empty(), ..Flavors::default() };
+    let mut makers: BTreeMap<EcoString, (&AcceleratorClass, Wanted)> = BTreeMap::new();
+    for class in links.classes().filter(|class| (options.selected)(&class.object)) {
+        let name = match link(class) {
+            Ok(Some(name)) => name,
+            Ok(None) => {
+                out.skipped.push((class.name().clone(), NotExported::NoFlavorLink));
+                continue;
+            }
+            Err(_) => continue,
+        };
+        let wanted = match wanted(class, &name, catalog.machines(), options) {
+            Ok(wanted) => wanted,
+            Err(findings) => {
+                found.extend(findings);
+                out.failed = true;
+                continue;
+            }
+        };
+        for wanted in wanted {
+            match makers.get(&wanted.name) {
+                None => {
+                    makers.insert(wanted.name.clone(), (class, wanted));
+                }
+                Some((_, other)) if other.labels == wanted.labels => out.skipped.push((class.name().clone(), NotExported::SameFlavor)),
+                Some((first, other)) => {
+                    found.push(
+                        Diagnostic::new(
+                            Code::KueueConflict,
+                            format!(
+                                "classes `{}` and `{}` both make flavor `{}`: {} and {}",
+                                first.name(),
+                                class.name(),
+                                wanted.name,
+                                text(&other.labels),
+                                text(&wanted.labels)
+                            ),
+                        )
+                        .severity(crate::diag::Severity::Error)
+                        .at(class.object.name_span())
+                        .label(first.object.name_span(), "the other class")
+                        .object(class.object.id.to_string())
+                        .object(first.object.id.to_string())
+                        .help("give each class a flavor of its own"),
+                    );
+                    out.failed = true;
+                }
+            }
+        }
+    }
+    for (class, wanted) in makers.into_values() {
+        match catalog.flavor(&wanted.name) {
+            None => out.flavors.push(exported(class, &wanted, FlavorAction::Create, wanted.object(options.version), Vec::new())),
+            Some(flavor) => match existing(class, &wanted, flavor, options, &mut found) {
+                Some(one) => out.flavors.push(one),
+                None => out.skipped.push((class.name().clone(), NotExported::FlavorPreferred)),
+            },
+        }
+    }
+    out.skipped.sort();
+    Checked { value: out, diagnostics: found }
+}
+
+fn exported(class: &AcceleratorClass, wanted: &Wanted, action: FlavorAction, object: Node, changes: Vec<Change>) -> Exported {
+    Exported { name: wanted.name.clone(), class: class.name().clone(), action, object, changes }
+}
+
+/// A flavor that is there already; none when it is to stay as it is.
+fn existing(class: &AcceleratorClass, wanted: &Wanted, flavor: &ResourceFlavor, options: Options<'_>, found: &mut Vec<Diagnostic>) -> Option<Exported> {
+    let carried = carried_in(class).unwrap_or_default();
+    let same_rest = wanted.one_of.is_some() || carries_the_same(class, &carried, flavor);
+    let same_labels = labels_of(flavor) == wanted.labels;
+    if same_labels && same_rest {
+        return Some(exported(class, wanted, FlavorAction::InSync, flavor.object.node.clone(), Vec::new()));
+    }
+    let made = wanted.one_of.is_some() && flavor.object.annotation(CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
+    match options.prefer {
+        Some(Prefer::Flavor) => None,
+        None if !made => {
+            let why = if same_labels {
+                "taints, tolerations or topology differ".to_owned()
+            } else {
+                format!("{} in the class, {} in the flavor", text(&wanted.labels), text(&labels_of(flavor)))
+            };
+            let help = "run `ome kueue import` where the class follows the flavor, or say who is right with `--prefer class`";
+            found.push(conflict(class, flavor, &why, help));
+            Some(exported(class, wanted, FlavorAction::Conflict, flavor.object.node.clone(), Vec::new()))
+        }
+        Some(Prefer::Class) | None => {
+            let (object, changes) = wanted.over(&flavor.object.node, wanted.one_of.is_none() && !same_rest);
+            Some(exported(class, wanted, FlavorAction::Update, object, changes))
+        }
+    }
+}
+
+/// The flavors that a class asks for.
+pub(super) fn wanted(class: &AcceleratorClass, name: &Field<EcoString>, machines: &[Machine], options: Options<'_>) -> Result<Vec<Wanted>, Vec<Diagnostic>> {
+    let alternatives = alternatives(class).map_err(|obstacles| vec![not_expressible(class, &obstacles)])?;
+    let about = |code: Code, message: String| Diagnostic::new(code, message).at(class.object.name_span()).object(class.object.id.to_string());
+    if alternatives.len() > 1 && !options.split {
+        let apart = apart(&alternatives);
+        let place = class.discovery.terms.as_ref().or(class.discovery.affinity.as_ref()).and_then(|terms| terms.origin.span());
+        let message = format!("class `{}` is not expressible as nodeLabels: {}", class.name(), apart.join(", "));
+        let finding = Diagnostic::new(Code::NotExpressible, message).at(place.or_else(|| Some(class.object.name_span()))).object(class.object.id.to_string());
+        return Err(vec![finding.help("make one flavor of each value with `--split`")]);
+    }
+    let names = if alternatives.len() > 1 { split_names(&name.value, &alternatives) } else { vec![name.value.clone()] };
+    let mut found = Vec::new();
+    if let Some(problem) = names::dns1123_subdomain(&name.value).into_iter().next() {
+        let finding = Diagnostic::new(Code::InvalidName, format!("`{}` is no name of a ResourceFlavor: {problem}", name.value));
+        found.push(finding.at(name.span()).object(class.object.id.to_string()).help("write the name of a flavor"));
+    }
+    let carried = carried_in(class).map_err(|finding| vec![*finding])?;
+    let split = alternatives.len() > 1;
+    let mut out = Vec::new();
+    for (labels, name) in alternatives.into_iter().zip(names) {
+        check_labels(class, &labels, &mut found);
+        let mut carried = carried.clone();
+        // What the class itself carries comes from its flavor; nodes are asked for what nobody has said yet.
+        if carried.iter().all(|(field, _)| *field == TOPOLOGY) {
+            carried.extend(of_machines(&labels, machines, options.tolerations));
+        } else if !options.tolerations {
+            carried.retain(|(field, _)| *field != "tolerations");
+        }
+        for (field, value) in &carried {
+            if value.items().len() > MOST {
+                let message = format!("class `{}`: its flavor would have {} {field}, and a flavor holds {MOST}", class.name(), value.items().len());
+                found.push(about(Code::NotExpressible, message).help("split the nodes of the class by fewer taints"));
+            }
+        }
+        out.push(Wanted { name, labels, carried, one_of: split.then(|| class.name().clone()) });
+    }
+    if found.is_empty() { Ok(out) } else { Err(found) }
+}
+
+fn check_labels(class: &AcceleratorClass, labels: &Labels, found: &mut Vec<Diagnostic>) {
+    let about = |code: Code, message: String| Diagnostic::new(code, message).at(class.object.name_span()).object(class.object.id.to_string());
+    if labels.len() > MOST {
+        let message = format!("class `{}` asks for {} labels, and a flavor holds {MOST} nodeLabels", class.name(), labels.len());
+        found.push(about(Code::TooManyLabels, message).help("select its nodes by fewer labels"));
+    }
+    for (key, value) in labels {
+        let problem = names::qualified_name(key).into_iter().next().or_else(|| names::label_value(value).into_iter().next());
+        if let Some(problem) = problem {
+            let message = format!("class `{}` is not expressible as nodeLabels: `{key}: {value}` is no label: {problem}", class.name());
+            found.push(about(Code::NotExpressible, message).help("write a label that a node can have"));
+        }
+    }
+}
+
+/// Taints that every node with these labels has, but those that Kubernetes sets itself, and tolerations of them.
+fn of_machines(labels: &Labels, machines: &[Machine], tolerations: bool) -> Vec<(&'static str, Node)> {
+    const ORIGIN: Origin = Origin::Derived(&PROPOSED);
+    let own: Vec<&Machine> = machines.iter().filter(|machine| labels.iter().all(|(key, value)| machine.label(key) == Some(value))).collect();
+    let Some((first, others)) = own.split_first().filter(|_| !labels.is_empty()) else { return Vec::new() };
+    let shared = |taint: &&Taint| !taint.key.starts_with("node.kubernetes.io/") && others.iter().all(|machine| machine.taints.contains(taint));
+    let mut taints: Vec<&Taint> = first.taints.iter().filter(shared).collect();
+    taints.sort_by(|a, b| (&a.key, &a.effect).cmp(&(&b.key, &b.effect)));
+    let map = |pairs: &[(&str, &str)]| -> Node {
+        let mut map = Map::new();
+        for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+            map.insert(*key, Node::str(*value, ORIGIN));
+        }
+        Node::new(Value::Map(map), ORIGIN)
+    };
+    let mut out = Vec::new();
+    if !taints.is_empty() {
+        out.push((
+            "nodeTaints",
+            Node::list(taints.iter().map(|taint| map(&[("key", &taint.key), ("value", &taint.value), ("effect", &taint.effect)])), ORIGIN),
+        ));
+        if tolerations {
+            let of = |taint: &&Taint| map(&[("key", &taint.key), ("operator", "Exists"), ("effect", &taint.effect)]);
+            out.push(("tolerations", Node::list(taints.iter().map(of), ORIGIN)));
+        }
+    }
+    out
+}
