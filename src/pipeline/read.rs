@@ -61,6 +61,7 @@ enum Settings {
 struct Beside {
     storage_containers: Vec<Object>,
     config_maps: Vec<Object>,
+    accounts: Vec<Object>,
 }
 
 impl Beside {
@@ -68,6 +69,7 @@ impl Beside {
         match (object.api, object.id.kind.as_str()) {
             (Api::KServe, "ClusterStorageContainer") => self.storage_containers.push(object.clone()),
             (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
+            (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
             _ => {}
         }
     }
@@ -75,6 +77,7 @@ impl Beside {
     fn into_settings(mut self, config: &mut KServeConfig) {
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
+        config.accounts = self.accounts;
         let named = |object: &&Object| object.id.name == config.ca_bundle && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve");
         config.ca_data = self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
     }

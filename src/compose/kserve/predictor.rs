@@ -16,7 +16,7 @@ use crate::yaml::{Map, Node, Value};
 /// The container that serves.
 pub(super) const MAIN: &str = "kserve-container";
 /// A transformer in the predictor's own pod.
-const TRANSFORMER: &str = "transformer-container";
+pub(super) const TRANSFORMER: &str = "transformer-container";
 /// What of a runtime belongs to the pod; the rest is not copied.
 const POD_OF_RUNTIME: [&str; 7] = ["nodeSelector", "affinity", "tolerations", "volumes", "imagePullSecrets", "schedulerName", "resourceClaims"];
 
@@ -64,7 +64,7 @@ pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    storage::several(facts, facts.predictor, &mut pod)?;
+    storage::several(facts, facts.predictor, &mut pod, findings)?;
     let worker = nodes::workers(facts, &mut pod, rec)?;
     Ok((pod, worker))
 }

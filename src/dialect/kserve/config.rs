@@ -1,6 +1,6 @@
 //! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
 
-use crate::api::{Amounts, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, Object};
+use crate::api::{Amounts, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
 use crate::yaml::{Entry, Map, Node};
@@ -31,6 +31,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     // What the shipped ConfigMap says does not stand in another one.
     config.mount_token = false;
     config.disallowed_annotations = Vec::new();
+    config.credentials = CredentialConfig::default();
+    config.metrics = Default::default();
     if let Some(entry) = data.entry("predictors") {
         diagnostics.push(
             Diagnostic::new(Code::PredictorsConfigIgnored, "the key `predictors` is ignored since v0.10: runtimes name the images")
@@ -40,7 +42,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
                 .help("delete the key"),
         );
     }
-    let readers: [(&str, Reader); 11] = [
+    let readers: [(&str, Reader); 13] = [
         ("deploy", deploy),
         ("ingress", ingress),
         ("inferenceService", inference_service),
@@ -50,6 +52,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
         ("storageInitializer", storage_initializer),
         ("agent", |config, text| image("agent config", &mut config.agent, text)),
         ("logger", logger),
+        ("credentials", credentials),
+        ("metricsAggregator", metrics),
         ("autoscaler", autoscaler),
         ("opentelemetryCollector", collector),
     ];
@@ -258,15 +262,77 @@ fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "storageInitializer config";
     image(WHAT, &mut config.storage_initializer, text)?;
-    if let Some(name) = fields(text, WHAT)?.get("caBundleConfigMapName") {
-        string(&mut config.ca_bundle, name, WHAT, "StorageInitializerConfig.caBundleConfigMapName")?;
+    config.images = ModelImages::default();
+    config.ca_mount.clear();
+    let mut enabled = false;
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("StorageInitializerConfig.{key}");
+        match key.as_str() {
+            "caBundleConfigMapName" => string(&mut config.ca_bundle, &value, WHAT, &name)?,
+            "caBundleVolumeMountPath" => string(&mut config.ca_mount, &value, WHAT, &name)?,
+            "ociModelMode" => string(&mut config.images.mode, &value, WHAT, &name)?,
+            "cpuModelcar" => string(&mut config.images.cpu, &value, WHAT, &name)?,
+            "memoryModelcar" => string(&mut config.images.memory, &value, WHAT, &name)?,
+            "uidModelcar" => config.images.user = value.as_i64(),
+            "enableModelcar" | "enableOciModelSupport" => {
+                let mut one = false;
+                boolean(&mut one, &value, WHAT, &name)?;
+                enabled |= one;
+            }
+            _ => {}
+        }
+    }
+    match config.images.mode.as_str() {
+        "" if enabled => config.images.mode = "modelcar".into(),
+        "" | "modelcar" | "native" | "fetch" => {}
+        other => {
+            return Err(ecow::eco_format!("invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""));
+        }
+    }
+    Ok(())
+}
+
+fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "credential config";
+    let found = fields(text, WHAT)?;
+    let mut known = CredentialConfig::default();
+    for (key, field) in [("storageSpecSecretName", &mut known.storage_secret), ("storageSecretNameAnnotation", &mut known.annotation)] {
+        string(field, found.get(key).unwrap_or(&Json::Null), WHAT, &format!("CredentialConfig.{key}"))?;
+    }
+    let file = found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
+    string(&mut known.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
+    for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
+        let mut text = EcoString::new();
+        string(&mut text, value, WHAT, &format!("S3Config.s3.{key}"))?;
+        known.s3.insert(key.as_str().into(), text);
+    }
+    config.credentials = known;
+    Ok(())
+}
+
+fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "metricsAggregator config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "enableMetricAggregation" => string(&mut config.metrics.0, &value, WHAT, "MetricsAggregator.enableMetricAggregation")?,
+            "enablePrometheusScraping" => string(&mut config.metrics.1, &value, WHAT, "MetricsAggregator.enablePrometheusScraping")?,
+            _ => {}
+        }
     }
     Ok(())
 }
 
 fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    if let Some(url) = fields(text, "logger config")?.get("defaultUrl") {
-        string(&mut config.logger_url, url, "logger config", "LoggerConfig.defaultUrl")?;
+    const WHAT: &str = "logger config";
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("LoggerConfig.{key}");
+        match key.as_str() {
+            "defaultUrl" => string(&mut config.logger.url, &value, WHAT, &name)?,
+            "caBundle" => string(&mut config.logger.ca_bundle, &value, WHAT, &name)?,
+            "caCertFile" => string(&mut config.logger.ca_file, &value, WHAT, &name)?,
+            "tlsSkipVerify" => boolean(&mut config.logger.skip_verify, &value, WHAT, &name)?,
+            _ => {}
+        }
     }
     Ok(())
 }
