@@ -3,9 +3,15 @@
 use crate::api::{Amounts, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
+use crate::dialect::ingress::{self, Spelling};
+use crate::quantity::names::dns1123_label;
 use crate::yaml::{Entry, Map, Node};
 use ecow::EcoString;
 use serde_json::Value as Json;
+
+/// How KServe spells what OME spells otherwise.
+const SPELLING: Spelling =
+    Spelling { gateway: "kserveIngressGateway", switch: "enableGatewayApi", template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}" };
 
 /// Keys that only KServe's ConfigMap has.
 const OWN_KEYS: [&str; 7] = ["storageInitializer", "inferenceService", "explainers", "predictors", "security", "localModel", "agent"];
@@ -44,7 +50,7 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     }
     let readers: [(&str, Reader); 13] = [
         ("deploy", deploy),
-        ("ingress", ingress),
+        ("ingress", read_ingress),
         ("inferenceService", inference_service),
         ("service", service),
         ("security", security),
@@ -107,82 +113,35 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     Ok(())
 }
 
-fn ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    const WHAT: &str = "ingress config";
-    let span = config.ingress.span;
-    let mut found = IngressConfig { span, ome_ingress_gateway: EcoString::new(), ..KServeConfig::default().ingress };
-    for field in [
-        &mut found.ingress_gateway,
-        &mut found.local_gateway,
-        &mut found.local_gateway_service,
-        &mut found.knative_local_gateway_service,
-        &mut found.ingress_domain,
-        &mut found.domain_template,
-        &mut found.url_scheme,
-    ] {
-        field.clear();
-    }
-    found.ingress_class_name = None;
-    for (key, value) in fields(text, WHAT)? {
-        let texts = [
-            ("ingressGateway", &mut found.ingress_gateway),
-            ("localGateway", &mut found.local_gateway),
-            ("localGatewayService", &mut found.local_gateway_service),
-            ("knativeLocalGatewayService", &mut found.knative_local_gateway_service),
-            ("kserveIngressGateway", &mut found.ome_ingress_gateway),
-            ("ingressDomain", &mut found.ingress_domain),
-            ("domainTemplate", &mut found.domain_template),
-            ("urlScheme", &mut found.url_scheme),
-            ("pathTemplate", &mut found.path_template),
-        ];
-        for (name, field) in texts {
-            if key.eq_ignore_ascii_case(name) {
-                string(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
-            }
-        }
-        let switches = [
-            ("disableIstioVirtualHost", &mut found.disable_istio_virtual_host),
-            ("disableIngressCreation", &mut found.disable_ingress_creation),
-            ("enableGatewayApi", &mut found.enable_gateway_api),
-            ("disableHTTPRouteTimeout", &mut found.disable_route_timeout),
-        ];
-        for (name, field) in switches {
-            if key.eq_ignore_ascii_case(name) {
-                boolean(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
-            }
-        }
-        if key.eq_ignore_ascii_case("ingressClassName") {
-            let mut class = EcoString::new();
-            string(&mut class, &value, WHAT, "IngressConfig.ingressClassName")?;
-            found.ingress_class_name = (!value.is_null()).then_some(class);
-        }
-        if key.eq_ignore_ascii_case("additionalIngressDomains") {
-            found.additional_domains = list(&value, WHAT, "IngressConfig.additionalIngressDomains")?;
+fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    let mut found = IngressConfig { span: config.ingress.span, ..ingress::empty() };
+    for (key, value) in fields(text, ingress::WHAT)? {
+        ingress::field(&mut found, &SPELLING, &key, &value)?;
+        if key.eq_ignore_ascii_case("disableHTTPRouteTimeout") {
+            boolean(&mut found.disable_route_timeout, &value, ingress::WHAT, "IngressConfig.disableHTTPRouteTimeout")?;
         }
     }
     if found.ingress_gateway.is_empty() {
         return Err("invalid ingress config - ingressGateway is required".into());
     }
     if found.enable_gateway_api {
-        if found.ome_ingress_gateway.is_empty() {
-            return Err("invalid ingress config - kserveIngressGateway is required".into());
-        }
-        if found.ome_ingress_gateway.split('/').count() != 2 {
-            return Err("invalid ingress config - kserveIngressGateway should be in the format <namespace>/<name>".into());
-        }
-    }
-    if !found.path_template.is_empty() && found.ingress_domain.is_empty() {
-        return Err("invalid ingress config - ingressDomain is required if pathTemplate is given".into());
-    }
-    for (value, default) in [
-        (&mut found.domain_template, "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"),
-        (&mut found.ingress_domain, "example.com"),
-        (&mut found.url_scheme, "http"),
-    ] {
-        if value.is_empty() {
-            *value = default.into();
+        let problem = |words: &str| Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"));
+        let mut parts = found.ome_ingress_gateway.split('/');
+        match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+            ("", None, _) => return problem(" is required"),
+            (namespace, Some(name), None) => {
+                if !dns1123_label(name).is_empty() {
+                    return problem(" gateway name is invalid");
+                }
+                if !dns1123_label(namespace).is_empty() {
+                    return problem(" gateway namespace is invalid");
+                }
+            }
+            _ => return problem(" should be in the format <namespace>/<name>"),
         }
     }
+    ingress::path_has_a_domain(&found)?;
+    ingress::default_empty(&mut found, &SPELLING);
     if found.knative_local_gateway_service.is_empty() {
         found.knative_local_gateway_service = found.local_gateway_service.clone();
     }
