@@ -109,6 +109,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         .collect();
     let mut config = OperatorConfig::default();
     let mut others = Beside::default();
+    let mut services: Vec<(Service, Service)> = Vec::new();
     let mut builder = Builder::new(Options { semantics: given.semantics });
     for (typed, found) in typed {
         diagnostics.extend(found);
@@ -116,7 +117,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             Some(Typed::Model(model)) => builder.model(*model),
             Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
             Some(Typed::Weight(weight)) => builder.weight(*weight),
-            Some(Typed::Service(views)) => builder.service(views.0, views.1),
+            Some(Typed::Service(views)) => services.push(*views),
             Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
             Some(Typed::AcceleratorClass(views)) => {
                 let [documented, controller] = *views;
@@ -140,6 +141,13 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    for (documented, mut controller) in services {
+        // What a webhook refuses depends on the settings, which may stand in any file.
+        if controller.object.api == Api::KServe && controller.refusal.is_none() {
+            controller.refusal = kserve::refusal(&controller, &config.kserve).map(Box::new);
+        }
+        builder.service(documented, controller);
+    }
     builder.config(config);
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);
