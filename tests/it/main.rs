@@ -6,6 +6,7 @@ mod architecture;
 mod conformance;
 mod import;
 mod invalid;
+mod mixed;
 mod process;
 mod properties;
 mod readme;

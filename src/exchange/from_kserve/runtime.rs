@@ -24,6 +24,10 @@ pub fn runtime(runtime: &Object) -> Translation {
         match entry.key.as_str() {
             "supportedModelFormats" => {
                 let formats = entry.node.items().iter().map(format);
+                if !entry.node.is_empty() {
+                    let why = "an entry of OME has a framework, and the CRD requires it: write the one of the models that are meant";
+                    translator.lose(format!("{path}[].modelFramework"), entry.key_origin, why);
+                }
                 spec.push(Entry { node: Node::list(formats, entry.node.origin), ..entry.clone() });
             }
             "protocolVersions" => {
