@@ -405,6 +405,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
+previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F

@@ -34,16 +34,16 @@ pub(super) fn format_version<'e>(policy: &Policy, entry: &'e FormatEntry) -> Opt
 /// Whether some model matches both entries. The webhook of KServe compares names in any case and versions as text
 /// (kserve 4.3).
 pub(super) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
-    if is_webhook_of_kserve(policy) {
-        let name = |entry| format_name(policy, entry).map(|name| name.to_lowercase());
-        let version = |entry| format_version(policy, entry).map(|version| version.value.text());
-        return name(a) == name(b) && version(a) == version(b);
-    }
     fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
         side.map(|side| &side.name.value)
     }
     fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
         side.and_then(|side| side.version.as_ref())
+    }
+    if is_webhook_of_kserve(policy) {
+        let format = |entry| format_name(policy, entry).map(EcoString::to_lowercase);
+        let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
+        return format(a) == format(b) && of_format(a) == of_format(b);
     }
     let operator = |side: Option<&NamedVersion>| Operator::parse(side.and_then(|side| side.operator.as_ref()).map(|operator| operator.value.as_str()));
     texts(policy, format_name(policy, a), format_name(policy, b))

@@ -327,6 +327,8 @@ mod tests {
 
     type Overlap = Option<(Option<String>, Option<String>)>;
 
+    const V1: &str = ", protocolVersions: [v1]";
+
     fn pair(first: &str, second: &str) -> Vec<(Code, Vec<String>, Overlap)> {
         let text = format!("{}---\n{}", runtime("a", first), runtime("b", second));
         run(&text, Documented)
@@ -427,7 +429,6 @@ mod tests {
                 "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {{name: {name}}}\nspec: {{supportedModelFormats: [{{name: {format}, version: '1', autoSelect: true, priority: 1}}]{rest}}}\n"
             )
         };
-        const V1: &str = ", protocolVersions: [v1]";
         for (first, second, documented, controller) in [
             (("sklearn", V1), ("sklearn", V1), true, true),
             (("sklearn", V1), ("SKLearn", V1), false, true),

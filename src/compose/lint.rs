@@ -87,8 +87,8 @@ pub(crate) fn duplicate_flags(args: &[Node], place: &Place<'_>, help: &str, find
     let flags: Vec<(usize, &str)> = args.iter().enumerate().filter_map(|(index, node)| Some((index, flag(node.as_str()?)?))).collect();
     let mut told: Vec<&str> = Vec::new();
     for (first, name) in &flags {
-        let uses = flags.iter().filter(|(_, other)| other == name);
-        let (times, Some((last, _))) = (uses.clone().count(), uses.last()) else { continue };
+        let mut uses = flags.iter().filter(|(_, other)| other == name);
+        let (times, Some((last, _))) = (uses.clone().count(), uses.next_back()) else { continue };
         if times < 2 || told.contains(name) {
             continue;
         }

@@ -8,6 +8,8 @@ use crate::yaml::Node;
 const KNOWN: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi"];
 /// Annotation that names more of them.
 const TYPES: &str = "serving.kserve.io/gpu-resource-types";
+/// A device that nobody says is a GPU.
+const UNKNOWN: &str = "Unknown GPU resource type. Set 'serving.kserve.io/gpu-resource-types' annotation to use custom gpu resource type";
 /// Resources that are no devices.
 const BASIC: [&str; 4] = ["cpu", "memory", "storage", "ephemeral-storage"];
 /// Variables that the sizes set.
@@ -49,7 +51,6 @@ pub(super) fn service(judge: &mut Judge<'_>, predictor: &Node, config: &KServeCo
         let message = format!("{prefix}invalid GPU format({text}) for {TYPES} annotation: must be a valid JSON array");
         judge.value(format!("metadata.annotations.{TYPES}"), object.annotation(TYPES), message, "write `[\"vendor.com/gpu\"]`");
     }
-    const UNKNOWN: &str = "Unknown GPU resource type. Set 'serving.kserve.io/gpu-resource-types' annotation to use custom gpu resource type";
     let help = "name the resource in the annotation `serving.kserve.io/gpu-resource-types`";
     if let Some(model) = predictor.get("model") {
         for name in SIZES {
