@@ -2,6 +2,8 @@
 
 #[path = "../examples/fleet/generate.rs"]
 mod generate;
+#[path = "../examples/fleet/kserve.rs"]
+mod kserve;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generate::Counts;
@@ -35,8 +37,8 @@ fn read(text: &str) -> World {
 }
 
 fn stages(criterion: &mut Criterion) {
-    let Counts { services, runtimes, models, nodes } = Counts::default();
-    let counts = Counts { services: services / 10, runtimes: runtimes / 10, models: models / 10, nodes: nodes / 10 };
+    let Counts { services, runtimes, models, nodes, kserve } = Counts::default();
+    let counts = Counts { services: services / 10, runtimes: runtimes / 10, models: models / 10, nodes: nodes / 10, kserve };
     let text = generate::files(counts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("---\n");
     let world = read(&text);
     let services: Vec<&Views> = world.catalog.services().iter().collect();

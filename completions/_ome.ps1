@@ -544,6 +544,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;convert' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Convert to something else than the current form')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')

@@ -524,6 +524,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'ome;convert'= {
+            cand --to 'Convert to something else than the current form'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'

@@ -3,6 +3,7 @@
 //! The same counts give the same bytes, on every machine. Names carry a running number, so that a service can be traced
 //! to its model and a model to the runtimes made for it.
 
+use super::kserve;
 use std::fmt::Write as _;
 
 /// How much there is of everything.
@@ -16,11 +17,13 @@ pub(crate) struct Counts {
     pub(crate) models: usize,
     /// Nodes.
     pub(crate) nodes: usize,
+    /// Of a hundred services and of a hundred runtimes those that are KServe's.
+    pub(crate) kserve: usize,
 }
 
 impl Default for Counts {
     fn default() -> Self {
-        Self { services: 10_000, runtimes: 1_000, models: 1_000, nodes: 2_000 }
+        Self { services: 10_000, runtimes: 1_000, models: 1_000, nodes: 2_000, kserve: 0 }
     }
 }
 
@@ -79,10 +82,10 @@ const PRODUCTS: [Product; 6] = [
 ];
 
 /// Numbers that look random and are the same every time (xorshift64*).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -98,8 +101,23 @@ pub(crate) fn files(counts: Counts) -> Vec<(String, String)> {
     let mut files = Vec::new();
     write_all(&mut files, "models", 4, models.iter().map(|model| (model.tuple / 10, model.text())));
     write_all(&mut files, "nodes", 8, (0..counts.nodes).map(|index| (index, node(index, &mut dice))));
-    write_all(&mut files, "runtimes", FAMILIES.len(), (0..counts.runtimes).map(|index| (index % tuples() % FAMILIES.len(), runtime(index, &mut dice))));
-    let service = |index| (index % NAMESPACES, service(index, &models, counts.runtimes, &mut dice));
+    // Each API numbers its own runtimes, so that either has those that nothing falls through.
+    let of_kserve = |index: usize| (index + 1) * counts.kserve / 100 > index * counts.kserve / 100;
+    let before = |index: usize| index * counts.kserve / 100;
+    let (runtimes_of_kserve, runtimes_of_ome) = (before(counts.runtimes), counts.runtimes - before(counts.runtimes));
+    let runtime = |index: usize| {
+        if of_kserve(index) {
+            (index, kserve::runtime(before(index), &mut dice))
+        } else {
+            let own = index - before(index);
+            (own % tuples() % FAMILIES.len(), runtime(own, &mut dice))
+        }
+    };
+    write_all(&mut files, "runtimes", FAMILIES.len(), (0..counts.runtimes).map(runtime));
+    let service = |index: usize| {
+        let text = if of_kserve(index) { kserve::service(index, runtimes_of_kserve, &mut dice) } else { service(index, &models, runtimes_of_ome, &mut dice) };
+        (index % NAMESPACES, text)
+    };
     write_all(&mut files, "services", NAMESPACES, (0..if models.is_empty() { 0 } else { counts.services }).map(service));
     files
 }
@@ -201,7 +219,7 @@ fn runtime(index: usize, dice: &mut Dice) -> String {
     out
 }
 
-fn namespace(index: usize) -> String {
+pub(crate) fn namespace(index: usize) -> String {
     format!("team-{:02}", index % NAMESPACES)
 }
 

@@ -1,16 +1,19 @@
 //! Writes a fleet to plan for: thousands of services, runtimes, models and nodes, the same every time.
 //!
 //! `cargo run --release --example fleet -- --services 10000 --runtimes 1000 --models 1000 --nodes 2000 DIR`
+//!
+//! `--kserve 50` makes half of the services and runtimes KServe's.
 
 #![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a generator writes files and reports on the terminal")]
 
 mod generate;
+mod kserve;
 
 use generate::Counts;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: fleet [--services N] [--runtimes N] [--models N] [--nodes N] DIR";
+const USAGE: &str = "usage: fleet [--services N] [--runtimes N] [--models N] [--nodes N] [--kserve PERCENT] DIR";
 
 fn main() -> ExitCode {
     match arguments(std::env::args().skip(1)).and_then(|(counts, directory)| write(counts, &directory)) {
@@ -34,6 +37,7 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Counts, PathBuf
             "--runtimes" => &mut counts.runtimes,
             "--models" => &mut counts.models,
             "--nodes" => &mut counts.nodes,
+            "--kserve" => &mut counts.kserve,
             path if !path.starts_with('-') && directory.is_none() => {
                 directory = Some(PathBuf::from(path));
                 continue;
@@ -41,6 +45,9 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Counts, PathBuf
             _ => return Err(format!("{argument}?\n{USAGE}")),
         };
         *count = given.next().and_then(|number| number.parse().ok()).ok_or_else(|| format!("{argument} takes a number\n{USAGE}"))?;
+    }
+    if counts.kserve > 100 {
+        return Err(format!("--kserve takes a share of a hundred\n{USAGE}"));
     }
     Ok((counts, directory.ok_or(USAGE)?))
 }

@@ -4,6 +4,7 @@ use super::object::Object;
 use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
 /// Key `ingress`.
 #[derive(Clone, Debug)]
@@ -110,14 +111,24 @@ pub struct KServeConfig {
     pub storage_initializer: ImageConfig,
     /// `storageInitializer.caBundleConfigMapName`; empty means none.
     pub ca_bundle: EcoString,
+    /// `storageInitializer.caBundleVolumeMountPath`; empty means the usual one.
+    pub ca_mount: EcoString,
+    /// `storageInitializer`, models in images.
+    pub images: ModelImages,
+    /// Key `credentials`.
+    pub credentials: CredentialConfig,
     /// Key `agent`.
     pub agent: ImageConfig,
-    /// `logger.defaultUrl`.
-    pub logger_url: EcoString,
+    /// Key `logger`.
+    pub logger: LoggerConfig,
+    /// `metricsAggregator`: enableMetricAggregation and enablePrometheusScraping, as text.
+    pub metrics: (EcoString, EcoString),
     /// `autoscaler`: scale up and scale down stabilization windows in seconds, as text.
     pub windows: (EcoString, EcoString),
     /// `opentelemetryCollector`: scrape interval, receiver and scaler endpoint, resources.
     pub collector: CollectorConfig,
+    /// ServiceAccounts and Secrets that were loaded.
+    pub accounts: Vec<Object>,
     /// ClusterStorageContainers that were loaded, by name.
     pub storage_containers: Vec<Object>,
     /// What the ConfigMap of the CA bundle holds, when it was loaded.
@@ -126,6 +137,45 @@ pub struct KServeConfig {
     pub gpu_types: Vec<EcoString>,
     /// What is wrong with the ConfigMap.
     pub error: Option<EcoString>,
+}
+
+/// Models in container images: `enableModelcar`, `enableOciModelSupport`, `ociModelMode`, `…Modelcar`.
+#[derive(Clone, Debug, Default)]
+pub struct ModelImages {
+    /// `modelcar`, `native` or `fetch`; empty: images are left to the storage initializer.
+    pub mode: EcoString,
+    /// Cpu of a modelcar; empty means the usual amount.
+    pub cpu: EcoString,
+    /// Memory of a modelcar; empty means the usual amount.
+    pub memory: EcoString,
+    /// User that modelcar and server run as.
+    pub user: Option<i64>,
+}
+
+/// Key `credentials`.
+#[derive(Clone, Debug, Default)]
+pub struct CredentialConfig {
+    /// `storageSpecSecretName`; empty means the usual one.
+    pub storage_secret: EcoString,
+    /// `storageSecretNameAnnotation`; empty means none.
+    pub annotation: EcoString,
+    /// `gcs.gcsCredentialFileName`; empty means the usual one.
+    pub gcs_file: EcoString,
+    /// `s3`: its keys and values.
+    pub s3: BTreeMap<EcoString, EcoString>,
+}
+
+/// Key `logger`.
+#[derive(Clone, Debug, Default)]
+pub struct LoggerConfig {
+    /// `defaultUrl`.
+    pub url: EcoString,
+    /// `caBundle`: a ConfigMap; empty means none.
+    pub ca_bundle: EcoString,
+    /// `caCertFile`; empty means none.
+    pub ca_file: EcoString,
+    /// `tlsSkipVerify`.
+    pub skip_verify: bool,
 }
 
 /// Key `opentelemetryCollector`.
@@ -189,8 +239,20 @@ impl Default for KServeConfig {
             art: ("kserve/art-explainer".into(), "latest".into()),
             storage_initializer: ImageConfig { image: "kserve/storage-initializer:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
             ca_bundle: EcoString::new(),
+            ca_mount: "/etc/ssl/custom-certs".into(),
+            images: ModelImages { mode: "modelcar".into(), cpu: "10m".into(), memory: "15Mi".into(), user: Some(1010) },
+            credentials: CredentialConfig {
+                storage_secret: "storage-config".into(),
+                annotation: "serving.kserve.io/storageSecretName".into(),
+                gcs_file: "gcloud-application-credentials.json".into(),
+                s3: [("s3AccessKeyIDName", "AWS_ACCESS_KEY_ID"), ("s3SecretAccessKeyName", "AWS_SECRET_ACCESS_KEY")]
+                    .into_iter()
+                    .map(|(key, value)| (key.into(), value.into()))
+                    .collect(),
+            },
             agent: ImageConfig { image: "kserve/agent:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
-            logger_url: "http://default-broker".into(),
+            logger: LoggerConfig { url: "http://default-broker".into(), ..LoggerConfig::default() },
+            metrics: ("false".into(), "false".into()),
             windows: ("0".into(), "300".into()),
             collector: CollectorConfig {
                 interval: "5s".into(),
@@ -198,6 +260,7 @@ impl Default for KServeConfig {
                 scaler: "keda-otel-scaler.keda.svc:4318".into(),
                 resources: amounts("200m", "1", "512Mi", "2Gi"),
             },
+            accounts: Vec::new(),
             storage_containers: Vec::new(),
             ca_data: None,
             gpu_types: Vec::new(),

@@ -18,7 +18,9 @@ pub use accelerator::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
     ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
 };
-pub use config::{Amounts, CollectorConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, OperatorConfig};
+pub use config::{
+    Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages, OperatorConfig,
+};
 pub use kueue::{ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};

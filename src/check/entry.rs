@@ -3,8 +3,8 @@
 //! Under the documents an attribute that one side leaves unset is unconstrained (S0-066); under the controller it has to
 //! be unset on both (ome-selection 2.4).
 
-use crate::api::{Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Version};
-use crate::policy::{Policy, UnsetRule, VersionRule};
+use crate::api::{Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Version};
+use crate::policy::{Policy, Semantics, UnsetRule, VersionRule};
 use crate::quantity::Operator;
 use ecow::EcoString;
 
@@ -31,13 +31,19 @@ pub(super) fn format_version<'e>(policy: &Policy, entry: &'e FormatEntry) -> Opt
     }
 }
 
-/// Whether some model matches both entries.
+/// Whether some model matches both entries. The webhook of KServe compares names in any case and versions as text
+/// (kserve 4.3).
 pub(super) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
     fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
         side.map(|side| &side.name.value)
     }
     fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
         side.and_then(|side| side.version.as_ref())
+    }
+    if is_webhook_of_kserve(policy) {
+        let format = |entry| format_name(policy, entry).map(EcoString::to_lowercase);
+        let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
+        return format(a) == format(b) && of_format(a) == of_format(b);
     }
     let operator = |side: Option<&NamedVersion>| Operator::parse(side.and_then(|side| side.operator.as_ref()).map(|operator| operator.value.as_str()));
     texts(policy, format_name(policy, a), format_name(policy, b))
@@ -92,7 +98,17 @@ fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
     classes && parts(&a.parts, &b.parts) && parts(&a.additional, &b.additional)
 }
 
-/// Whether some request can reach both: a runtime that lists no protocols takes any.
-pub(super) fn share_protocol(a: &Runtime, b: &Runtime) -> bool {
-    a.protocols.is_empty() || b.protocols.is_empty() || a.protocols.iter().any(|protocol| b.protocols.iter().any(|other| other.value == protocol.value))
+fn is_webhook_of_kserve(policy: &Policy) -> bool {
+    policy.api == Api::KServe && policy.semantics == Semantics::Controller
+}
+
+/// Whether some request can reach both: a runtime that lists no protocols takes any, but for the webhook of KServe, and
+/// one for many models at once none of those for a single one.
+pub(super) fn share_protocol(policy: &Policy, a: &Runtime, b: &Runtime) -> bool {
+    let several = |runtime: &Runtime| runtime.multi_model.as_ref().is_some_and(|multi| multi.value);
+    if several(a) != several(b) {
+        return false;
+    }
+    let any = !is_webhook_of_kserve(policy) && (a.protocols.is_empty() || b.protocols.is_empty());
+    any || a.protocols.iter().any(|protocol| b.protocols.iter().any(|other| other.value == protocol.value))
 }

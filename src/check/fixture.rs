@@ -4,7 +4,7 @@ use super::{View, run as check};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::ome;
+use crate::dialect::{kserve, ome};
 use crate::policy::{Policy, Semantics};
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
@@ -59,8 +59,10 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
                 let view = |semantics| ome::accelerator::accelerator_class(object.clone(), semantics);
                 builder.accelerator_class(view(Semantics::Documented), view(Semantics::Controller));
             }
-            (Api::Ome, "InferenceService") => {
-                let mut view = |semantics| ome::service(object.clone(), Policy::of(Api::Ome, semantics).unwrap(), &mut quiet);
+            (Api::KServe, "ClusterServingRuntime" | "ServingRuntime") => builder.runtime(kserve::runtime(object, semantics, &mut quiet)),
+            (Api::Ome | Api::KServe, "InferenceService") => {
+                let read = if api == Api::Ome { ome::service } else { kserve::service };
+                let mut view = |semantics| read(object.clone(), Policy::of(api, semantics).unwrap(), &mut quiet);
                 let views = (view(Semantics::Documented), view(Semantics::Controller));
                 builder.service(views.0, views.1);
             }

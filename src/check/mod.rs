@@ -90,7 +90,12 @@ pub static CHECKS: &[Check] = &[
     },
     Check { codes: &[Code::InvalidValue], on_demand: false, cite: "x-kubernetes-validations of the CRDs", run: server::rules },
     Check { codes: &[Code::DecoderWithoutEngine], on_demand: false, cite: "S0-053", run: service::decoder },
-    Check { codes: &[Code::ServerRefuses, Code::InvalidName, Code::InvalidValue], on_demand: false, cite: "ome-selection 5.2, 5.3", run: service::webhook },
+    Check {
+        codes: &[Code::ServerRefuses, Code::InvalidName, Code::InvalidValue, Code::RequiredField, Code::ConflictingFields],
+        on_demand: false,
+        cite: "ome-selection 5.2, 5.3; kserve 4.1, 4.3",
+        run: service::webhook,
+    },
     Check {
         codes: &[Code::AcceleratorNotFound, Code::ModelNotFound, Code::RuntimeNotFound],
         on_demand: false,

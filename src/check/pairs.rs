@@ -193,7 +193,7 @@ fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl Fn
         }
         sweep(sides.into_values().collect(), |a, b| {
             let pair = (address(a.runtime).min(address(b.runtime)), address(a.runtime).max(address(b.runtime)));
-            if met.contains(&pair) || !share_protocol(a.runtime, b.runtime) {
+            if met.contains(&pair) || !share_protocol(policy, a.runtime, b.runtime) {
                 return;
             }
             let first = |left: &[Candidate<'a>], right: &[Candidate<'a>]| {
@@ -251,7 +251,8 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     let other_candidate = &all[*other];
                     other_candidate.range.0 <= start
                         && start <= other_candidate.range.1
-                        && (*other == index || (share_protocol(first.runtime, other_candidate.runtime) && overlap(policy, first.entry, other_candidate.entry)))
+                        && (*other == index
+                            || (share_protocol(policy, first.runtime, other_candidate.runtime) && overlap(policy, first.entry, other_candidate.entry)))
                 })
                 .collect();
             let range =
@@ -325,6 +326,8 @@ mod tests {
     use crate::policy::Semantics::{Controller, Documented};
 
     type Overlap = Option<(Option<String>, Option<String>)>;
+
+    const V1: &str = ", protocolVersions: [v1]";
 
     fn pair(first: &str, second: &str) -> Vec<(Code, Vec<String>, Overlap)> {
         let text = format!("{}---\n{}", runtime("a", first), runtime("b", second));
@@ -416,5 +419,28 @@ mod tests {
         let overlap = |min: &str, max: &str| Some((Some(min.to_owned()), Some(max.to_owned())));
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.contains(&("narrow wide".into(), overlap("6B", "8B"))) && found.contains(&("high wide".into(), overlap("8.5B", "9B"))), "{found:?}");
+    }
+
+    // kserve.md 4.3 and T14: rows of two runtimes of KServe and whether they tie under the documents and the controller.
+    #[test]
+    fn runtimes_of_kserve_tie_as_their_webhook_says() {
+        let runtime = |name: &str, format: &str, rest: &str| {
+            format!(
+                "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterServingRuntime\nmetadata: {{name: {name}}}\nspec: {{supportedModelFormats: [{{name: {format}, version: '1', autoSelect: true, priority: 1}}]{rest}}}\n"
+            )
+        };
+        for (first, second, documented, controller) in [
+            (("sklearn", V1), ("sklearn", V1), true, true),
+            (("sklearn", V1), ("SKLearn", V1), false, true),
+            (("sklearn", V1), ("sklearn", ", protocolVersions: [v2]"), false, false),
+            (("sklearn", V1), ("sklearn", ""), true, false),
+            (("sklearn", V1), ("sklearn", ", protocolVersions: [v1], multiModel: true"), false, false),
+            (("sklearn", V1), ("sklearn", ", protocolVersions: [v1], disabled: true"), false, false),
+        ] {
+            let text = format!("{}---\n{}", runtime("a", first.0, first.1), runtime("b", second.0, second.1));
+            for (semantics, expected) in [(Documented, documented), (Controller, controller)] {
+                assert_eq!(codes(&run(&text, semantics)).contains(&"same-priority"), expected, "{first:?} {second:?} {semantics:?}");
+            }
+        }
     }
 }

@@ -50,25 +50,6 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             found.push(missing(Code::ModelNotFound, &weight.object, kind, &name, names));
         }
     }
-    kserve(view, found);
-}
-
-/// Runtimes that KServe services name, as long as these are read without an index of their own.
-fn kserve(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let ours = || view.catalog.others().iter().filter(|object| object.api == Api::KServe);
-    for service in ours().filter(|object| object.id.kind == "InferenceService") {
-        let Some(name) = text(service.node.at(&["spec", "predictor", "model", "runtime"])) else { continue };
-        let visible = || {
-            ours().filter(|object| match object.id.kind.as_str() {
-                "ClusterServingRuntime" => true,
-                "ServingRuntime" => object.id.scope == service.id.scope,
-                _ => false,
-            })
-        };
-        if !visible().any(|runtime| runtime.id.name == name.value) {
-            found.push(missing(Code::RuntimeNotFound, service, "KServe runtime", &name, visible().map(|runtime| runtime.id.name.as_str())));
-        }
-    }
 }
 
 fn text(node: Option<&Node>) -> Option<Field<EcoString>> {

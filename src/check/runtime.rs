@@ -38,6 +38,8 @@ pub(super) fn priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 pub(super) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in view.catalog.all_runtimes() {
         let policy = view.policy(runtime.object.api);
+        // KServe has nothing but name and version that tells two entries apart.
+        let whole = runtime.object.api == Api::KServe;
         let mut formats: BTreeMap<&EcoString, Vec<(&FormatEntry, &Field<i64>)>> = BTreeMap::new();
         for entry in runtime.formats.iter().filter(|entry| is_on(entry)) {
             if let (Some(name), Some(priority)) = (format_name(policy, entry), &entry.priority) {
@@ -48,7 +50,7 @@ pub(super) fn different_priorities(view: &View<'_>, found: &mut Vec<Diagnostic>)
             let Some((first, other)) = entries.iter().enumerate().find_map(|(index, first)| {
                 let other = entries[index + 1..]
                     .iter()
-                    .find(|other| other.1.value != first.1.value && version_text(policy, other.0) != version_text(policy, first.0))?;
+                    .find(|other| other.1.value != first.1.value && (whole || version_text(policy, other.0) != version_text(policy, first.0)))?;
                 Some((first, other))
             }) else {
                 continue;

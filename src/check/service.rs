@@ -7,8 +7,10 @@
 use super::{View, about};
 use crate::api::{Api, ComponentKind, Object, Service};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::dialect::kserve::{self, Violation};
 use crate::policy::Semantics;
 use crate::quantity::parse_go_float;
+use crate::source::Span;
 use crate::yaml::{Node, Origin};
 
 const AUTOSCALER_CLASS: &str = "ome.io/autoscalerClass";
@@ -43,7 +45,15 @@ pub(super) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             name(service, &mut refuse);
             autoscaler(service, &mut refuse);
             utilization(service, &mut refuse);
+        } else if service.object.api == Api::KServe {
+            // The first one is the error of the service, which is found where services are decided.
+            let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
+            let violations = kserve::refused(service, &view.catalog.config().kserve).into_iter().filter(|violation| Some(violation.message.as_str()) != said);
+            kserve_rules(view.semantics, &service.object, violations, found);
         }
+    }
+    for runtime in view.catalog.runtimes(Api::KServe) {
+        kserve_rules(view.semantics, &runtime.object, kserve::refused_runtime(runtime, &view.catalog.config().kserve).into_iter(), found);
     }
     for runtime in view.catalog.runtimes(Api::Ome) {
         // A disabled runtime is let in unseen.
@@ -61,12 +71,23 @@ struct Refusals<'r> {
 
 impl Refusals<'_> {
     fn add(&mut self, code: Code, origin: Option<Origin>, path: &str, message: String, help: &str) {
-        let span = origin.and_then(Origin::span).or_else(|| Some(self.object.name_span()));
+        self.at(code, origin.and_then(Origin::span).or_else(|| Some(self.object.name_span())), path, message, help);
+    }
+
+    fn at(&mut self, code: Code, span: Option<Span>, path: &str, message: String, help: &str) {
         let finding = match self.semantics {
             Semantics::Controller => about(code, self.object, message),
             Semantics::Documented => about(Code::ServerRefuses, self.object, format!("the webhook refuses it: {message}")).severity(Severity::Warning),
         };
         self.found.push(finding.at(span).path(path).help(help));
+    }
+}
+
+/// What KServe's webhooks refuse; under the documents without what their own rules say.
+fn kserve_rules(semantics: Semantics, object: &Object, violations: impl Iterator<Item = Violation>, found: &mut Vec<Diagnostic>) {
+    let mut refuse = Refusals { semantics, object, found };
+    for violation in violations.filter(|violation| semantics == Semantics::Controller || !violation.documented) {
+        refuse.at(violation.code, violation.span, &violation.path, violation.message, violation.help);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use super::{Failure, Io, Outcome};
-use crate::api::{ModelServing, Object};
+use crate::api::{Api, ModelServing, Object};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -251,6 +251,15 @@ impl Session {
         let builtin = self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
         let user = self.world.catalog.all_runtimes().count() - builtin;
         let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
+        let services = self.world.catalog.services();
+        let kserve = services.iter().filter(|views| views.of(self.semantics).object.api == Api::KServe).count();
+        match (services.len() - kserve, kserve) {
+            (_, 0) => {}
+            (0, _) => out.push_str(" · services: all of KServe"),
+            (ome, kserve) => {
+                let _ = write!(out, " · services: {ome} of OME, {kserve} of KServe");
+            }
+        }
         if let Some(file) = &self.settings.file {
             let _ = write!(out, " · settings: {}", file.display());
         }

@@ -4,7 +4,7 @@
 use super::accelerator::Accelerator;
 use super::edit::{lost, map_mut, mapping, position, within};
 use super::history::{Record, Step};
-use super::lint::Place;
+use super::lint::{self, Place, flag};
 use super::rules::{ACCELERATOR_COUNT, EXTENDED_RESOURCE};
 use super::{gpus, merge};
 use crate::diag::{Code, Diagnostic};
@@ -183,12 +183,6 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
         container.insert("env", Node::new(Value::List(variables), configuration.origin));
     }
     (Node::new(Value::Map(container), configuration.origin), args)
-}
-
-/// The flag of an argument, without its value.
-fn flag(text: &str) -> Option<&str> {
-    let word = text.split(['=', ' ']).next()?;
-    (word.starts_with("--") && word.len() > 2).then_some(word)
 }
 
 /// Of a flag given twice the service's stays, else the last one; a value that stands apart goes with its flag.
@@ -410,35 +404,11 @@ fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
     }
 }
 
-/// Flags that stand more than once in the final arguments, one finding each (S2-056, S2-058).
+/// Flags that stand more than once in the final arguments of a component.
 pub(super) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec<Diagnostic>) {
     for target in Target::of(None, spec) {
-        let args: Vec<&Node> = target.get(spec).and_then(|container| container.get("args")).map(|args| args.items().iter().collect()).unwrap_or_default();
-        let flags: Vec<(usize, &str)> = args.iter().enumerate().filter_map(|(index, node)| Some((index, flag(node.as_str()?)?))).collect();
-        let mut told: Vec<&str> = Vec::new();
-        for (_, name) in &flags {
-            let uses: Vec<usize> = flags.iter().filter(|(_, other)| other == name).map(|(index, _)| *index).collect();
-            if uses.len() < 2 || told.contains(name) {
-                continue;
-            }
-            told.push(name);
-            let last = uses[uses.len() - 1];
-            let text = args[last].as_str().unwrap_or_default();
-            let value = match text.split_once('=') {
-                Some((_, value)) => value,
-                None => args.get(last + 1).and_then(|node| node.as_str()).filter(|next| !next.starts_with('-')).unwrap_or(""),
-            };
-            let origin = args[last].origin;
-            findings.push(
-                Diagnostic::new(
-                    Code::DuplicateFlag,
-                    format!("`{name}` stands {} times in the arguments of the {}: the engine sees `{value}`", uses.len(), place.kind.as_str()),
-                )
-                .at(origin.span())
-                .label(args[uses[0]].origin.span(), "first here")
-                .object(place.service.object.id.to_string())
-                .help("write it once; `--dedupe-args` keeps the service's"),
-            );
+        if let Some(args) = target.get(spec).and_then(|container| container.get("args")) {
+            lint::duplicate_flags(args.items(), place, "write it once; `--dedupe-args` keeps the service's", findings);
         }
     }
 }

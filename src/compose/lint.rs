@@ -76,6 +76,41 @@ pub(crate) fn replica_range_of(component: &Node, kind: ComponentKind, findings: 
     }
 }
 
+/// The flag of an argument, without its value.
+pub(crate) fn flag(text: &str) -> Option<&str> {
+    let word = text.split(['=', ' ']).next()?;
+    (word.starts_with("--") && word.len() > 2).then_some(word)
+}
+
+/// Flags that stand more than once in arguments, one finding each (S1-012, S2-056, S2-058).
+pub(crate) fn duplicate_flags(args: &[Node], place: &Place<'_>, help: &str, findings: &mut Vec<Diagnostic>) {
+    let flags: Vec<(usize, &str)> = args.iter().enumerate().filter_map(|(index, node)| Some((index, flag(node.as_str()?)?))).collect();
+    let mut told: Vec<&str> = Vec::new();
+    for (first, name) in &flags {
+        let mut uses = flags.iter().filter(|(_, other)| other == name);
+        let (times, Some((last, _))) = (uses.clone().count(), uses.next_back()) else { continue };
+        if times < 2 || told.contains(name) {
+            continue;
+        }
+        told.push(name);
+        let text = args[*last].as_str().unwrap_or_default();
+        let value = match text.split_once('=') {
+            Some((_, value)) => value,
+            None => args.get(last + 1).and_then(Node::as_str).filter(|next| !next.starts_with('-')).unwrap_or(""),
+        };
+        findings.push(
+            Diagnostic::new(
+                Code::DuplicateFlag,
+                format!("`{name}` stands {times} times in the arguments of the {}: the engine sees `{value}`", place.kind.as_str()),
+            )
+            .at(args[*last].origin.span())
+            .label(args[*first].origin.span(), "first here")
+            .object(place.service.object.id.to_string())
+            .help(help),
+        );
+    }
+}
+
 /// A pod whose main container (the runner over the listed container of its name, else the first listed one) has no
 /// image (S0-035).
 pub(crate) fn image(part: &Node, whose: &str, place: &Place<'_>, findings: &mut Vec<Diagnostic>) {

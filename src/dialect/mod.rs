@@ -5,6 +5,7 @@
 //! dialect an object came from.
 
 mod go_json;
+mod ingress;
 pub mod kserve;
 pub mod kthena;
 pub mod kueue;

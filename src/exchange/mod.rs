@@ -5,5 +5,6 @@
 
 pub mod class;
 pub mod discover;
+pub mod from_kserve;
 pub mod import;
 pub mod kueue;

@@ -3,7 +3,7 @@
 //! Edits are sought in the runtime alone; the service is edited only where it names another runtime. The answer is
 //! proved, not promised: the decision is made again with the edited object.
 
-use crate::api::{Object, Runtime, Scope, Service};
+use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
 use crate::diag::Diagnostic;
@@ -56,9 +56,12 @@ pub fn flip<'a>(policy: &'static Policy, catalog: &'a Catalog, service: &'a Serv
     if let Some(named) = &service.runtime
         && named.name.value != *name
     {
+        if policy.api == Api::KServe && service.predictor {
+            return impossible("the service is written in the previous schema, whose key stands for a runtime: run `ome convert` first".to_owned());
+        }
         edits.push(Edit {
             span: named.name.span(),
-            path: FieldPath::parse("spec.runtime.name").unwrap_or_default(),
+            path: path(if policy.api == Api::KServe { "spec.predictor.model.runtime" } else { "spec.runtime.name" }),
             from: named.name.value.as_str().into(),
             to: name.as_str().into(),
             object: service.object.id.to_string(),
@@ -124,7 +127,9 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
             Reason::Disabled => edits.push((path("spec.disabled"), false.into())),
             Reason::NoFormats => return Err("it lists no supported model formats".into()),
             Reason::Attribute { attribute, model, entry: index, .. } if *index == entry => {
-                let legacy = candidate.runtime.formats.get(entry).is_some_and(|entry| entry.format.is_none() && entry.legacy_name.is_some());
+                // An entry of KServe has name and version of the format itself, as deprecated ones of OME have.
+                let legacy = candidate.runtime.object.api == Api::KServe
+                    || candidate.runtime.formats.get(entry).is_some_and(|entry| entry.format.is_none() && entry.legacy_name.is_some());
                 let field = match attribute {
                     Attribute::Format if legacy => "name",
                     Attribute::Format => "modelFormat.name",

@@ -62,6 +62,7 @@ enum Settings {
 struct Beside {
     storage_containers: Vec<Object>,
     config_maps: Vec<Object>,
+    accounts: Vec<Object>,
 }
 
 impl Beside {
@@ -69,6 +70,7 @@ impl Beside {
         match (object.api, object.id.kind.as_str()) {
             (Api::KServe, "ClusterStorageContainer") => self.storage_containers.push(object.clone()),
             (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
+            (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
             _ => {}
         }
     }
@@ -76,6 +78,7 @@ impl Beside {
     fn into_settings(mut self, config: &mut KServeConfig) {
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
+        config.accounts = self.accounts;
         let named = |object: &&Object| object.id.name == config.ca_bundle && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve");
         config.ca_data = self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
     }
@@ -110,6 +113,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
         .collect();
     let mut config = OperatorConfig::default();
     let mut others = Beside::default();
+    let mut services: Vec<(Service, Service)> = Vec::new();
     let mut builder = Builder::new(Options { semantics: given.semantics });
     for (typed, found) in typed {
         diagnostics.extend(found);
@@ -117,7 +121,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             Some(Typed::Model(model)) => builder.model(*model),
             Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
             Some(Typed::Weight(weight)) => builder.weight(*weight),
-            Some(Typed::Service(views)) => builder.service(views.0, views.1),
+            Some(Typed::Service(views)) => services.push(*views),
             Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
             Some(Typed::AcceleratorClass(views)) => {
                 let [documented, controller] = *views;
@@ -144,6 +148,13 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     others.into_settings(&mut config.kserve);
     (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
     config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    for (documented, mut controller) in services {
+        // What a webhook refuses depends on the settings, which may stand in any file.
+        if controller.object.api == Api::KServe && controller.refusal.is_none() {
+            controller.refusal = kserve::refusal(&controller, &config.kserve).map(Box::new);
+        }
+        builder.service(documented, controller);
+    }
     builder.config(config);
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);

@@ -3,6 +3,7 @@
 //! In: single strings. Out: values that cannot be wrong, or typed errors that say what is. This room knows neither YAML
 //! nor findings: whoever has the place of a string words the finding.
 
+pub mod base64;
 mod decimal;
 mod field_error;
 mod glob;

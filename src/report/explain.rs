@@ -1,7 +1,8 @@
 //! `ome explain` for people: the seven steps, then every candidate with the rule that decided about it.
 
 use super::screen::Page;
-use super::table::{Style, table};
+use super::table::{Style, inline, table};
+use crate::api::Api;
 use crate::decision::{Basis, Candidate, Verdict};
 use crate::pipeline::{Flip, Planned};
 use crate::source::SourceMap;
@@ -26,7 +27,8 @@ const NEAREST: usize = 8;
 pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     let object = &planned.service.object;
-    let _ = writeln!(out, "{}/{}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
+    let of = if object.api == Api::KServe { " (KServe)" } else { "" };
+    let _ = writeln!(out, "{}/{}{of}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
     match planned.resolution.model {
         Some(model) => {
             let facts = [
@@ -39,6 +41,9 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
             let facts: Vec<String> = facts.into_iter().flatten().collect();
             let _ = writeln!(out, "model    {} {}  {}", model.object.id.kind, model.object.id.name, sources.locate(model.object.name_span()));
             let _ = writeln!(out, "         {}", facts.join(" · "));
+        }
+        None if planned.service.inline.is_some() => {
+            let _ = writeln!(out, "model    {}, described by the service", inline(planned.service));
         }
         None => out.push_str("model    none\n"),
     }

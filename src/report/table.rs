@@ -1,6 +1,7 @@
 //! Tables for people.
 
 use super::screen::{Page, printable};
+use crate::api::{Api, Service};
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
@@ -55,15 +56,19 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
         out.push_str("no services\n");
         return out.finish();
     }
+    let mixed = planned.iter().any(|one| one.service.object.api != planned[0].service.object.api);
     let rows = planned.iter().flat_map(|planned| {
-        let model = planned.resolution.model.map_or("-".to_owned(), |model| model.object.id.name.to_string());
+        let model = planned.resolution.model.map_or_else(|| inline(planned.service), |model| model.object.id.name.to_string());
+        // A service of KServe may have the name of one of OME.
+        let of_kserve = mixed && planned.service.object.api == Api::KServe;
+        let name = format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" });
         let runtime = planned.resolution.chosen().map_or("-".to_owned(), |runtime| runtime.object.id.name.to_string());
         let by = planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
         let lead = |component: Option<&PlannedComponent>| {
             let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
             vec![
                 planned.service.namespace.to_string(),
-                planned.service.name().to_string(),
+                name.clone(),
                 model.clone(),
                 runtime.clone(),
                 planned.error.as_ref().map_or_else(|| by.to_owned(), |error| error.code.as_str().to_owned()),
@@ -100,6 +105,18 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
     }
     let _ = write!(out, "\n{}\n", summary(planned));
     out.finish()
+}
+
+/// The format of a model that a service describes itself.
+pub(super) fn inline(service: &Service) -> String {
+    let format = service.inline.as_ref().and_then(|inline| inline.model.format.as_ref());
+    format.map_or_else(
+        || "-".to_owned(),
+        |format| match &format.version {
+            Some(version) => format!("{} {}", format.name.value, version.value.text()),
+            None => format.name.value.to_string(),
+        },
+    )
 }
 
 /// `ome plan` as Markdown, for a pull request comment.

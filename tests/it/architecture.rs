@@ -41,8 +41,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    // Of `policy` the semantics: a class is printed in the shape its reader knows.
-    ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "dialect", "catalog"]),
+    // Of `policy` the semantics: a class is printed in the shape its reader knows. Of `schema` what the fields of the other
+    // API are called, of `decision` the names of deployment modes.
+    ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (

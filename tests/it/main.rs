@@ -9,6 +9,7 @@ mod discover;
 mod import;
 mod invalid;
 mod kueue;
+mod mixed;
 mod process;
 mod properties;
 mod readme;

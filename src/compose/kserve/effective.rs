@@ -1,23 +1,35 @@
-//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, probes of V2 (kserve.md 5.7,
-//! 5.8; S1-004, S3-005, S3-031).
+//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics, probes of V2
+//! (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
 
+use super::credentials::Credentials;
 use super::predictor::MAIN;
-use super::storage::{MODELS, initializer, mount};
-use super::{Facts, empty, facts};
-use crate::api::{Amounts, ComponentKind, KServeConfig, Runtime, Service};
+use super::storage::{INITIALIZER, MODELS, initializer, mount};
+use super::{Facts, agent, empty, oci, of};
+use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
 use crate::compose::ComposedComponent;
 use crate::compose::container::{has_volume, push};
-use crate::compose::edit::{each_mut, mapping, text};
-use crate::compose::rules::{KSERVE_AGENT, KSERVE_STORAGE, KSERVE_V2_PROBES};
+use crate::compose::edit::{each_mut, map_mut, mapping, position, text};
+use crate::compose::rules::{KSERVE_GKE, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES};
 use crate::decision::ServiceError;
+use crate::diag::{Checked, Diagnostic};
 use crate::policy::Policy;
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
 /// Prefix of annotations for the webhook.
 const INTERNAL: &str = "internal.serving.kserve.io/";
+/// Annotation that asks for nodes of GKE.
+const GKE: &str = "serving.kserve.io/gke-accelerator";
 
-/// A component with its pod as the webhook leaves it, as far as the flags ask for it.
+/// A component as its pods are when the webhook has seen them.
+pub struct Effective {
+    /// The component with its pod.
+    pub component: ComposedComponent,
+    /// Annotations that its pods have beside those of the component.
+    pub annotations: Map,
+}
+
+/// A component with its pods as the webhook leaves them, as far as the flags ask for it.
 ///
 /// # Errors
 /// When the container that fetches the model cannot be made.
@@ -27,27 +39,60 @@ pub fn effective(
     runtime: Option<&Runtime>,
     config: &KServeConfig,
     component: &ComposedComponent,
-) -> Result<ComposedComponent, ServiceError> {
-    let mut component = component.clone();
-    let Some(facts) = facts(policy, service, runtime, config) else { return Ok(component) };
+) -> Result<Checked<Effective>, ServiceError> {
+    let mut shown = Effective { component: component.clone(), annotations: Map::new() };
+    // A variant of the predictor has a model of its own.
+    let predictor = if component.kind == ComponentKind::Predictor { Some(&component.spec) } else { service.component(ComponentKind::Predictor) };
+    let Some(predictor) = predictor else { return Ok(Checked::clean(shown)) };
+    let facts = of(policy, service, predictor, runtime, config).0;
+    let mut findings = Vec::new();
+    let component = &mut shown.component;
     if config.v2_probes && component.kind == ComponentKind::Predictor && facts.protocol.as_deref() == Some("v2") {
         each_mut(&mut component.pod, "containers", probes);
     }
     if config.expand {
-        let spec = component.spec.clone();
-        fetch(&facts, &spec, &component.annotations, &mut component.pod)?;
-        agent(&facts, component.kind, &component.annotations, &mut component.pod);
+        let workers = component.worker_metadata.as_ref().map(|(_, annotations)| annotations.clone()).unwrap_or_default();
+        webhook(&facts, component.kind, &component.spec, &component.annotations, &mut component.pod, &mut findings)?;
+        if let Some((pod, _)) = &mut component.worker {
+            webhook(&facts, component.kind, &component.spec, &workers, pod, &mut Vec::new())?;
+        }
+        shown.annotations = metrics(&facts, &component.annotations);
     }
-    Ok(component)
+    Ok(Checked { value: shown, diagnostics: findings })
 }
 
-fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
+/// Everything the webhook adds to one pod, in its order.
+fn webhook(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Map, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+    if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
+        let name = accelerator.scalar_text().unwrap_or_default();
+        if let Some(selector) = map_mut(pod, "nodeSelector", Origin::Derived(&KSERVE_GKE)) {
+            selector.insert("cloud.google.com/gke-accelerator", Node::str(name, accelerator.origin));
+        }
+    }
+    let uri = internal(annotations, "storage-initializer-sourceuri");
+    let image = uri.and_then(|uri| oci::way(facts, uri.as_str().unwrap_or_default()));
+    if let Some(uri) = uri.filter(|_| image.is_none()) {
+        fetch(facts, spec, uri, annotations, pod, findings)?;
+    }
+    agent::add(facts, &agent::Request { kind, annotations }, pod, findings);
+    if let Some((way, image)) = image {
+        oci::add(facts, way, &image, pod);
+    }
+    Ok(())
+}
+
+pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
     annotations.iter().find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key)).map(|entry| &entry.node)
 }
 
-fn first_port(container: &Node) -> Node {
+pub(super) fn first_port(container: &Node) -> Node {
     let port = container.get("ports").and_then(|ports| ports.items().first()).and_then(|port| port.get("containerPort"));
     port.cloned().unwrap_or_else(|| Node::int(8080, Origin::Derived(&KSERVE_V2_PROBES)))
+}
+
+fn has_gpu(pod: &Node) -> bool {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    containers.iter().any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
 }
 
 /// Asks a server that speaks v2 whether it is ready and lives, unless somebody asks already.
@@ -69,11 +114,12 @@ fn probes(container: &mut Node) {
 /// Volume that holds the downloaded model.
 const VOLUME: &str = "kserve-provision-location";
 
-/// Mounts a claim, or fetches the model before the server starts.
-fn fetch(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &mut Node) -> Result<(), ServiceError> {
-    let Some(uri) = internal(annotations, "storage-initializer-sourceuri") else { return Ok(()) };
+/// Mounts a claim, or fetches the model before the server starts. With an agent that pulls, or a container that fetches
+/// already, there is nothing to do.
+fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
     let address = uri.as_str().unwrap_or_default();
-    if internal(annotations, "agent").is_some() || address.starts_with("oci") {
+    let fetched = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
+    if internal(annotations, "agent").is_some() || fetched {
         return Ok(());
     }
     let origin = Origin::Derived(&KSERVE_STORAGE);
@@ -85,62 +131,146 @@ fn fetch(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &mut Node) -> R
             push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("persistentVolumeClaim", source)], origin));
         }
         mount(facts, pod, VOLUME, MODELS, Some(path));
-        return Ok(());
+    } else {
+        let account = pod.get("serviceAccountName").cloned();
+        let args = vec![uri.clone(), Node::str(MODELS, origin)];
+        let container = initializer(facts, address, spec)?.built(facts, args, (VOLUME, MODELS), pod, |container, pod| {
+            let mut credentials = Credentials { facts, annotations, findings };
+            match facts.model("storage") {
+                Some(storage) => credentials.of_storage(storage, container),
+                None => credentials.of_account(account.as_ref(), container, pod),
+            }
+        })?;
+        push(pod, "initContainers", container);
+        if !has_volume(pod, VOLUME) {
+            push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
+        }
+        mount(facts, pod, VOLUME, MODELS, None);
     }
-    let container = initializer(facts, address, spec)?.built(facts, vec![uri.clone(), Node::str(MODELS, origin)], VOLUME, MODELS)?;
-    push(pod, "initContainers", container);
-    push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
-    mount(facts, pod, VOLUME, MODELS, None);
+    // What a container of the service calls the place of its model is now where it lies.
+    each_mut(pod, "containers", |container| {
+        if text(container, "name") == MAIN {
+            each_mut(container, "env", |variable| {
+                if text(variable, "name") == "STORAGE_URI"
+                    && !text(variable, "value").is_empty()
+                    && let Some(map) = variable.as_map_mut()
+                {
+                    map.insert("value", Node::str(MODELS, origin));
+                }
+            });
+        }
+    });
     Ok(())
 }
 
-/// Puts the agent in front of the server when it logs, batches or pulls.
-fn agent(facts: &Facts<'_>, kind: ComponentKind, annotations: &Map, pod: &mut Node) {
-    let says = |key: &str| internal(annotations, key).and_then(Node::as_str);
-    let (logs, batches, pulls) = (says("logger") == Some("true"), says("batcher") == Some("true"), says("agent") == Some("true"));
-    if !(logs || batches || pulls) {
-        return;
+/// Annotations that say whether and where the metrics of a pod are collected. The ports of an aggregating queue-proxy are
+/// Knative's to write.
+fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
+    let origin = Origin::Derived(&KSERVE_METRICS);
+    let mut added = Map::new();
+    let mut settled = |key: &str, default: &EcoString| -> bool {
+        let written = annotations.get(key).and_then(Node::scalar_text);
+        if written.is_none() {
+            added.insert(key, Node::str(default.clone(), origin));
+        }
+        written.as_ref().unwrap_or(default) == "true"
+    };
+    let aggregated = settled("serving.kserve.io/enable-metric-aggregation", &facts.config.metrics.0);
+    let scraped = settled("serving.kserve.io/enable-prometheus-scraping", &facts.config.metrics.1);
+    if scraped {
+        added.insert("prometheus.io/port", Node::str(if aggregated { "9088" } else { "9091" }, origin));
+        added.insert("prometheus.io/path", Node::str("/metrics", origin));
     }
-    let origin = Origin::Derived(&KSERVE_AGENT);
-    let mut args: Vec<Node> = Vec::new();
-    let mut tell = |words: &[&str]| args.extend(words.iter().map(|word| Node::str(*word, origin)));
-    if pulls {
-        tell(&["--enable-puller", "--config-dir", "/mnt/configs", "--model-dir", MODELS]);
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use crate::diag::Severity;
+
+    // kserve.md T20.
+    #[test]
+    fn a_download_and_a_claim() {
+        let (pod, _) = testing::expanded("storageUri: 's3://b/m', env: [{name: STORAGE_URI, value: x}]", "", "");
+        let pod = pod.to_json();
+        assert_eq!(pod["initContainers"][0]["args"], serde_json::json!(["s3://b/m", "/mnt/models"]));
+        assert_eq!(
+            pod["containers"][0]["volumeMounts"],
+            serde_json::json!([{"name": "kserve-provision-location", "mountPath": "/mnt/models", "readOnly": true}])
+        );
+        assert_eq!(pod["containers"][0]["env"][0]["value"], "/mnt/models");
+        let (pod, findings) = testing::expanded("storageUri: 'pvc://claim/a/b'", "", "");
+        let pod = pod.to_json();
+        assert!(pod["initContainers"].is_null() && findings.is_empty());
+        assert_eq!(pod["containers"][0]["volumeMounts"][0]["subPath"], "a/b");
     }
-    if batches {
-        tell(&["--enable-batcher"]);
-        for (key, flag) in [("batcher-max-batchsize", "--max-batchsize"), ("batcher-max-latency", "--max-latency")] {
-            if let Some(value) = says(key) {
-                tell(&[flag, value]);
-            }
+
+    // Rows of a Secret's keys and of the variables and volumes that follow.
+    #[test]
+    fn secrets_of_an_account_become_variables() {
+        let secret = |data: &str| {
+            format!(
+                "apiVersion: v1\nkind: Secret\nmetadata: {{name: creds, annotations: {{serving.kserve.io/s3-endpoint: 'minio:9000', serving.kserve.io/s3-usehttps: '0'}}}}\nstringData: {{{data}}}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: sa}}\nsecrets: [{{name: creds}}]\n"
+            )
+        };
+        for (data, variables, volumes) in [
+            ("AWS_SECRET_ACCESS_KEY: k", &["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "S3_USE_HTTPS", "S3_ENDPOINT", "AWS_ENDPOINT_URL"][..], &[][..]),
+            ("gcloud-application-credentials.json: k", &["GOOGLE_APPLICATION_CREDENTIALS"], &["user-gcp-sa"]),
+            ("AZ_CLIENT_ID: k", &["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_EXPIRES_ON_SECONDS"], &[]),
+            ("AZURE_STORAGE_ACCESS_KEY: k", &["AZURE_STORAGE_ACCESS_KEY"], &[]),
+            ("https-host: h, headers: x", &["h-headers"], &[]),
+            ("HDFS_NAMENODE: k", &[], &["hdfs-secrets"]),
+            ("HF_TOKEN: k", &["HF_TOKEN"], &[]),
+            ("other: k", &[], &[]),
+        ] {
+            let (pod, findings) = testing::expanded("storageUri: 's3://b/m'", "serviceAccountName: sa", &secret(data));
+            assert!(findings.is_empty(), "{findings:?}");
+            let pod = pod.to_json();
+            let names = |list: &serde_json::Value| {
+                list.as_array().map(|list| list.iter().map(|one| one["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()).unwrap_or_default()
+            };
+            let env = names(&pod["initContainers"][0]["env"]);
+            assert_eq!(env.iter().filter(|name| !name.starts_with("HF_HUB") && !name.starts_with("HF_XET")).collect::<Vec<_>>(), variables, "{data}");
+            assert_eq!(names(&pod["volumes"]).iter().filter(|name| *name != "kserve-provision-location").collect::<Vec<_>>(), volumes, "{data}");
+            assert!(!pod.to_string().contains("\"value\":\"k\""), "no value of a Secret is printed");
         }
     }
-    if logs {
-        let url = says("logger-sink-url").unwrap_or(&facts.config.logger_url);
-        tell(&["--log-url", url, "--source-uri", facts.service.name(), "--log-mode", says("logger-mode").unwrap_or("all")]);
-        tell(&["--inference-service", facts.service.name(), "--namespace", &facts.service.namespace, "--component", kind.as_str()]);
+
+    #[test]
+    fn what_was_not_read_is_said() {
+        let said = |predictor: &str, beside: &str| {
+            let findings = testing::expanded("storageUri: 's3://b/m'", predictor, beside).1;
+            findings.iter().map(|finding| (finding.code.as_str(), finding.severity)).collect::<Vec<_>>()
+        };
+        let code = "credentials-unresolved";
+        assert_eq!(said("", ""), [(code, Severity::Info)]);
+        assert_eq!(said("serviceAccountName: sa", ""), [(code, Severity::Warning)]);
+        assert_eq!(said("", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\nsecrets: [{name: gone}]\n"), [(code, Severity::Warning)]);
     }
-    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    let named = |name: &str| containers.iter().find(|container| text(container, "name") == name);
-    let port = named("transformer-container").or_else(|| named(MAIN)).map(first_port).and_then(|port| port.scalar_text());
-    tell(&["--component-port", port.as_deref().unwrap_or("8080")]);
-    let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &facts.config.agent.resources;
-    let amounts =
-        |cpu: &EcoString, memory: &EcoString| mapping([("cpu", Node::str(cpu.clone(), origin)), ("memory", Node::str(memory.clone(), origin))], origin);
-    let resources = mapping([("limits", amounts(cpu_limit, memory_limit)), ("requests", amounts(cpu_request, memory_request))], origin);
-    let port = mapping([("name", Node::str("agent-port", origin)), ("containerPort", Node::int(9081, origin)), ("protocol", Node::str("TCP", origin))], origin);
-    let header = mapping([("name", Node::str("K-Network-Probe", origin)), ("value", Node::str("queue", origin))], origin);
-    let request = mapping([("path", Node::str("/", origin)), ("port", Node::int(9081, origin)), ("httpHeaders", Node::list([header], origin))], origin);
-    let container = mapping(
-        [
-            ("name", Node::str("agent", origin)),
-            ("image", Node::str(facts.config.agent.image.clone(), origin)),
-            ("args", Node::list(args, origin)),
-            ("ports", Node::list([port], origin)),
-            ("resources", resources),
-            ("readinessProbe", mapping([("httpGet", request)], origin)),
-        ],
-        origin,
-    );
-    push(pod, "containers", container);
+
+    #[test]
+    fn a_storage_names_its_address_in_parts() {
+        let first = |storage: &str, beside: &str| {
+            let (pod, findings) = testing::expanded(&format!("storage: {storage}"), "", beside);
+            let pod = pod.to_json();
+            let env: Vec<String> = pod["initContainers"][0]["env"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["name"].as_str().unwrap().to_owned())
+                .filter(|name| name.starts_with("STORAGE"))
+                .collect();
+            (
+                pod["initContainers"][0]["args"][0].as_str().unwrap().to_owned(),
+                env.join(" "),
+                findings.iter().filter(|finding| finding.severity > Severity::Info).count(),
+            )
+        };
+        let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: storage-config}\nstringData: {mine: '{\"type\": \"s3\", \"bucket\": \"b\"}'}\n";
+        assert_eq!(first("{key: mine, path: m}", secret), ("s3://b/m".into(), "STORAGE_CONFIG".into(), 0));
+        assert_eq!(first("{path: m, parameters: {type: hdfs}}", ""), ("hdfs://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 0));
+        assert_eq!(first("{path: m, parameters: {type: s3}}", ""), ("<scheme-placeholder>://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 1));
+        assert_eq!(first("{key: mine, path: m}", ""), ("<scheme-placeholder>://m".into(), "STORAGE_CONFIG".into(), 2));
+    }
 }

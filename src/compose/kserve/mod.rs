@@ -3,14 +3,19 @@
 //!
 //! Layers, templates, metadata and records are those of OME; here stands only what KServe does with them.
 
+mod agent;
+mod credentials;
 mod effective;
 mod metadata;
 mod mode;
 mod nodes;
+mod oci;
 mod other;
 mod predictor;
 mod server;
 mod storage;
+#[cfg(test)]
+mod testing;
 
 pub use effective::effective;
 
@@ -188,7 +193,7 @@ pub(super) fn components<R: Record>(
             let unknown = service.inline.is_some() && runtime.is_none();
             if unknown { (typed::pod_fields(node), None) } else { predictor::pods(&facts, container.as_ref(), rec, &mut findings)? }
         } else {
-            (other::pod(&facts, kind, node)?, None)
+            (other::pod(&facts, kind, node, &mut findings)?, None)
         };
         let runtime_layer = runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
         let labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
@@ -227,6 +232,7 @@ fn canaries<R: Record>(facts: &Facts<'_>, stable: &mut Node, rec: &mut R, findin
     let mut taken = 0;
     for predictor in listed.iter().filter_map(|canary| canary.get("predictor")) {
         let (variant, container) = of(facts.policy, facts.service, predictor, facts.runtime, facts.config);
+        other_runtime(facts, &variant, findings);
         let (pod, worker) = predictor::pods(&variant, container.as_ref(), rec, findings)?;
         let kind = ComponentKind::Predictor;
         let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
@@ -249,6 +255,25 @@ fn canaries<R: Record>(facts: &Facts<'_>, stable: &mut Node, rec: &mut R, findin
         map.insert("minReplicas", Node::int((min - taken).max(1), Origin::Derived(&CANARY)));
     }
     Ok(made)
+}
+
+/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for another is not recorded.
+fn other_runtime(stable: &Facts<'_>, variant: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
+    let chosen = stable.runtime.map(|runtime| runtime.object.id.name.as_str());
+    let named = variant.model("runtime").filter(|named| named.as_str() != chosen);
+    let format = variant.model("modelFormat").filter(|_| variant.format() != stable.format());
+    if let Some((node, key)) = named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat"))) {
+        findings.push(
+            Diagnostic::new(
+                Code::CanaryRuntime,
+                format!("the variant has another `{key}` than the stable predictor: it is shown on {}", chosen.unwrap_or("no runtime")),
+            )
+            .at(node.origin.span())
+            .path(format!("spec.canary[].predictor.model.{key}"))
+            .object(stable.service.object.id.to_string())
+            .help("name the runtime of the stable predictor, or write a second service"),
+        );
+    }
 }
 
 /// What can be said of a component before it is wrapped.

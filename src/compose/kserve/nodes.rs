@@ -8,12 +8,13 @@ use crate::compose::history::Record;
 use crate::compose::rules::KSERVE_NODES;
 use crate::compose::typed;
 use crate::decision::ServiceError;
+use crate::dialect::kserve::is_gpu;
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
-/// GPUs that KServe knows.
-const KNOWN: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi"];
+/// The GPU when nobody names one.
+const USUAL: &str = "nvidia.com/gpu";
 /// Annotation that names more of them.
 const TYPES: &str = "serving.kserve.io/gpu-resource-types";
 
@@ -82,13 +83,7 @@ impl Facts<'_> {
     }
 
     fn is_gpu(&self, resource: &str) -> bool {
-        let annotated = || {
-            let text = self.annotations.get(TYPES).and_then(Node::as_str)?;
-            serde_json::from_str::<Vec<String>>(text).ok()
-        };
-        KNOWN.contains(&resource)
-            || self.config.gpu_types.iter().any(|known| known == resource)
-            || annotated().is_some_and(|types| types.iter().any(|known| known == resource))
+        is_gpu(resource, self.annotations.get(TYPES).and_then(Node::as_str), self.config)
     }
 }
 
@@ -148,7 +143,7 @@ fn finish<'v>(pod: &mut Node, kind: Option<&str>, gpus: i64, variables: impl Ite
         let Some(resources) = map_mut(container, "resources", origin) else { return };
         let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(origin));
         if let Some(map) = amounts.as_map_mut() {
-            map.insert(kind.unwrap_or(KNOWN[0]), Node::str(eco_format!("{gpus}"), origin));
+            map.insert(kind.unwrap_or(USUAL), Node::str(eco_format!("{gpus}"), origin));
         }
         resources.insert(side, amounts);
     }

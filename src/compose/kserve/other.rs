@@ -8,6 +8,7 @@ use crate::compose::edit::{each_mut, list_mut, map_mut, mapping, text};
 use crate::compose::rules::{KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN, SERVICE_NAME_ENV};
 use crate::compose::{quantities, typed};
 use crate::decision::ServiceError;
+use crate::diag::Diagnostic;
 use crate::policy::LayerRule;
 use crate::schema::CRD_DEFAULT;
 use crate::yaml::{Map, Node, Origin};
@@ -78,7 +79,7 @@ pub(super) fn token(facts: &Facts<'_>, pod: &mut Node) {
 }
 
 /// The pod of a transformer or an explainer.
-pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<Node, ServiceError> {
+pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
     let mut pod = own_pod(facts, spec)?;
     if let Some(art) = spec.get("art").filter(|_| kind == ComponentKind::Explainer) {
         let container = art_container(facts, spec, art)?;
@@ -100,7 +101,7 @@ pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    super::storage::several(facts, spec, &mut pod)?;
+    super::storage::several(facts, spec, &mut pod, findings)?;
     Ok(pod)
 }
 

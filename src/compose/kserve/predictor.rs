@@ -7,7 +7,7 @@ use crate::compose::container::set_env;
 use crate::compose::edit::{each_mut, position, text, within};
 use crate::compose::history::{Record, Step};
 use crate::compose::rules::SERVICE_NAME_ENV;
-use crate::compose::{merge, quantities, typed, variables};
+use crate::compose::{lint, merge, quantities, typed, variables};
 use crate::decision::ServiceError;
 use crate::diag::{Code, Diagnostic};
 use crate::policy::LayerRule;
@@ -16,7 +16,7 @@ use crate::yaml::{Map, Node, Value};
 /// The container that serves.
 pub(super) const MAIN: &str = "kserve-container";
 /// A transformer in the predictor's own pod.
-const TRANSFORMER: &str = "transformer-container";
+pub(super) const TRANSFORMER: &str = "transformer-container";
 /// What of a runtime belongs to the pod; the rest is not copied.
 const POD_OF_RUNTIME: [&str; 7] = ["nodeSelector", "affinity", "tolerations", "volumes", "imagePullSecrets", "schedulerName", "resourceClaims"];
 
@@ -64,7 +64,7 @@ pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    storage::several(facts, facts.predictor, &mut pod)?;
+    storage::several(facts, facts.predictor, &mut pod, findings)?;
     let worker = nodes::workers(facts, &mut pod, rec)?;
     Ok((pod, worker))
 }
@@ -190,27 +190,8 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
             );
         }
     }
-    let args: Vec<&Node> = main.get("args").map(Node::items).unwrap_or_default().iter().collect();
-    let flag = |node: &Node| node.as_str().filter(|text| text.starts_with("--")).map(|text| text.split('=').next().unwrap_or(text).to_owned());
-    let mut seen: Vec<(String, &Node)> = Vec::new();
-    let mut said: Vec<String> = Vec::new();
-    for argument in args {
-        let Some(name) = flag(argument) else { continue };
-        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == name) {
-            if !said.contains(&name) {
-                findings.push(
-                    Diagnostic::new(Code::DuplicateFlag, format!("the flag `{name}` stands twice in the merged arguments"))
-                        .at(argument.origin.span())
-                        .label(first.origin.span(), "first here")
-                        .object(object.clone())
-                        .help("arguments of the service follow those of the runtime; leave one out"),
-                );
-                said.push(name);
-            }
-        } else {
-            seen.push((name, argument));
-        }
-    }
+    let args = main.get("args").map(Node::items).unwrap_or_default();
+    lint::duplicate_flags(args, &facts.place(ComponentKind::Predictor), "arguments of the service follow those of the runtime; leave one out", findings);
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let Some(probe_node) = main.get(probe) else { continue };
         let handlers: Vec<&str> = ["httpGet", "tcpSocket", "exec", "grpc"].into_iter().filter(|handler| probe_node.get(handler).is_some()).collect();

@@ -1,14 +1,15 @@
 //! Several models at once: `storageUris` (kserve.md 5.7). What one `storageUri` needs is the webhook's to add.
 
-use super::other::variable;
+use super::credentials::Credentials;
 use super::predictor::MAIN;
 use super::{Facts, empty};
 use crate::api::Amounts;
-use crate::compose::container::push;
-use crate::compose::edit::{list_mut, mapping, text};
+use crate::compose::container::{default_env, push};
+use crate::compose::edit::{list_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_STORAGE;
 use crate::compose::{merge, typed};
 use crate::decision::ServiceError;
+use crate::diag::Diagnostic;
 use crate::policy::LayerRule;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -21,7 +22,7 @@ pub(super) const INITIALIZER: &str = "storage-initializer";
 const READERS: [&str; 3] = [MAIN, "worker-container", "transformer-container"];
 
 /// Mounts claims and fetches everything else for a component with `storageUris`.
-pub(super) fn several(facts: &Facts<'_>, spec: &Node, pod: &mut Node) -> Result<(), ServiceError> {
+pub(super) fn several(facts: &Facts<'_>, spec: &Node, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     if uris.is_empty() {
         return Ok(());
@@ -54,7 +55,11 @@ pub(super) fn several(facts: &Facts<'_>, spec: &Node, pod: &mut Node) -> Result<
         args.push(Node::str(path.as_str(), origin));
     }
     mount(facts, pod, &volume, &parent, None);
-    push(pod, "initContainers", container.built(facts, args, &volume, &parent)?);
+    let account = pod.get("serviceAccountName").cloned();
+    let container = container.built(facts, args, (&volume, &parent), pod, |container, pod| {
+        Credentials { facts, annotations: &facts.annotations, findings }.of_account(account.as_ref(), container, pod);
+    })?;
+    push(pod, "initContainers", container);
     Ok(())
 }
 
@@ -100,46 +105,94 @@ pub(crate) fn supports(object: &crate::api::Object, uri: &str) -> bool {
     })
 }
 
+/// The container that fetches, as the settings have it, before anything is mounted.
+pub(super) fn plain(facts: &Facts<'_>, args: Vec<Node>) -> Node {
+    let origin = Origin::Derived(&KSERVE_STORAGE);
+    let config = &facts.config.storage_initializer;
+    let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &config.resources;
+    let amounts =
+        |cpu: &EcoString, memory: &EcoString| mapping([("cpu", Node::str(cpu.clone(), origin)), ("memory", Node::str(memory.clone(), origin))], origin);
+    let image = if config.image.is_empty() { "kserve/storage-initializer:latest".into() } else { config.image.clone() };
+    mapping(
+        [
+            ("name", Node::str(INITIALIZER, origin)),
+            ("image", Node::str(image, origin)),
+            ("args", Node::list(args, origin)),
+            ("resources", mapping([("limits", amounts(cpu_limit, memory_limit)), ("requests", amounts(cpu_request, memory_request))], origin)),
+            ("terminationMessagePolicy", Node::str("FallbackToLogsOnError", origin)),
+        ],
+        origin,
+    )
+}
+
+/// Mounts the CA bundle of the settings, or of S3, into the container that fetches.
+pub(super) fn ca_bundle(facts: &Facts<'_>, container: &mut Node, pod: &mut Node) {
+    const VOLUME: &str = "cabundle-cert";
+    let origin = Origin::Derived(&KSERVE_STORAGE);
+    let own = |name: &str| {
+        let env = container.get("env").map(Node::items).unwrap_or_default();
+        env.iter().find(|variable| text(variable, "name") == name).and_then(|variable| variable.get("value")).and_then(Node::scalar_text)
+    };
+    // Outside of the controller's namespace a copy of the bundle is mounted.
+    let usual = if facts.service.namespace == "kserve" { facts.config.ca_bundle.clone() } else { "global-ca-bundle".into() };
+    let bundle = own("AWS_CA_BUNDLE_CONFIGMAP").unwrap_or(usual);
+    let path = match own("AWS_CA_BUNDLE") {
+        Some(file) => file.rsplit_once('/').map_or(".", |(directory, _)| directory).into(),
+        None if facts.config.ca_mount.is_empty() => "/etc/ssl/custom-certs".into(),
+        None => facts.config.ca_mount.clone(),
+    };
+    for (name, value) in [("CA_BUNDLE_CONFIGMAP_NAME", bundle.clone()), ("CA_BUNDLE_VOLUME_MOUNT_POINT", path.clone())] {
+        default_env(container, name, value, &KSERVE_STORAGE);
+    }
+    let source = mapping([("name", Node::str(bundle, origin))], origin);
+    push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("configMap", source)], origin));
+    let mount = [("name", Node::str(VOLUME, origin)), ("mountPath", Node::str(path, origin)), ("readOnly", Node::bool(true, origin))];
+    push(container, "volumeMounts", mapping(mount, origin));
+}
+
 impl Initializer {
-    /// The init container with its arguments and the mount it writes to.
-    pub(super) fn built(&self, facts: &Facts<'_>, args: Vec<Node>, volume: &str, path: &str) -> Result<Node, ServiceError> {
+    /// The init container with its arguments, the mount it writes to, and what `credentials` adds to it and its pod.
+    pub(super) fn built(
+        &self,
+        facts: &Facts<'_>,
+        args: Vec<Node>,
+        (volume, path): (&str, &str),
+        pod: &mut Node,
+        credentials: impl FnOnce(&mut Node, &mut Node),
+    ) -> Result<Node, ServiceError> {
         let origin = Origin::Derived(&KSERVE_STORAGE);
-        let config = &facts.config.storage_initializer;
-        let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &config.resources;
-        let amounts =
-            |cpu: &EcoString, memory: &EcoString| mapping([("cpu", Node::str(cpu.clone(), origin)), ("memory", Node::str(memory.clone(), origin))], origin);
-        let mount = mapping([("name", Node::str(volume, origin)), ("mountPath", Node::str(path, origin))], origin);
-        let image = if config.image.is_empty() { "kserve/storage-initializer:latest".into() } else { config.image.clone() };
-        let mut container = mapping(
-            [
-                ("name", Node::str(INITIALIZER, origin)),
-                ("image", Node::str(image, origin)),
-                ("args", Node::list(args.clone(), origin)),
-                ("resources", mapping([("limits", amounts(cpu_limit, memory_limit)), ("requests", amounts(cpu_request, memory_request))], origin)),
-                ("volumeMounts", Node::list([mount], origin)),
-                ("terminationMessagePolicy", Node::str("FallbackToLogsOnError", origin)),
-            ],
-            origin,
-        );
+        let mut container = plain(facts, args);
+        push(&mut container, "volumeMounts", mapping([("name", Node::str(volume, origin)), ("mountPath", Node::str(path, origin))], origin));
+        credentials(&mut container, pod);
+        let args = container.get("args").cloned();
         if let Some(written) = &self.written {
             let own_args = written.get("args").is_some_and(|args| !args.is_empty());
             container = match facts.policy.layers {
                 LayerRule::Written => merge::written(&container, written, &mut ()),
                 LayerRule::Typed => typed::container(Some(container), written, &mut ()).map_err(|message| facts.invalid(message))?,
             };
-            if let Some(map) = container.as_map_mut()
+            if let (Some(map), Some(args)) = (container.as_map_mut(), args)
                 && !own_args
             {
-                map.insert("args", Node::list(args, origin));
+                map.insert("args", args);
             }
+        }
+        let bundled = container.get("env").is_some_and(|env| env.items().iter().any(|variable| text(variable, "name") == "AWS_CA_BUNDLE_CONFIGMAP"));
+        if bundled || !facts.config.ca_bundle.is_empty() {
+            ca_bundle(facts, &mut container, pod);
         }
         for (name, value) in [("HF_HUB_ENABLE_HF_TRANSFER", "1"), ("HF_XET_HIGH_PERFORMANCE", "1"), ("HF_XET_NUM_CONCURRENT_RANGE_GETS", "8")] {
-            let known = container.get("env").is_some_and(|env| env.items().iter().any(|variable| text(variable, "name") == name));
-            if !known {
-                push(&mut container, "env", variable(name, value.into(), origin));
-            }
+            default_env(&mut container, name, value.into(), &KSERVE_STORAGE);
         }
         Ok(container)
+    }
+}
+
+/// Mounts a volume unless the container mounts it already.
+pub(super) fn add_mount(container: &mut Node, mount: Node) {
+    let mounts = container.get("volumeMounts").map(Node::items).unwrap_or_default();
+    if position(mounts, "name", text(&mount, "name")).is_none() {
+        push(container, "volumeMounts", mount);
     }
 }
 
@@ -158,7 +211,7 @@ pub(super) fn mount(facts: &Facts<'_>, pod: &mut Node, volume: &str, path: &str,
                 map.insert("subPath", Node::str(sub_path, origin));
             }
         }
-        push(container, "volumeMounts", mount);
+        add_mount(container, mount);
     }
 }
 

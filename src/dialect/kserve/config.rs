@@ -1,11 +1,17 @@
 //! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
 
-use crate::api::{Amounts, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, Object};
+use crate::api::{Amounts, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
+use crate::dialect::ingress::{self, Spelling};
+use crate::quantity::names::dns1123_label;
 use crate::yaml::{Entry, Map, Node};
 use ecow::EcoString;
 use serde_json::Value as Json;
+
+/// How KServe spells what OME spells otherwise.
+const SPELLING: Spelling =
+    Spelling { gateway: "kserveIngressGateway", switch: "enableGatewayApi", template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}" };
 
 /// Keys that only KServe's ConfigMap has.
 const OWN_KEYS: [&str; 7] = ["storageInitializer", "inferenceService", "explainers", "predictors", "security", "localModel", "agent"];
@@ -31,6 +37,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     // What the shipped ConfigMap says does not stand in another one.
     config.mount_token = false;
     config.disallowed_annotations = Vec::new();
+    config.credentials = CredentialConfig::default();
+    config.metrics = Default::default();
     if let Some(entry) = data.entry("predictors") {
         diagnostics.push(
             Diagnostic::new(Code::PredictorsConfigIgnored, "the key `predictors` is ignored since v0.10: runtimes name the images")
@@ -40,9 +48,9 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
                 .help("delete the key"),
         );
     }
-    let readers: [(&str, Reader); 11] = [
+    let readers: [(&str, Reader); 13] = [
         ("deploy", deploy),
-        ("ingress", ingress),
+        ("ingress", read_ingress),
         ("inferenceService", inference_service),
         ("service", service),
         ("security", security),
@@ -50,6 +58,8 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
         ("storageInitializer", storage_initializer),
         ("agent", |config, text| image("agent config", &mut config.agent, text)),
         ("logger", logger),
+        ("credentials", credentials),
+        ("metricsAggregator", metrics),
         ("autoscaler", autoscaler),
         ("opentelemetryCollector", collector),
     ];
@@ -103,82 +113,35 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     Ok(())
 }
 
-fn ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    const WHAT: &str = "ingress config";
-    let span = config.ingress.span;
-    let mut found = IngressConfig { span, ome_ingress_gateway: EcoString::new(), ..KServeConfig::default().ingress };
-    for field in [
-        &mut found.ingress_gateway,
-        &mut found.local_gateway,
-        &mut found.local_gateway_service,
-        &mut found.knative_local_gateway_service,
-        &mut found.ingress_domain,
-        &mut found.domain_template,
-        &mut found.url_scheme,
-    ] {
-        field.clear();
-    }
-    found.ingress_class_name = None;
-    for (key, value) in fields(text, WHAT)? {
-        let texts = [
-            ("ingressGateway", &mut found.ingress_gateway),
-            ("localGateway", &mut found.local_gateway),
-            ("localGatewayService", &mut found.local_gateway_service),
-            ("knativeLocalGatewayService", &mut found.knative_local_gateway_service),
-            ("kserveIngressGateway", &mut found.ome_ingress_gateway),
-            ("ingressDomain", &mut found.ingress_domain),
-            ("domainTemplate", &mut found.domain_template),
-            ("urlScheme", &mut found.url_scheme),
-            ("pathTemplate", &mut found.path_template),
-        ];
-        for (name, field) in texts {
-            if key.eq_ignore_ascii_case(name) {
-                string(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
-            }
-        }
-        let switches = [
-            ("disableIstioVirtualHost", &mut found.disable_istio_virtual_host),
-            ("disableIngressCreation", &mut found.disable_ingress_creation),
-            ("enableGatewayApi", &mut found.enable_gateway_api),
-            ("disableHTTPRouteTimeout", &mut found.disable_route_timeout),
-        ];
-        for (name, field) in switches {
-            if key.eq_ignore_ascii_case(name) {
-                boolean(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
-            }
-        }
-        if key.eq_ignore_ascii_case("ingressClassName") {
-            let mut class = EcoString::new();
-            string(&mut class, &value, WHAT, "IngressConfig.ingressClassName")?;
-            found.ingress_class_name = (!value.is_null()).then_some(class);
-        }
-        if key.eq_ignore_ascii_case("additionalIngressDomains") {
-            found.additional_domains = list(&value, WHAT, "IngressConfig.additionalIngressDomains")?;
+fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    let mut found = IngressConfig { span: config.ingress.span, ..ingress::empty() };
+    for (key, value) in fields(text, ingress::WHAT)? {
+        ingress::field(&mut found, &SPELLING, &key, &value)?;
+        if key.eq_ignore_ascii_case("disableHTTPRouteTimeout") {
+            boolean(&mut found.disable_route_timeout, &value, ingress::WHAT, "IngressConfig.disableHTTPRouteTimeout")?;
         }
     }
     if found.ingress_gateway.is_empty() {
         return Err("invalid ingress config - ingressGateway is required".into());
     }
     if found.enable_gateway_api {
-        if found.ome_ingress_gateway.is_empty() {
-            return Err("invalid ingress config - kserveIngressGateway is required".into());
-        }
-        if found.ome_ingress_gateway.split('/').count() != 2 {
-            return Err("invalid ingress config - kserveIngressGateway should be in the format <namespace>/<name>".into());
-        }
-    }
-    if !found.path_template.is_empty() && found.ingress_domain.is_empty() {
-        return Err("invalid ingress config - ingressDomain is required if pathTemplate is given".into());
-    }
-    for (value, default) in [
-        (&mut found.domain_template, "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"),
-        (&mut found.ingress_domain, "example.com"),
-        (&mut found.url_scheme, "http"),
-    ] {
-        if value.is_empty() {
-            *value = default.into();
+        let problem = |words: &str| Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"));
+        let mut parts = found.ome_ingress_gateway.split('/');
+        match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+            ("", None, _) => return problem(" is required"),
+            (namespace, Some(name), None) => {
+                if !dns1123_label(name).is_empty() {
+                    return problem(" gateway name is invalid");
+                }
+                if !dns1123_label(namespace).is_empty() {
+                    return problem(" gateway namespace is invalid");
+                }
+            }
+            _ => return problem(" should be in the format <namespace>/<name>"),
         }
     }
+    ingress::path_has_a_domain(&found)?;
+    ingress::default_empty(&mut found, &SPELLING);
     if found.knative_local_gateway_service.is_empty() {
         found.knative_local_gateway_service = found.local_gateway_service.clone();
     }
@@ -258,15 +221,77 @@ fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "storageInitializer config";
     image(WHAT, &mut config.storage_initializer, text)?;
-    if let Some(name) = fields(text, WHAT)?.get("caBundleConfigMapName") {
-        string(&mut config.ca_bundle, name, WHAT, "StorageInitializerConfig.caBundleConfigMapName")?;
+    config.images = ModelImages::default();
+    config.ca_mount.clear();
+    let mut enabled = false;
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("StorageInitializerConfig.{key}");
+        match key.as_str() {
+            "caBundleConfigMapName" => string(&mut config.ca_bundle, &value, WHAT, &name)?,
+            "caBundleVolumeMountPath" => string(&mut config.ca_mount, &value, WHAT, &name)?,
+            "ociModelMode" => string(&mut config.images.mode, &value, WHAT, &name)?,
+            "cpuModelcar" => string(&mut config.images.cpu, &value, WHAT, &name)?,
+            "memoryModelcar" => string(&mut config.images.memory, &value, WHAT, &name)?,
+            "uidModelcar" => config.images.user = value.as_i64(),
+            "enableModelcar" | "enableOciModelSupport" => {
+                let mut one = false;
+                boolean(&mut one, &value, WHAT, &name)?;
+                enabled |= one;
+            }
+            _ => {}
+        }
+    }
+    match config.images.mode.as_str() {
+        "" if enabled => config.images.mode = "modelcar".into(),
+        "" | "modelcar" | "native" | "fetch" => {}
+        other => {
+            return Err(ecow::eco_format!("invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""));
+        }
+    }
+    Ok(())
+}
+
+fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "credential config";
+    let found = fields(text, WHAT)?;
+    let mut known = CredentialConfig::default();
+    for (key, field) in [("storageSpecSecretName", &mut known.storage_secret), ("storageSecretNameAnnotation", &mut known.annotation)] {
+        string(field, found.get(key).unwrap_or(&Json::Null), WHAT, &format!("CredentialConfig.{key}"))?;
+    }
+    let file = found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
+    string(&mut known.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
+    for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
+        let mut text = EcoString::new();
+        string(&mut text, value, WHAT, &format!("S3Config.s3.{key}"))?;
+        known.s3.insert(key.as_str().into(), text);
+    }
+    config.credentials = known;
+    Ok(())
+}
+
+fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "metricsAggregator config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "enableMetricAggregation" => string(&mut config.metrics.0, &value, WHAT, "MetricsAggregator.enableMetricAggregation")?,
+            "enablePrometheusScraping" => string(&mut config.metrics.1, &value, WHAT, "MetricsAggregator.enablePrometheusScraping")?,
+            _ => {}
+        }
     }
     Ok(())
 }
 
 fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
-    if let Some(url) = fields(text, "logger config")?.get("defaultUrl") {
-        string(&mut config.logger_url, url, "logger config", "LoggerConfig.defaultUrl")?;
+    const WHAT: &str = "logger config";
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("LoggerConfig.{key}");
+        match key.as_str() {
+            "defaultUrl" => string(&mut config.logger.url, &value, WHAT, &name)?,
+            "caBundle" => string(&mut config.logger.ca_bundle, &value, WHAT, &name)?,
+            "caCertFile" => string(&mut config.logger.ca_file, &value, WHAT, &name)?,
+            "tlsSkipVerify" => boolean(&mut config.logger.skip_verify, &value, WHAT, &name)?,
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -5,8 +5,9 @@ mod admit;
 mod config;
 mod legacy;
 
+pub use admit::{Violation, is_gpu, refusal, refused, refused_runtime};
 pub use config::{config, is_config};
-pub use legacy::{Converted, FRAMEWORKS, Framework, convert};
+pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{
@@ -109,9 +110,6 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     }
     let empty = Node::map(object.node.origin);
     let spec = converted.as_ref().map(|converted| &converted.spec).or_else(|| object.node.get("spec")).unwrap_or(&empty);
-    if policy.semantics == Semantics::Controller && refusal.is_none() {
-        refusal = admit::refusal(&object, spec).map(Box::new);
-    }
     if policy.semantics == Semantics::Documented {
         dashes(spec.at(&["predictor", "containers"]), diagnostics);
         argument_dashes(spec.at(&["predictor", "model", "args"]), diagnostics);

@@ -4,11 +4,14 @@
 
 use crate::api::{IngressConfig, KServeConfig, Object, OperatorConfig};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::go_json::{fields, list, mismatch, string};
+use crate::dialect::go_json::{fields, mismatch, string};
+use crate::dialect::ingress::{self, Spelling};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
-use serde_json::Value as Json;
+
+/// How OME spells what KServe spells otherwise.
+const SPELLING: Spelling = Spelling { gateway: "omeIngressGateway", switch: "enableGatewayAPI", template: "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}" };
 
 /// Fields of `multinodeProber` that are quantities.
 const PROBER_QUANTITIES: [&str; 4] = ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"];
@@ -22,7 +25,7 @@ const PROBER_NUMBERS: [&str; 5] =
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
     let mut config = OperatorConfig {
         default_deployment_mode: EcoString::new(),
-        ingress: empty_ingress(),
+        ingress: ingress::empty(),
         multinode_prober: None,
         error: None,
         kserve: KServeConfig::default(),
@@ -42,12 +45,13 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
     }
     if let Some((entry, text)) = texts("ingress") {
         config.ingress.span = entry.key_origin.span();
-        if let Err(message) = ingress(text, &mut config.ingress) {
+        if let Err(message) = read_ingress(text, &mut config.ingress) {
             fail(entry, &message, "every service fails until this is corrected");
             config.error = config.error.or(Some(message));
         }
     }
-    default_empty(&mut config.ingress);
+    // Also when the key is absent.
+    ingress::default_empty(&mut config.ingress, &SPELLING);
     if let Some((entry, text)) = texts("multinodeProber") {
         match prober(text, entry.node.origin) {
             Ok(prober) => config.multinode_prober = Some(prober),
@@ -55,41 +59,6 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorCon
         }
     }
     config
-}
-
-/// The settings when the key is there and says nothing.
-fn empty_ingress() -> IngressConfig {
-    IngressConfig {
-        ingress_gateway: EcoString::new(),
-        local_gateway: EcoString::new(),
-        local_gateway_service: EcoString::new(),
-        knative_local_gateway_service: EcoString::new(),
-        ome_ingress_gateway: EcoString::new(),
-        ingress_domain: EcoString::new(),
-        ingress_class_name: None,
-        additional_domains: Vec::new(),
-        domain_template: EcoString::new(),
-        url_scheme: EcoString::new(),
-        disable_istio_virtual_host: false,
-        path_template: EcoString::new(),
-        disable_ingress_creation: false,
-        enable_gateway_api: false,
-        disable_route_timeout: false,
-        span: None,
-    }
-}
-
-/// What the operator puts in place of empty values, also when the key is absent.
-fn default_empty(ingress: &mut IngressConfig) {
-    for (value, default) in [
-        (&mut ingress.domain_template, "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}"),
-        (&mut ingress.ingress_domain, "example.com"),
-        (&mut ingress.url_scheme, "http"),
-    ] {
-        if value.is_empty() {
-            *value = default.into();
-        }
-    }
 }
 
 fn deploy(text: &str, mode: &mut EcoString) -> Result<(), EcoString> {
@@ -105,58 +74,18 @@ fn deploy(text: &str, mode: &mut EcoString) -> Result<(), EcoString> {
     }
 }
 
-fn ingress(text: &str, ingress: &mut IngressConfig) -> Result<(), EcoString> {
-    const WHAT: &str = "ingress config";
+fn read_ingress(text: &str, found: &mut IngressConfig) -> Result<(), EcoString> {
     let mut service = EcoString::new();
-    for (key, value) in fields(text, WHAT)? {
-        let texts = [
-            ("ingressGateway", &mut ingress.ingress_gateway),
-            ("ingressService", &mut service),
-            ("localGateway", &mut ingress.local_gateway),
-            ("localGatewayService", &mut ingress.local_gateway_service),
-            ("knativeLocalGatewayService", &mut ingress.knative_local_gateway_service),
-            ("omeIngressGateway", &mut ingress.ome_ingress_gateway),
-            ("ingressDomain", &mut ingress.ingress_domain),
-            ("domainTemplate", &mut ingress.domain_template),
-            ("urlScheme", &mut ingress.url_scheme),
-            ("pathTemplate", &mut ingress.path_template),
-        ];
-        for (name, field) in texts {
-            if key.eq_ignore_ascii_case(name) {
-                string(field, &value, WHAT, &format!("IngressConfig.{name}"))?;
-            }
-        }
-        let switches = [
-            ("disableIstioVirtualHost", &mut ingress.disable_istio_virtual_host),
-            ("disableIngressCreation", &mut ingress.disable_ingress_creation),
-            ("enableGatewayAPI", &mut ingress.enable_gateway_api),
-        ];
-        for (name, field) in switches {
-            if key.eq_ignore_ascii_case(name) {
-                match value {
-                    Json::Null => {}
-                    Json::Bool(value) => *field = value,
-                    ref other => return Err(mismatch(WHAT, other, &format!("IngressConfig.{name}"), "bool")),
-                }
-            }
-        }
-        if key.eq_ignore_ascii_case("ingressClassName") {
-            let mut class = EcoString::new();
-            string(&mut class, &value, WHAT, "IngressConfig.ingressClassName")?;
-            ingress.ingress_class_name = (!value.is_null()).then_some(class);
-        }
-        if key.eq_ignore_ascii_case("additionalIngressDomains") {
-            ingress.additional_domains = list(&value, WHAT, "IngressConfig.additionalIngressDomains")?;
+    for (key, value) in fields(text, ingress::WHAT)? {
+        ingress::field(found, &SPELLING, &key, &value)?;
+        if key.eq_ignore_ascii_case("ingressService") {
+            string(&mut service, &value, ingress::WHAT, "IngressConfig.ingressService")?;
         }
     }
-    if ingress.ingress_gateway.is_empty() || service.is_empty() {
+    if found.ingress_gateway.is_empty() || service.is_empty() {
         return Err("invalid ingress config - ingressGateway and ingressService are required".into());
     }
-    // The operator parses `pathTemplate` here too; templates are a matter of `render`.
-    if !ingress.path_template.is_empty() && ingress.ingress_domain.is_empty() {
-        return Err("invalid ingress config - ingressDomain is required if pathTemplate is given".into());
-    }
-    Ok(())
+    ingress::path_has_a_domain(found)
 }
 
 /// The prober's settings under their own names, quantities in canonical form.

@@ -1,7 +1,7 @@
 //! The thirteen tensor datatypes: sizes, ranges, and the field of typed gRPC contents each one has (S3-039, S3-047).
 
 use super::Form;
-use super::base64;
+use crate::quantity::base64;
 use crate::yaml::{Node, Value};
 
 /// A row of the table.

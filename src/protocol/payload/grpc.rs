@@ -1,11 +1,11 @@
 //! What only gRPC messages have: wrapped parameters, typed contents and raw contents (S3-045 to S3-047).
 
 use super::Form;
-use super::base64;
 use super::datatype::{DATATYPES, number};
 use super::object::{Checker, Expect, Member, Object, described};
 use super::tensor::{Elements, Head};
 use crate::diag::{Code, Diagnostic, nearest};
+use crate::quantity::base64;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields (S3-046).

@@ -3,7 +3,6 @@
 //! In: the text of a body, or its tree. Out: findings, each with the path of the member and its place. A defect is said once:
 //! a tensor whose name, shape or datatype is bad is not counted or ranged as well. Source: seed 003, S3-023 to S3-047.
 
-mod base64;
 mod datatype;
 mod grpc;
 mod infer;

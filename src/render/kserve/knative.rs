@@ -13,8 +13,8 @@ const MANAGED: [&str; 2] = ["serving.knative.dev/rollout-duration", "serving.kna
 /// Annotations of a revision that only the spec decides about.
 const BOUNDS: [&str; 2] = ["autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/max-scale"];
 
-/// The Knative Service of a component.
-pub(super) fn object(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
+/// The Knative Service of a component; `of_pods` are annotations that only its pods have.
+pub(super) fn object(view: &View<'_>, component: &ComposedComponent, of_pods: Option<&Map>) -> Option<Node> {
     let managed = without(&component.annotations, |key| !MANAGED.contains(&key));
     let labels = without(&component.labels, |key| view.config.disallowed_labels.iter().any(|label| label == key));
     node!(RULE; {
@@ -22,7 +22,7 @@ pub(super) fn object(view: &View<'_>, component: &ComposedComponent) -> Option<N
         kind: "Service",
         metadata: (metadata(component.name.clone(), Some(&view.namespace), &component.labels, &managed)),
         spec: {
-            template: { metadata: { labels: labels, annotations: (scaling(component)) }, spec: (revision(component)) },
+            template: { metadata: { labels: labels, annotations: (with(&scaling(component), of_pods.into_iter().flatten().cloned())) }, spec: (revision(component)) },
             traffic: (traffic(view, component)),
         },
     })

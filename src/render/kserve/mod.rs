@@ -111,17 +111,23 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
         push(None, 0, config_map::plain(eco_format!("modelconfig-{}-0", service.name()), &view.namespace, &labels, data));
     }
     let settled = settings.policy.semantics == Semantics::Documented || composed.components.iter().all(|component| component.worker.is_none());
+    let mut findings = Vec::new();
     for component in &composed.components {
         let kind = Some(component.kind);
-        let shown =
-            if config.expand || config.v2_probes { Some(kserve_effective(settings.policy, service, composed.runtime, config, component)?) } else { None };
-        let component = shown.as_ref().unwrap_or(component);
+        let shown = if config.expand || config.v2_probes {
+            let shown = kserve_effective(settings.policy, service, composed.runtime, config, component)?;
+            findings.extend(shown.diagnostics);
+            Some(shown.value)
+        } else {
+            None
+        };
+        let (component, of_pods) = shown.as_ref().map_or((component, None), |shown| (&shown.component, Some(&shown.annotations)));
         if mode == DeploymentMode::Serverless {
-            push(kind, 1, knative::object(&view, component));
+            push(kind, 1, knative::object(&view, component, of_pods));
             continue;
         }
         view.host(&component.name)?;
-        for (wave, object) in raw::objects(&view, component) {
+        for (wave, object) in raw::objects(&view, component, of_pods) {
             push(kind, wave, object);
         }
     }
@@ -139,5 +145,5 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
             push(None, 3, entry::ingress(&view)?);
         }
     }
-    Ok(Checked::clean(writer))
+    Ok(Checked { value: writer, diagnostics: findings })
 }

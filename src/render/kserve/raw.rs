@@ -14,8 +14,20 @@ const PROBED: [&str; 2] = ["kserve-container", "transformer-container"];
 /// Port of the agent.
 const AGENT: i64 = 9081;
 
-/// The objects of a component with the wave of each.
-pub(super) fn objects(view: &View<'_>, component: &ComposedComponent) -> Vec<(i32, Option<Node>)> {
+/// What a Deployment is made of beside its component.
+struct Wrapped<'a> {
+    name: &'a EcoString,
+    pod: &'a Node,
+    labels: &'a Map,
+    app: &'a EcoString,
+    /// How many workers there are, when they are workers.
+    workers: Option<i64>,
+    /// Annotations that only the pods have.
+    of_pods: Option<&'a Map>,
+}
+
+/// The objects of a component with the wave of each; `of_pods` are annotations that only its pods have.
+pub(super) fn objects(view: &View<'_>, component: &ComposedComponent, of_pods: Option<&Map>) -> Vec<(i32, Option<Node>)> {
     let app: EcoString = eco_format!("isvc.{}", component.name);
     let mut labels = with(&component.labels, [label("app", app.clone(), &rules::KSERVE_APP)]);
     if component.worker.is_some() {
@@ -24,31 +36,27 @@ pub(super) fn objects(view: &View<'_>, component: &ComposedComponent) -> Vec<(i3
     let mut objects = vec![(1, service(view, component, &labels, &app))];
     if let Some((worker, count)) = &component.worker {
         objects.extend(nodes::services(view, component, &labels).map(|object| (1, object)));
-        objects.push((1, deployment(view, component, &component.name, &component.pod, &labels, &app, None)));
+        let head = Wrapped { name: &component.name, pod: &component.pod, labels: &labels, app: &app, workers: None, of_pods };
+        objects.push((1, deployment(view, component, &head)));
         let name = eco_format!("{}-predictor-worker", view.name());
         let app = eco_format!("isvc.{name}");
         let (own, annotations) = component.worker_metadata.clone().unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
         let labels = with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
         let component = ComposedComponent { annotations, ..component.clone() };
-        objects.push((1, deployment(view, &component, &name, worker, &labels, &app, Some(*count))));
+        let workers = Wrapped { name: &name, pod: worker, labels: &labels, app: &app, workers: Some(*count), of_pods };
+        objects.push((1, deployment(view, &component, &workers)));
         return objects;
     }
     objects.push((1, scale::collector(view, component)));
-    objects.push((1, deployment(view, component, &component.name, &component.pod, &labels, &app, None)));
+    let wrapped = Wrapped { name: &component.name, pod: &component.pod, labels: &labels, app: &app, workers: None, of_pods };
+    objects.push((1, deployment(view, component, &wrapped)));
     objects.push((2, scale::object(view, component, &labels)));
     objects
 }
 
-fn deployment(
-    view: &View<'_>,
-    component: &ComposedComponent,
-    name: &EcoString,
-    pod_spec: &Node,
-    labels: &Map,
-    app: &EcoString,
-    workers: Option<i64>,
-) -> Option<Node> {
+fn deployment(view: &View<'_>, component: &ComposedComponent, wrapped: &Wrapped<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
+    let &Wrapped { name, pod: pod_spec, labels, app, workers, of_pods } = wrapped;
     let own = component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some() && workers.is_none());
     let rolling =
         |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
@@ -67,17 +75,18 @@ fn deployment(
         None => component.spec.get("minReplicas").filter(|_| none && component.worker.is_none()).cloned(),
     };
     let (history, progress) = if own.is_some() { (None, None) } else { (Some(10), Some(600)) };
-    let metadata = || metadata(name.clone(), Some(&view.namespace), labels, &component.annotations);
+    let of = |annotations: &Map| metadata(name.clone(), Some(&view.namespace), labels, annotations);
+    let pods = of_pods.map_or_else(|| component.annotations.clone(), |own| with(&component.annotations, own.iter().cloned()));
     let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
     node!(RULE; {
         apiVersion: "apps/v1",
         kind: "Deployment",
-        metadata: (metadata()),
+        metadata: (of(&component.annotations)),
         spec: {
             replicas: replicas,
             selector: { matchLabels: selector },
             // Upstream puts the whole metadata into the template, name and namespace included.
-            template: { metadata: (metadata()), spec: (pod::deployment(pod_spec, &PROBED)) },
+            template: { metadata: (of(&pods)), spec: (pod::deployment(pod_spec, &PROBED)) },
             strategy: strategy,
             revisionHistoryLimit: history,
             progressDeadlineSeconds: progress,

@@ -1,7 +1,10 @@
-//! Small fleets: models, runtimes that nearly fit them, services that ask for them.
+//! Small fleets: models, runtimes that nearly fit them, services that ask for them; of OME, of KServe, or of both under the
+//! same names.
 //!
-//! Values are drawn from short lists, so that most pairs of model and runtime differ in one thing or in nothing.
+//! Values are drawn from short lists, so that most pairs of model and runtime differ in one thing or in nothing. What is
+//! drawn is the same for both APIs as far as both have it; each spells it in its own way.
 
+use ome::api::Api;
 use ome::yaml::{Node, Origin, Rule, write};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -10,9 +13,16 @@ use serde_json::{Map, Value, json};
 static DRAWN: Rule = Rule { id: "drawn", text: "Drawn by a test.", cite: "tests/it/properties" };
 
 /// Objects of an input, a document each.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Fleet {
     pub(super) documents: Vec<Node>,
+}
+
+impl std::fmt::Debug for Fleet {
+    /// As the text it is: a fleet that fails can be read and tried.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\n{}", self.text())
+    }
 }
 
 impl Fleet {
@@ -26,15 +36,16 @@ impl Fleet {
         out
     }
 
-    /// The document of an object, by `Kind/name` or `Kind/namespace/name`.
-    pub(super) fn position(&self, object: &str) -> Option<usize> {
+    /// The document of an object of an API, by `Kind/name` or `Kind/namespace/name`.
+    pub(super) fn position(&self, api: Api, object: &str) -> Option<usize> {
         self.documents.iter().position(|document| {
+            let own = document.get("apiVersion").and_then(Node::as_str).is_some_and(|version| version.starts_with(group(api)));
             let text = |keys: &[&str]| document.at(keys).and_then(Node::as_str).unwrap_or_default();
             let name = match text(&["metadata", "namespace"]) {
                 "" => text(&["metadata", "name"]).to_owned(),
                 namespace => format!("{namespace}/{}", text(&["metadata", "name"])),
             };
-            format!("{}/{name}", text(&["kind"])) == object
+            own && format!("{}/{name}", text(&["kind"])) == object
         })
     }
 }
@@ -89,11 +100,17 @@ fn tuple() -> impl Strategy<Value = Map<String, Value>> {
     prop_oneof![2 => Just(common), 1 => drawn]
 }
 
-fn object(kind: &str, name: &str, namespace: Option<&str>, spec: &Map<String, Value>) -> Value {
+/// The API group.
+fn group(api: Api) -> &'static str {
+    if api == Api::KServe { "serving.kserve.io" } else { "ome.io" }
+}
+
+fn object(api: Api, kind: &str, name: &str, namespace: Option<&str>, spec: &Map<String, Value>) -> Value {
     let mut metadata = Map::new();
     metadata.insert("name".into(), name.into());
     put(&mut metadata, "namespace", namespace);
-    json!({"apiVersion": "ome.io/v1beta1", "kind": kind, "metadata": metadata, "spec": spec})
+    let version = if api == Api::KServe && kind != "InferenceService" { "v1alpha1" } else { "v1beta1" };
+    json!({"apiVersion": format!("{}/{version}", group(api)), "kind": kind, "metadata": metadata, "spec": spec})
 }
 
 fn model(index: usize) -> impl Strategy<Value = Value> {
@@ -101,12 +118,28 @@ fn model(index: usize) -> impl Strategy<Value = Value> {
         put(&mut spec, "modelParameterSize", size);
         put(&mut spec, "disabled", disabled.then_some(true));
         spec.insert("storage".into(), json!({"storageUri": format!("hf://example/m{index}"), "path": format!("/mnt/models/m{index}")}));
-        object(if namespace.is_some() { "BaseModel" } else { "ClusterBaseModel" }, &format!("m{index}"), namespace, &spec)
+        object(Api::Ome, if namespace.is_some() { "BaseModel" } else { "ClusterBaseModel" }, &format!("m{index}"), namespace, &spec)
     })
 }
 
-fn entry() -> impl Strategy<Value = Value> {
-    (tuple(), prop_oneof![4 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)], proptest::option::of(0..3_i64)).prop_map(
+/// What names a format: with everything else that OME compares, or name and version alone.
+fn format(api: Api) -> BoxedStrategy<Map<String, Value>> {
+    if api == Api::Ome {
+        return tuple().boxed();
+    }
+    let versioned = |(name, version): (&'static str, Option<&'static str>)| {
+        let mut out = Map::new();
+        out.insert("name".into(), name.into());
+        put(&mut out, "version", version);
+        out
+    };
+    (select(&["sklearn", "sklearn", "onnx"]), maybe(&["1", "2"])).prop_map(versioned).boxed()
+}
+
+fn entry(api: Api) -> impl Strategy<Value = Value> {
+    // The CRD of KServe has no priority below 1.
+    let least = i64::from(api == Api::KServe);
+    (format(api), prop_oneof![4 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)], proptest::option::of(least..3_i64)).prop_map(
         |(mut entry, automatic, priority)| {
             put(&mut entry, "autoSelect", automatic);
             put(&mut entry, "priority", priority);
@@ -115,81 +148,136 @@ fn entry() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Replicas, arguments, environment and selectors, on a runtime or on a service.
-fn component(image: bool) -> impl Strategy<Value = Value> {
+/// Replicas, selectors and a container, on a runtime or on a service.
+#[derive(Clone, Debug)]
+struct Part {
+    least: Option<i64>,
+    most: Option<i64>,
+    selector: Option<Value>,
+    /// Arguments, environment and image.
+    container: Map<String, Value>,
+}
+
+impl Part {
+    /// A mapping with the container under `key`.
+    fn spelt(self, key: &str, name: &str) -> Map<String, Value> {
+        let mut container = self.container;
+        if !name.is_empty() {
+            container.insert("name".into(), name.into());
+        }
+        let mut out = Map::new();
+        put(&mut out, "minReplicas", self.least);
+        put(&mut out, "maxReplicas", self.most);
+        put(&mut out, "nodeSelector", self.selector);
+        out.insert(key.to_owned(), container.into());
+        out
+    }
+}
+
+fn part(image: bool) -> impl Strategy<Value = Part> {
     let arguments = subsequence(vec!["--port", "8080", "--tp-size", "yes", "{{.Name}}"], 0..=5);
     let environment = subsequence(vec![("HF_HUB_OFFLINE", "1"), ("LOG", "on"), ("NUMBER", "0x1F"), ("COLON", "a: b")], 0..=4);
     (proptest::option::of(0..3_i64), proptest::option::of(2..5_i64), arguments, environment, maybe(&["h100", "a100"])).prop_map(
         move |(least, most, arguments, environment, accelerator)| {
-            let mut runner = Map::new();
-            runner.insert("name".into(), "ome-container".into());
-            put(&mut runner, "image", image.then_some("docker.io/example/engine:v1"));
-            put(&mut runner, "args", (!arguments.is_empty()).then(|| Value::from(arguments)));
+            let mut container = Map::new();
+            put(&mut container, "image", image.then_some("docker.io/example/engine:v1"));
+            put(&mut container, "args", (!arguments.is_empty()).then(|| Value::from(arguments)));
             let environment: Vec<Value> = environment.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-            put(&mut runner, "env", (!environment.is_empty()).then_some(environment));
-            let mut out = Map::new();
-            put(&mut out, "minReplicas", least);
-            put(&mut out, "maxReplicas", most);
-            put(&mut out, "nodeSelector", accelerator.map(|name| json!({"accelerator": name})));
-            out.insert("runner".into(), runner.into());
-            Value::Object(out)
+            put(&mut container, "env", (!environment.is_empty()).then_some(environment));
+            Part { least, most, selector: accelerator.map(|name| json!({"accelerator": name})), container }
         },
     )
 }
 
-fn runtime(index: usize) -> impl Strategy<Value = Value> {
+/// The bounds of a size range; only OME has one.
+fn range() -> impl Strategy<Value = Option<Value>> {
     let open = (maybe(&["1B", "5B", "10B"]), maybe(&["9B", "20B", "100B"]));
     let closed = (select(vec!["1B", "5B"]), select(vec!["9B", "20B", "100B"])).prop_map(|(min, max)| (Some(min), Some(max)));
-    let range = prop_oneof![1 => open, 4 => closed];
+    prop_oneof![1 => open, 4 => closed].prop_map(|(min, max)| {
+        let mut bounds = Map::new();
+        put(&mut bounds, "min", min);
+        put(&mut bounds, "max", max);
+        (!bounds.is_empty()).then(|| bounds.into())
+    })
+}
+
+fn runtime(api: Api, index: usize) -> impl Strategy<Value = Value> {
     let created = maybe(&["2025-01-01T00:00:00Z", "2025-06-01T00:00:00Z"]);
-    let formats = prop_oneof![1 => Just(Vec::new()), 12 => proptest::collection::vec(entry(), 1..3)];
-    (
-        formats,
-        range,
-        prop_oneof![3 => Just(vec!["openAI"]), 1 => Just(vec![]), 1 => Just(vec!["v2"])],
-        maybe(&["team-a", "team-b"]),
-        rarely(10),
-        created,
-        component(true),
-    )
-        .prop_map(move |(formats, (min, max), protocols, namespace, disabled, created, engine)| {
+    let formats = prop_oneof![1 => Just(Vec::new()), 12 => proptest::collection::vec(entry(api), 1..3)];
+    let usual = if api == Api::KServe { vec!["v1", "v2"] } else { vec!["openAI"] };
+    let protocols = prop_oneof![3 => Just(usual), 1 => Just(vec![]), 1 => Just(vec!["v2"])];
+    (formats, range(), protocols, maybe(&["team-a", "team-b"]), (rarely(10), rarely(12), rarely(12)), created, part(true)).prop_map(
+        move |(formats, range, protocols, namespace, (disabled, several_models, several_nodes), created, part)| {
             let mut spec = Map::new();
             put(&mut spec, "disabled", disabled.then_some(true));
             spec.insert("supportedModelFormats".into(), formats.into());
-            let mut bounds = Map::new();
-            put(&mut bounds, "min", min);
-            put(&mut bounds, "max", max);
-            put(&mut spec, "modelSizeRange", (!bounds.is_empty()).then_some(bounds));
             put(&mut spec, "protocolVersions", (!protocols.is_empty()).then(|| Value::from(protocols)));
-            spec.insert("engineConfig".into(), engine);
+            if api == Api::Ome {
+                put(&mut spec, "modelSizeRange", range);
+                spec.insert("engineConfig".into(), part.spelt("runner", "ome-container").into());
+            } else {
+                put(&mut spec, "multiModel", several_models.then_some(true));
+                put(&mut spec, "workerSpec", several_nodes.then(|| json!({"containers": [{"name": "worker-container", "image": "example/worker:v1"}]})));
+                put(&mut spec, "nodeSelector", part.selector.clone());
+                let container = part.spelt("container", "kserve-container").remove("container");
+                spec.insert("containers".into(), Value::Array(container.into_iter().collect()));
+            }
             let namespace = namespace.filter(|_| index.is_multiple_of(3));
             let kind = if namespace.is_some() { "ServingRuntime" } else { "ClusterServingRuntime" };
-            let mut runtime = object(kind, &format!("r{index}"), namespace, &spec);
+            let mut runtime = object(api, kind, &format!("r{index}"), namespace, &spec);
             if let Some(created) = created {
                 runtime["metadata"]["creationTimestamp"] = created.into();
             }
             runtime
-        })
+        },
+    )
 }
 
-fn service(index: usize, models: usize, runtimes: usize) -> impl Strategy<Value = Value> {
+fn service(api: Api, index: usize, models: usize, runtimes: usize) -> impl Strategy<Value = Value> {
     let named = prop_oneof![5 => Just(None), 1 => (0..runtimes).prop_map(Some)];
-    (select(vec!["team-a", "team-b"]), 0..models, named, proptest::option::of(component(false))).prop_map(move |(namespace, model, runtime, engine)| {
-        let mut spec = Map::new();
-        spec.insert("model".into(), json!({"name": format!("m{model}")}));
-        put(&mut spec, "runtime", runtime.map(|runtime| json!({"name": format!("r{runtime}")})));
-        put(&mut spec, "engine", Some(engine.unwrap_or_else(|| json!({}))));
-        object("InferenceService", &format!("s{index}"), Some(namespace), &spec)
-    })
+    let asked = (format(api), maybe(&["v1", "v2"]), maybe(&["Standard", "Knative"]));
+    (select(vec!["team-a", "team-b"]), 0..models, named, proptest::option::of(part(false)), asked).prop_map(
+        move |(namespace, model, runtime, part, (format, protocol, mode))| {
+            let mut spec = Map::new();
+            let runtime = runtime.map(|runtime| format!("r{runtime}"));
+            if api == Api::Ome {
+                spec.insert("model".into(), json!({"name": format!("m{model}")}));
+                put(&mut spec, "runtime", runtime.map(|name| json!({"name": name})));
+                spec.insert("engine".into(), part.map_or_else(|| json!({}), |part| part.spelt("runner", "ome-container").into()));
+                return object(api, "InferenceService", &format!("s{index}"), Some(namespace), &spec);
+            }
+            let mut predictor = part.map_or_else(Map::new, |part| part.spelt("model", ""));
+            let mut inline = predictor.get("model").and_then(Value::as_object).cloned().unwrap_or_default();
+            inline.insert("modelFormat".into(), format.into());
+            inline.insert("storageUri".into(), format!("s3://example/m{model}").into());
+            put(&mut inline, "protocolVersion", protocol);
+            put(&mut inline, "runtime", runtime);
+            predictor.insert("model".into(), inline.into());
+            spec.insert("predictor".into(), predictor.into());
+            let mut service = object(api, "InferenceService", &format!("s{index}"), Some(namespace), &spec);
+            if let Some(mode) = mode {
+                service["metadata"]["annotations"] = json!({"serving.kserve.io/deploymentMode": mode});
+            }
+            service
+        },
+    )
 }
 
-/// Up to four models, seven runtimes and five services.
+/// Up to four models, seven runtimes and five services of one API. A service of KServe describes its model itself.
+fn of(api: Api) -> BoxedStrategy<Vec<Node>> {
+    (1..4_usize, 1..8_usize, 1..6_usize)
+        .prop_flat_map(move |(models, runtimes, services)| {
+            let models_drawn: Vec<_> = (0..if api == Api::Ome { models } else { 0 }).map(model).collect();
+            let runtimes_drawn: Vec<_> = (0..runtimes).map(|index| runtime(api, index)).collect();
+            let services_drawn: Vec<_> = (0..services).map(|index| service(api, index, models, runtimes)).collect();
+            (models_drawn, runtimes_drawn, services_drawn)
+                .prop_map(|(models, runtimes, services)| models.iter().chain(&runtimes).chain(&services).map(node).collect())
+        })
+        .boxed()
+}
+
+/// A fleet of OME, of KServe, or of both, whose objects then have the same names.
 pub(super) fn fleets() -> impl Strategy<Value = Fleet> {
-    (1..4_usize, 1..8_usize, 1..6_usize).prop_flat_map(|(models, runtimes, services)| {
-        let models_drawn: Vec<_> = (0..models).map(model).collect();
-        let runtimes_drawn: Vec<_> = (0..runtimes).map(runtime).collect();
-        let services_drawn: Vec<_> = (0..services).map(|index| service(index, models, runtimes)).collect();
-        (models_drawn, runtimes_drawn, services_drawn)
-            .prop_map(|(models, runtimes, services)| Fleet { documents: models.iter().chain(&runtimes).chain(&services).map(node).collect() })
-    })
+    let both = (of(Api::Ome), of(Api::KServe)).prop_map(|(ome, kserve)| ome.into_iter().chain(kserve).collect());
+    prop_oneof![2 => of(Api::Ome), 2 => of(Api::KServe), 1 => both].prop_map(|documents: Vec<Node>| Fleet { documents })
 }

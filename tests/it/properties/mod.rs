@@ -7,6 +7,7 @@ mod fleet;
 mod nodes;
 
 use fleet::{Fleet, fleets};
+use ome::api::{Api, Object};
 use ome::decision::{Basis, Verdict};
 use ome::diag::{Code, Diagnostic};
 use ome::emit::stream;
@@ -73,11 +74,18 @@ fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     rendered.map(|object| object.node).collect()
 }
 
+/// An object among those of every API.
+type Id = (Api, String);
+
+fn id(object: &Object) -> Id {
+    (object.api, object.id.to_string())
+}
+
 /// What was chosen for each service, with its error.
-fn choices(planned: &[Planned<'_>]) -> Vec<(String, Option<String>, Option<Code>)> {
+fn choices(planned: &[Planned<'_>]) -> Vec<(Id, Option<Id>, Option<Code>)> {
     let choice = |planned: &Planned<'_>| {
-        let chosen = planned.resolution.chosen().map(|runtime| runtime.object.id.to_string());
-        (planned.service.object.id.to_string(), chosen, planned.error.as_ref().map(|error| error.code))
+        let chosen = planned.resolution.chosen().map(|runtime| id(&runtime.object));
+        (id(&planned.service.object), chosen, planned.error.as_ref().map(|error| error.code))
     };
     planned.iter().map(choice).collect()
 }
@@ -149,21 +157,45 @@ fn a_runtime_that_nobody_chose_may_go() {
         // A runtime that crashes the controller decides for everybody, and one that a service names is missed.
         let choice = choices(&before);
         prop_assume!(choice.iter().all(|(.., error)| *error != Some(Code::WouldPanic)));
-        let used: BTreeSet<&str> = choice.iter().filter_map(|(_, chosen, _)| chosen.as_deref()).collect();
+        let used: BTreeSet<&Id> = choice.iter().filter_map(|(_, chosen, _)| chosen.as_ref()).collect();
         let named: BTreeSet<&str> = before.iter().filter_map(|planned| planned.service.runtime.as_ref()).map(|runtime| runtime.name.value.as_str()).collect();
-        let idle: Vec<String> = before_world
+        let idle: Vec<Id> = before_world
             .catalog
             .all_runtimes()
             .filter(|runtime| !named.contains(runtime.object.id.name.as_str()))
-            .map(|runtime| runtime.object.id.to_string())
-            .filter(|id| !used.contains(id.as_str()))
+            .map(|runtime| id(&runtime.object))
+            .filter(|id| !used.contains(id))
             .collect();
         prop_assume!(!idle.is_empty());
         let mut without = fleet.clone();
         let gone = &idle[number % idle.len()];
-        without.documents.remove(without.position(gone).unwrap());
+        without.documents.remove(without.position(gone.0, &gone.1).unwrap());
         let after_world = world(&without, semantics);
-        prop_assert_eq!(choice, choices(&plan(&after_world, semantics)), "without {}", gone);
+        prop_assert_eq!(choice, choices(&plan(&after_world, semantics)), "without {:?}", gone);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_runtime_serves_its_own_api() {
+    holds(|fleet, _, semantics| {
+        let mixed = world(fleet, semantics);
+        let planned = plan(&mixed, semantics);
+        for planned in &planned {
+            let api = planned.service.object.api;
+            prop_assert!(planned.resolution.runtime.candidates.iter().all(|candidate| candidate.runtime.object.api == api));
+        }
+        // What stands beside a service in another API changes nothing for it.
+        for api in [Api::Ome, Api::KServe] {
+            let own = |document: &&Node| {
+                let foreign = document.get("apiVersion").and_then(Node::as_str).is_some_and(|version| version.starts_with("serving.kserve.io"));
+                foreign == (api == Api::KServe)
+            };
+            let alone = Fleet { documents: fleet.documents.iter().filter(own).cloned().collect() };
+            let alone = world(&alone, semantics);
+            let of_api = choices(&planned).into_iter().filter(|((of, _), ..)| *of == api).collect::<Vec<_>>();
+            prop_assert_eq!(of_api, choices(&plan(&alone, semantics)));
+        }
         Ok(())
     });
 }
@@ -196,20 +228,21 @@ fn repairing_what_rejects_a_runtime_makes_it_win() {
         let world_before = world(fleet, semantics);
         let before = plan(&world_before, semantics);
         let planned = &before[number % before.len()];
-        for runtime in world_before.catalog.all_runtimes() {
+        let api = planned.service.object.api;
+        for runtime in world_before.catalog.all_runtimes().filter(|runtime| runtime.object.api == api) {
             let flip = pipeline::flip(planned.policy, &world_before.catalog, planned.service, runtime);
             let Ok(edits) = flip.edits else { continue };
             let mut edited = fleet.clone();
             for edit in &edits {
-                let position = edited.position(&edit.object).unwrap();
+                let position = edited.position(api, &edit.object).unwrap();
                 let value = (!edit.to.is_null()).then(|| fleet::node(&edit.to));
                 edited.documents[position].set(&edit.path.0, value);
             }
             let world_after = world(&edited, semantics);
             let after = choices(&plan(&world_after, semantics));
-            let service = planned.service.object.id.to_string();
+            let service = id(&planned.service.object);
             let chosen = after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
-            prop_assert_eq!(chosen, Some(runtime.object.id.to_string()), "for {} after {:?}", service, edits);
+            prop_assert_eq!(chosen, Some(id(&runtime.object)), "for {:?} after {:?}", service, edits);
         }
         Ok(())
     });
@@ -265,19 +298,25 @@ fn manifests_read_the_same_as_yaml_and_as_json() {
 /// Fleets of which nothing is ever chosen or rendered would prove nothing.
 #[test]
 fn the_fleets_are_worth_checking() {
-    let seen = std::cell::RefCell::new([0_usize; 4]);
+    let seen = std::cell::RefCell::new([[0_usize; 4]; 2]);
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut seen = seen.borrow_mut();
         for planned in plan(&world, semantics) {
             let decision = &planned.resolution.runtime;
+            let seen = &mut seen[usize::from(planned.service.object.api == Api::KServe)];
             seen[0] += usize::from(decision.basis == Basis::Auto && decision.chosen.is_some());
             seen[1] += usize::from(decision.eligible > 1);
             seen[2] += usize::from(planned.error.is_some());
         }
-        seen[3] += manifests(&world, semantics).len();
+        let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
+        for views in world.catalog.services() {
+            let rendered = renderer.render(views, &mut ());
+            seen[usize::from(rendered.service.object.api == Api::KServe)][3] += rendered.objects.len();
+        }
         Ok(())
     });
-    let [chosen, ties, errors, objects] = seen.into_inner();
-    assert!(chosen > 20 && ties > 5 && errors > 20 && objects > 100, "{chosen} chosen, {ties} among several, {errors} errors, {objects} objects");
+    for (api, [chosen, ties, errors, objects]) in ["OME", "KServe"].into_iter().zip(seen.into_inner()) {
+        assert!(chosen > 20 && ties > 5 && errors > 20 && objects > 100, "{api}: {chosen} chosen, {ties} among several, {errors} errors, {objects} objects");
+    }
 }

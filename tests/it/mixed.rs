@@ -1,0 +1,70 @@
+//! Objects of OME and of KServe in one directory, under the same names.
+
+use super::process::{Call, Done, run};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/mixed");
+
+fn ome(args: &[&str]) -> Done {
+    let args = args.iter().chain(&["-f", DIRECTORY, "--no-builtin"]).map(ToString::to_string).collect();
+    run(&Call { args, stdin: "", directory: Path::new(DIRECTORY), env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+}
+
+/// `api`, chosen runtime and names of candidates of every service.
+fn decisions(done: &Done) -> Vec<(String, String, Vec<String>)> {
+    let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let services = document["services"].as_array().expect("a list");
+    services
+        .iter()
+        .map(|service| {
+            let candidates = service["runtime"]["candidates"].as_array().expect("a list");
+            (text(&service["api"]), text(&service["runtime"]["chosen"]["name"]), candidates.iter().map(|one| text(&one["name"])).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn services_of_one_name_are_decided_apart() {
+    for semantics in ["documented", "controller"] {
+        let done = ome(&["explain", "iris", "-n", "ml", "--semantics", semantics, "-o", "json"]);
+        assert_eq!(done.exit, Some(0), "{}", done.stderr);
+        let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let expected = [("ome".into(), "server".into(), names(&["server", "ome-only"])), ("kserve".into(), "server".into(), names(&["server", "kserve-only"]))];
+        assert_eq!(decisions(&done), expected, "{semantics}");
+    }
+}
+
+#[test]
+fn a_runtime_of_one_api_is_no_runtime_of_the_other() {
+    for (service, other) in [("wants-kserve", "kserve-only"), ("wants-ome", "ome-only")] {
+        let done = ome(&["explain", service, "-n", "ml", "-o", "json"]);
+        assert_eq!(done.exit, Some(1));
+        let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+        assert_eq!(document["services"][0]["error"]["code"], "runtime-not-found", "{service} names {other}");
+    }
+}
+
+#[test]
+fn header_table_and_explanation_say_which_api() {
+    let plan = ome(&["plan", "-n", "ml"]).stdout;
+    assert!(plan.starts_with("semantics: documented · runtimes: 4 read, 0 built-in · services: 2 of OME, 2 of KServe\n"), "{plan}");
+    assert!(plan.lines().any(|line| line.contains(" iris ")) && plan.lines().any(|line| line.contains(" iris (KServe) ")), "{plan}");
+    let explained = ome(&["explain", "iris", "-n", "ml"]).stdout;
+    assert!(explained.lines().any(|line| line.starts_with("ml/iris  ")) && explained.lines().any(|line| line.starts_with("ml/iris (KServe)  ")), "{explained}");
+}
+
+#[test]
+fn each_becomes_the_objects_of_its_own_operator() {
+    let done = ome(&["render", "iris", "-n", "ml", "-o", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let names: Vec<String> = document["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|object| format!("{}/{}", object["kind"].as_str().unwrap_or_default(), object["metadata"]["name"].as_str().unwrap_or_default()))
+        .collect();
+    assert!(names.contains(&"Deployment/iris-engine".to_owned()) && names.contains(&"Deployment/iris-predictor".to_owned()), "{names:?}");
+}
