@@ -43,7 +43,15 @@ fn documents(objects: &[Value]) -> String {
     stream::render(&nodes, stream::Format::Yaml)
 }
 
-fn flavor(name: &str, spec: Value) -> Value {
+/// One object with the keys of another beside its own.
+fn with(mut object: Value, more: &Value) -> Value {
+    if let (Some(object), Some(more)) = (object.as_object_mut(), more.as_object()) {
+        object.extend(more.clone());
+    }
+    object
+}
+
+fn flavor(name: &str, spec: &Value) -> Value {
     json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec})
 }
 
@@ -51,15 +59,13 @@ fn product(name: &str) -> Value {
     json!({"nodeLabels": {"nvidia.com/gpu.product": name}})
 }
 
-fn gpus(flavor: &str, nominal: i64, more: Value) -> Value {
-    let mut quota = json!({"name": "nvidia.com/gpu", "nominalQuota": nominal});
-    quota.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+fn gpus(flavor: &str, nominal: i64, more: &Value) -> Value {
+    let quota = with(json!({"name": "nvidia.com/gpu", "nominalQuota": nominal}), more);
     json!({"name": flavor, "resources": [quota]})
 }
 
-fn cluster_queue(name: &str, more: Value, flavors: Value) -> Value {
-    let mut spec = json!({"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]});
-    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+fn cluster_queue(name: &str, more: &Value, flavors: &Value) -> Value {
+    let spec = with(json!({"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]}), more);
     json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec})
 }
 
@@ -67,9 +73,8 @@ fn local_queue() -> Value {
     json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "q", "namespace": "default"}, "spec": {"clusterQueue": "all"}})
 }
 
-fn pod(gpus: i64, more: Value) -> Shape {
-    let mut pod = json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]});
-    pod.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+fn pod(gpus: i64, more: &Value) -> Shape {
+    let pod = with(json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}), more);
     Shape::of(&Node::from_json(&pod, ORIGIN))
 }
 
@@ -93,9 +98,9 @@ fn replicas(decision: &QueueDecision) -> String {
 
 fn three() -> Vec<Value> {
     vec![
-        flavor("spot", json!({"nodeLabels": {"pool": "spot"}, "nodeTaints": [{"key": "spot", "value": "true", "effect": "NoSchedule"}]})),
-        flavor("a100", product("A100")),
-        flavor("h100", product("H100")),
+        flavor("spot", &json!({"nodeLabels": {"pool": "spot"}, "nodeTaints": [{"key": "spot", "value": "true", "effect": "NoSchedule"}]})),
+        flavor("a100", &product("A100")),
+        flavor("h100", &product("H100")),
         local_queue(),
     ]
 }
@@ -104,10 +109,14 @@ fn three() -> Vec<Value> {
 fn flavors_are_tried_in_the_order_of_the_queue() {
     let all = |nominal: i64, queue: Value, more: Value| {
         let mut objects = three();
-        objects.push(cluster_queue("all", queue, json!([gpus("spot", nominal, json!({})), gpus("a100", nominal, more.clone()), gpus("h100", nominal, more)])));
+        objects.push(cluster_queue(
+            "all",
+            &queue,
+            &json!([gpus("spot", nominal, &json!({})), gpus("a100", nominal, &more.clone()), gpus("h100", nominal, &more)]),
+        ));
         objects
     };
-    let lender = cluster_queue("other", json!({"cohortName": "c"}), json!([gpus("a100", 8, json!({"lendingLimit": 6})), gpus("h100", 8, json!({}))]));
+    let lender = cluster_queue("other", &json!({"cohortName": "c"}), &json!([gpus("a100", 8, &json!({"lendingLimit": 6})), gpus("h100", 8, &json!({}))]));
     let lent = |queue: Value, more: Value| {
         let mut objects = all(4, queue, more);
         objects.push(lender.clone());
@@ -117,31 +126,31 @@ fn flavors_are_tried_in_the_order_of_the_queue() {
     let last = json!({"cohortName": "c", "flavorFungibility": {"whenCanBorrow": "TryNextFlavor"}});
     let h100 = json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}, "tolerations": [{"key": "spot", "operator": "Exists"}]});
     for (objects, shape, replicas_asked, expected, admitted) in [
-        (all(8, json!({}), json!({})), pod(8, json!({})), 1, "spot:taint a100", "1xa100"),
+        (all(8, json!({}), json!({})), pod(8, &json!({})), 1, "spot:taint a100", "1xa100"),
         // The flavor `spot` has no product label: Kueue takes it, and the tool says that it is loose.
-        (all(8, json!({}), json!({})), pod(8, h100.clone()), 1, "spot", "1xspot"),
-        (all(8, json!({}), json!({})), pod(8, json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}})), 1, "spot:taint a100:node-affinity h100", "1xh100"),
-        (all(4, json!({}), json!({})), pod(8, json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
-        (all(8, json!({}), json!({})), pod(8, json!({})), 3, "spot:taint a100", "1xa100 1xh100 1 wait"),
-        (all(8, json!({}), json!({})), pod(2, json!({})), 7, "spot:taint a100", "4xa100 3xh100"),
+        (all(8, json!({}), json!({})), pod(8, &h100.clone()), 1, "spot", "1xspot"),
+        (all(8, json!({}), json!({})), pod(8, &json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}})), 1, "spot:taint a100:node-affinity h100", "1xh100"),
+        (all(4, json!({}), json!({})), pod(8, &json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
+        (all(8, json!({}), json!({})), pod(8, &json!({})), 3, "spot:taint a100", "1xa100 1xh100 1 wait"),
+        (all(8, json!({}), json!({})), pod(2, &json!({})), 7, "spot:taint a100", "4xa100 3xh100"),
         // 4 of its own, 6 lent.
-        (lent(cohort.clone(), json!({})), pod(8, json!({})), 1, "spot:taint a100", "1xa100+"),
-        (lent(cohort.clone(), json!({"borrowingLimit": 2})), pod(8, json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
-        (lent(cohort, json!({})), pod(5, json!({})), 4, "spot:taint a100", "2xa100+ 2xh100+"),
+        (lent(cohort.clone(), json!({})), pod(8, &json!({})), 1, "spot:taint a100", "1xa100+"),
+        (lent(cohort.clone(), json!({"borrowingLimit": 2})), pod(8, &json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
+        (lent(cohort, json!({})), pod(5, &json!({})), 4, "spot:taint a100", "2xa100+ 2xh100+"),
         // Borrowing comes after every flavor that fits without.
-        (lent(last, json!({})), pod(4, json!({})), 4, "spot:taint a100", "1xa100 1xh100 1xa100+ 1xh100+"),
+        (lent(last, json!({})), pod(4, &json!({})), 4, "spot:taint a100", "1xa100 1xh100 1xa100+ 1xh100+"),
     ] {
         let decision = ask(&objects, &[(shape, 1)], replicas_asked);
         assert_eq!((told(&decision).as_str(), replicas(&decision).as_str()), (expected, admitted), "{objects:?}");
     }
-    assert!(ask(&all(8, json!({}), json!({})), &[(pod(8, h100), 1)], 1).loose);
+    assert!(ask(&all(8, json!({}), json!({})), &[(pod(8, &h100), 1)], 1).loose);
 }
 
 #[test]
 fn leader_and_workers_are_admitted_together() {
     let mut objects = three();
-    objects.push(cluster_queue("all", json!({}), json!([gpus("a100", 8, json!({})), gpus("h100", 16, json!({}))])));
-    let on = |product: &str| pod(8, json!({"nodeSelector": {"nvidia.com/gpu.product": product}}));
+    objects.push(cluster_queue("all", &json!({}), &json!([gpus("a100", 8, &json!({})), gpus("h100", 16, &json!({}))])));
+    let on = |product: &str| pod(8, &json!({"nodeSelector": {"nvidia.com/gpu.product": product}}));
     let decision = ask(&objects, &[(on("A100"), 1), (on("H100"), 2)], 1);
     assert_eq!((decision.flavor.as_deref(), decision.worker_flavor.as_deref()), (Some("a100"), Some("h100")));
     // Three workers are more than the quota: nobody starts.
@@ -153,41 +162,41 @@ fn leader_and_workers_are_admitted_together() {
 #[test]
 fn what_a_queue_does_not_cover_keeps_pods_out() {
     let mut objects = three();
-    objects.push(cluster_queue("all", json!({}), json!([gpus("h100", 8, json!({}))])));
+    objects.push(cluster_queue("all", &json!({}), &json!([gpus("h100", 8, &json!({}))])));
     let shape = Shape::of(&Node::from_json(&json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1, "rdma/hca": 1}}}]}), ORIGIN));
     assert_eq!(told(&ask(&objects, &[(shape, 1)], 1)), "h100:not-covered");
 }
 
 #[test]
 fn a_queue_that_admits_nothing_says_why() {
-    let flavors = || json!([gpus("h100", 8, json!({}))]);
+    let flavors = || json!([gpus("h100", 8, &json!({}))]);
     for (objects, expected) in [
-        (vec![flavor("h100", product("H100"))], "namespace default has no LocalQueue `q`"),
+        (vec![flavor("h100", &product("H100"))], "namespace default has no LocalQueue `q`"),
         (vec![local_queue()], "ClusterQueue `all` of LocalQueue `q` is not loaded"),
-        (vec![local_queue(), cluster_queue("all", json!({"stopPolicy": "Hold"}), flavors())], "ClusterQueue `all` is stopped: stopPolicy Hold"),
-        (vec![local_queue(), cluster_queue("all", json!({}), flavors())], "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not loaded"),
+        (vec![local_queue(), cluster_queue("all", &json!({"stopPolicy": "Hold"}), &flavors())], "ClusterQueue `all` is stopped: stopPolicy Hold"),
+        (vec![local_queue(), cluster_queue("all", &json!({}), &flavors())], "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not loaded"),
         (
-            vec![local_queue(), cluster_queue("all", json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team"}}}), flavors())],
+            vec![local_queue(), cluster_queue("all", &json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team"}}}), &flavors())],
             "the namespaceSelector of ClusterQueue `all` does not select namespace default",
         ),
         (
             vec![
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "b"}}}),
                 local_queue(),
-                cluster_queue("all", json!({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}}), flavors()),
+                cluster_queue("all", &json!({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}}), &flavors()),
             ],
             "the namespaceSelector of ClusterQueue `all` does not select namespace default",
         ),
     ] {
-        let decision = ask(&objects, &[(pod(1, json!({})), 1)], 1);
+        let decision = ask(&objects, &[(pod(1, &json!({})), 1)], 1);
         assert_eq!(decision.obstacle.as_deref(), Some(expected));
         assert_eq!(decision.flavor, None);
     }
-    let mut closed = cluster_queue("all", json!({}), flavors());
+    let mut closed = cluster_queue("all", &json!({}), &flavors());
     closed["spec"].as_object_mut().unwrap().remove("namespaceSelector");
-    let decision = ask(&[flavor("h100", product("H100")), local_queue(), closed], &[(pod(1, json!({})), 1)], 1);
+    let decision = ask(&[flavor("h100", &product("H100")), local_queue(), closed], &[(pod(1, &json!({})), 1)], 1);
     assert_eq!(decision.obstacle.as_deref(), Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace"));
-    assert!(!ask(&[], &[(pod(1, json!({})), 1)], 1).known);
+    assert!(!ask(&[], &[(pod(1, &json!({})), 1)], 1).known);
 }
 
 fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bool) -> Options<'_> {
@@ -250,7 +259,7 @@ fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), Tes
 #[test]
 fn a_flavor_becomes_a_class_and_the_same_flavor() {
     holds(specs(), |spec| {
-        let flavor = flavor("gpu-x", spec);
+        let flavor = flavor("gpu-x", &spec);
         let made = imported(std::slice::from_ref(&flavor));
         prop_assert_eq!(made.iter().map(|(name, action, _)| (name.as_str(), *action)).collect::<Vec<_>>(), [("gpu-x", Action::Create)]);
         let class = made[0].2.clone();
@@ -269,8 +278,8 @@ fn a_flavor_becomes_a_class_and_the_same_flavor() {
 #[test]
 fn a_class_that_followed_is_in_step() {
     holds((specs(), specs()), |(before, after)| {
-        let class = imported(&[flavor("gpu-x", before)])[0].2.clone();
-        let after = flavor("gpu-x", after);
+        let class = imported(&[flavor("gpu-x", &before)])[0].2.clone();
+        let after = flavor("gpu-x", &after);
         let followed = imported(&[class.clone(), after.clone()]);
         prop_assert_ne!(followed[0].1, Action::Conflict);
         prop_assert_eq!(followed[0].1 == Action::Unchanged, followed[0].2 == class);
@@ -342,7 +351,7 @@ fn taints_of_all_nodes_belong_to_the_flavor() {
 fn the_order_of_documents_means_nothing() {
     let texts = (prop::collection::vec(specs(), 1..4), prop::collection::vec(labels(), 1..4), 0..1000_usize);
     holds(texts, |(specs, classes, shift)| {
-        let mut objects: Vec<Value> = specs.into_iter().enumerate().map(|(index, spec)| flavor(&format!("gpu-{index}"), spec)).collect();
+        let mut objects: Vec<Value> = specs.into_iter().enumerate().map(|(index, spec)| flavor(&format!("gpu-{index}"), &spec)).collect();
         for (index, labels) in classes.iter().enumerate() {
             let mut class = class(labels, &[]);
             class["metadata"]["name"] = format!("gpu-{index}").into();
