@@ -8,7 +8,8 @@ mod reason;
 mod runtime;
 
 pub use accelerator::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, Truth,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, ScoreTerms,
+    Share, Thrift, Truth,
 };
 pub use reason::{Note, Reason, Rejection, range_text};
 pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};

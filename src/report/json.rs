@@ -76,7 +76,8 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
     for component in components() {
         for (name, count) in &component.gpus_by_resource {
-            *gpus.entry(name).or_default() += count * component.min_replicas;
+            let total = gpus.entry(name).or_default();
+            *total = total.saturating_add(count.saturating_mul(component.min_replicas));
         }
     }
     json!({
@@ -100,7 +101,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "api": planned.service.object.api.as_str(),
         "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
-        "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth)).collect::<Vec<_>>(),
+        "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(|found| error(found, &super::accelerator::bounds(planned, sources))),
     });
