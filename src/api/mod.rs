@@ -15,7 +15,7 @@ mod version;
 
 pub use accelerator::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
-    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
+    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
 };
 pub use config::{Amounts, CollectorConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, OperatorConfig};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};

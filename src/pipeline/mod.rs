@@ -9,6 +9,7 @@ mod plan;
 mod read;
 mod render;
 mod rollout;
+mod router;
 mod serving;
 mod waves;
 mod why;

@@ -32,8 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("catalog", &["source", "diag", "api", "policy", "machines"]),
     // Of `yaml` only who wrote a value.
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
-    // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
-    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
+    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
