@@ -5,6 +5,8 @@
 
 mod flip;
 mod matrix;
+mod merge;
+mod merged;
 mod plan;
 mod read;
 mod render;
@@ -16,6 +18,8 @@ mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
+pub use merge::{MergedLeaf, merge};
+pub use merged::{MergedPart, MergedService};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};

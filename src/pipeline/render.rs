@@ -72,10 +72,19 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
+    pub(super) fn catalog(&self) -> &'a Catalog {
+        self.catalog
+    }
+
+    /// A service as the semantics in force reads it, and who decides for it.
+    pub(super) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
+        let service = views.of(self.semantics);
+        (&self.selectors[&service.object.api], service)
+    }
+
     /// Renders one service and tells `record` what was overridden.
     pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
-        let service = views.of(self.semantics);
-        let selector = &self.selectors[&service.object.api];
+        let (selector, service) = self.selector(views);
         let mut resolution = selector.resolve(service);
         let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: super::plan::decided(&resolution, service) };
         if rendered.error.is_none() {

@@ -5,7 +5,7 @@ use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
 use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError};
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
-use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent, PlannedServing};
+use crate::pipeline::{Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
@@ -27,6 +27,8 @@ pub struct Plan<'a> {
     pub servings: &'a [PlannedServing<'a>],
     /// What would make a runtime win, per service; empty unless that was asked.
     pub flips: &'a [Flip],
+    /// Who wrote what of the containers, per service; empty unless that was asked.
+    pub merges: &'a [Vec<MergedLeaf>],
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The texts they point into.
@@ -47,6 +49,9 @@ impl Serialize for Plan<'_> {
                     let mut out = service(planned, self.depth, self.sources);
                     if let Some(found) = self.flips.get(index) {
                         out["flip"] = flip(found, self.sources);
+                    }
+                    if let Some(found) = self.merges.get(index) {
+                        out["merge"] = found.iter().map(|leaf| super::why::merged(leaf, self.sources)).collect();
                     }
                     out
                 })

@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 planned: &planned,
                 servings: &servings,
                 flips: &[],
+                merges: &[],
                 found: &found,
                 sources,
                 machines: session.world.catalog.machines(),
