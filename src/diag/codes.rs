@@ -394,6 +394,8 @@ codes! {
         "It is ignored since KServe 0.10 (S1-040)." "predictors: {…}" "delete the key; runtimes name the images"
     RemovedField "removed-field" Finding Error "the field is gone from the API"
         "S3-015." "explainer: {alibi: {…}}" "use a custom container"
+    ConversionLoss "conversion-loss" Finding Warning "the other API cannot say a field, or says it otherwise"
+        "`ome convert` prints the object without it and names the field; with `--strict` the run ends with exit 1." "spec.transformer, converted to OME" "write what is meant in the other API by hand"
     NonAsciiDash "non-ascii-dash" Finding Warning "an argument begins with a dash that is not ASCII"
         "No server reads it as an option (S3-050)." "–model_name=x" "type `-` or `--`"
     ServerRefuses "server-refuses" Finding Error "the API server would refuse the object"

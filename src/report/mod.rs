@@ -6,6 +6,7 @@
 pub mod accelerator;
 pub mod catalog;
 pub mod code;
+pub mod conversion;
 pub mod endpoints;
 pub mod explain;
 pub mod findings;

@@ -37,7 +37,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    ("exchange", &["source", "diag", "yaml", "quantity", "api", "facts", "dialect", "catalog"]),
+    // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes.
+    ("exchange", &["source", "diag", "yaml", "quantity", "api", "schema", "facts", "decision", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (

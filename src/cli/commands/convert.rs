@@ -1,19 +1,25 @@
-//! `ome convert`: deprecated forms rewritten in the current one.
+//! `ome convert`: deprecated forms rewritten in the current one, and back; services and runtimes of KServe said in OME.
 
-use crate::api::Api;
+use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
+use crate::diag::Diagnostic;
 use crate::dialect::{kserve, ome};
 use crate::emit::stream;
+use crate::exchange::from_kserve;
+use crate::report::conversion;
 use crate::yaml::{Entry, Node};
 
-/// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`, and
-/// framework keys of a predictor of KServe as `model`.
+/// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`, framework keys of
+/// a predictor of KServe as `model`, `supportedModelFormats[].name` as `modelFormat`.
 ///
-/// Prints the converted documents and nothing else; notes go to stderr.
+/// Prints the converted documents and nothing else; notes and what a conversion loses go to stderr.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Convert to something else than the current form.
+    #[arg(long, value_enum, value_name = "FORM")]
+    to: Option<Form>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: stream::Format,
@@ -21,37 +27,144 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
+/// What is converted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel.
+    Ome,
+    /// The deprecated form: framework keys of KServe, names of formats in the entry.
+    Previous,
+}
+
+/// Documents with what they lost.
+#[derive(Default)]
+struct Converted {
+    objects: Vec<Node>,
+    losses: Vec<Diagnostic>,
+    notes: String,
+    failed: bool,
+}
+
+impl Converted {
+    /// Adds an object with another spec.
+    fn add(&mut self, object: &Object, spec: Node, from: &str, losses: Vec<Diagnostic>) {
+        let mut node = object.node.clone();
+        if let Some(map) = node.as_map_mut() {
+            map.insert_entry(Entry { key: "spec".into(), key_origin: spec.origin, node: spec });
+        }
+        self.note(object, from);
+        self.objects.push(node);
+        self.losses.extend(losses.into_iter().map(|loss| loss.object(object.id.to_string())));
+    }
+
+    fn note(&mut self, object: &Object, from: &str) {
+        self.notes.push_str(&format!("{}: converted from {from}\n", object.id));
+    }
+}
+
 /// Converts and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, None)?;
     let found = session.settle([]);
     session.say(&found, io);
-    let mut converted: Vec<Node> = Vec::new();
-    let mut failed = false;
+    let mut converted = Converted::default();
+    match args.to {
+        None => current(&session, &mut converted)?,
+        Some(Form::Previous) => previous(&session, &mut converted)?,
+        Some(Form::Ome) => to_ome(&session, &mut converted)?,
+    }
+    io.say(&converted.notes);
+    let losses = session.grade(converted.losses);
+    io.say(&conversion::losses(&losses, &session.world.sources));
+    io.print(&stream::render(&converted.objects, args.output))?;
+    let all: Vec<Diagnostic> = found.into_iter().chain(losses).collect();
+    Ok(session.outcome(&all, converted.failed))
+}
+
+/// Deprecated forms in the current one.
+fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
+    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::Ome) {
+        if let Some(spec) = ome::current_formats(&runtime.object.node) {
+            converted.add(&runtime.object, spec, "supportedModelFormats[].name", Vec::new());
+        }
+    }
     for views in session.select(&[])? {
         let object = &views.of(session.semantics).object;
-        let (spec, from) = match object.api {
+        match object.api {
             Api::KServe => match kserve::convert(&object.node, session.semantics) {
-                Ok(Some(converted)) => (converted.spec, format!("spec.predictor.{}", converted.framework.key)),
-                Ok(None) => continue,
+                Ok(Some(found)) => converted.add(object, found.spec, &format!("spec.predictor.{}", found.framework.key), Vec::new()),
+                Ok(None) => {}
                 // Said while it was read.
-                Err(_) => {
-                    failed = true;
-                    continue;
+                Err(_) => converted.failed = true,
+            },
+            _ => {
+                if let Some(migration) = ome::migrate(&object.node, session.semantics) {
+                    converted.add(object, migration.spec, "spec.predictor", Vec::new());
                 }
-            },
-            _ => match ome::migrate(&object.node, session.semantics) {
-                Some(migration) => (migration.spec, "spec.predictor".to_owned()),
-                None => continue,
-            },
-        };
-        let mut node = object.node.clone();
-        if let Some(map) = node.as_map_mut() {
-            map.insert_entry(Entry { key: "spec".into(), key_origin: spec.origin, node: spec });
+            }
         }
-        io.say(&format!("{}: converted from {from}\n", object.id));
-        converted.push(node);
     }
-    io.print(&stream::render(&converted, args.output))?;
-    Ok(session.outcome(&found, failed))
+    Ok(())
+}
+
+/// The current form in the deprecated one, where there is one.
+fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
+    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::Ome) {
+        if let Some((spec, losses)) = ome::previous_formats(&runtime.object.node) {
+            converted.add(&runtime.object, spec, "supportedModelFormats[].modelFormat", losses);
+        }
+    }
+    for views in session.select(&[])? {
+        let object = &views.of(session.semantics).object;
+        if object.api == Api::KServe
+            && let Some((spec, losses)) = kserve::previous(&object.node, session.semantics)
+        {
+            converted.add(object, spec, "spec.predictor.model", losses);
+        }
+    }
+    Ok(())
+}
+
+/// KServe said in OME: the runtimes that were read, built-in ones that a service names, the services.
+fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
+    let known = session.world.catalog.runtimes(Api::KServe);
+    let services: Vec<_> =
+        session.select(&[])?.into_iter().map(|views| views.of(session.semantics)).filter(|service| service.object.api == Api::KServe).collect();
+    let named = |service: &crate::api::Service| {
+        let name = &service.runtime.as_ref()?.name.value;
+        known.get(&Scope::Namespace(service.namespace.clone()), name).or_else(|| known.get(&Scope::Cluster, name))
+    };
+    let builtin = known
+        .iter()
+        .filter(|runtime| runtime.object.builtin && services.iter().any(|service| named(service).is_some_and(|one| one.object.id == runtime.object.id)));
+    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::KServe).chain(builtin) {
+        let translation = from_kserve::runtime(&runtime.object);
+        converted.note(&runtime.object, "KServe");
+        converted.objects.extend(translation.objects);
+        converted.losses.extend(translation.losses);
+    }
+    for object in session.world.catalog.others().iter().filter(|object| object.api == Api::KServe && session.is_selected(object)) {
+        converted.losses.push(from_kserve::nothing(object));
+    }
+    for service in services {
+        let object = &service.object;
+        let spec = match kserve::convert(&object.node, session.semantics) {
+            Ok(found) => found.map(|found| found.spec).or_else(|| object.node.get("spec").cloned()),
+            Err(_) => {
+                converted.failed = true;
+                continue;
+            }
+        };
+        let Some(spec) = spec else { continue };
+        let translation = from_kserve::service(object, &spec, named(service));
+        converted.note(object, "KServe");
+        converted.objects.extend(translation.objects);
+        converted.losses.extend(translation.losses);
+    }
+    Ok(())
+}
+
+/// The runtimes that were read and that namespace and selector leave.
+fn runtimes(session: &Session) -> impl Iterator<Item = &Runtime> {
+    session.world.catalog.all_runtimes().filter(|runtime| !runtime.object.builtin && session.is_selected(&runtime.object))
 }

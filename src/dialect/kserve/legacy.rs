@@ -120,6 +120,48 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     Ok(Some(Converted { spec: Node::new(Value::Map(spec_map), spec_origin), framework, span: span(framework.key) }))
 }
 
+/// Rewrites `model` as the framework key of its format, with what the previous schema cannot say; `None` when there is no
+/// model, or no key for its format.
+///
+/// A key stands for one runtime under the documents (S1-039) and for none under the controller (kserve 3.1).
+pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagnostic>)> {
+    let spec = service.get("spec")?;
+    let predictor = spec.get("predictor")?;
+    let model = predictor.get("model").filter(|model| model.as_map().is_some())?;
+    let format = model.at(&["modelFormat", "name"]).and_then(Node::as_str)?;
+    let framework = FRAMEWORKS.iter().find(|framework| framework.key == format)?;
+    let mut losses = Vec::new();
+    let mut lose = |key: &str, node: &Node, why: String| {
+        losses.push(Diagnostic::new(Code::ConversionLoss, why).at(node.origin.span()).path(format!("spec.predictor.model.{key}")));
+    };
+    let protocol = model.get("protocolVersion").and_then(Node::as_str);
+    let meant = framework.v2_runtime.filter(|_| protocol == Some("v2")).unwrap_or(framework.runtime);
+    match (model.get("runtime"), semantics) {
+        (Some(named), Semantics::Documented) if named.as_str() == Some(meant) => {}
+        (Some(named), Semantics::Documented) => lose("runtime", named, format!("the key `{format}` stands for the runtime {meant}")),
+        (Some(named), Semantics::Controller) => lose("runtime", named, format!("the key `{format}` names no runtime: one is chosen")),
+        (None, Semantics::Documented) => lose("runtime", model, format!("the key `{format}` stands for the runtime {meant}, and the model leaves it open")),
+        (None, Semantics::Controller) => {}
+    }
+    if let Some(version) = model.at(&["modelFormat", "version"]) {
+        lose("modelFormat.version", version, format!("the key `{format}` has no version of the format"));
+    }
+    if semantics == Semantics::Controller && framework.speaks_v2 && protocol.is_none() {
+        lose("protocolVersion", model, format!("the key `{format}` asks for v2 where the model asks for nothing"));
+    }
+    let own: Map = model.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime")).cloned().collect();
+    let rewritten: Map = predictor
+        .entries()
+        .map(|entry| match entry.key.as_str() {
+            "model" => Entry { key: framework.key.into(), key_origin: entry.key_origin, node: Node::new(Value::Map(own.clone()), model.origin) },
+            _ => entry.clone(),
+        })
+        .collect();
+    let mut map = spec.as_map()?.clone();
+    map.insert("predictor", Node::new(Value::Map(rewritten), predictor.origin));
+    Some((Node::new(Value::Map(map), spec.origin), losses))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +207,35 @@ mod tests {
         assert!(convert(&both("model"), Semantics::Documented).is_err());
         assert!(convert(&both("model"), Semantics::Controller).unwrap().is_some(), "the key wins");
         assert!(convert(&both("minReplicas"), Semantics::Documented).unwrap().is_some());
+    }
+
+    // S1-038 read backwards: a model that says no more than its key comes back as it was.
+    #[test]
+    fn models_become_framework_keys() {
+        for semantics in [Semantics::Documented, Semantics::Controller] {
+            for framework in &FRAMEWORKS {
+                let old = node(&serde_json::json!({"spec": {"predictor": {framework.key: {"storageUri": "u", "protocolVersion": "v2"}, "minReplicas": 2}}}));
+                let mut service = old.clone();
+                service.as_map_mut().unwrap().insert("spec", convert(&old, semantics).unwrap().unwrap().spec);
+                let (spec, losses) = previous(&service, semantics).expect("a key");
+                assert_eq!((&spec.to_json(), losses.len()), (&old.to_json()["spec"], 0), "{}", framework.key);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_key_cannot_say_is_named() {
+        let lost = |model: serde_json::Value, semantics| {
+            let service = node(&serde_json::json!({"spec": {"predictor": {"model": model}}}));
+            previous(&service, semantics).map(|(_, losses)| losses.into_iter().filter_map(|loss| loss.path).collect::<Vec<_>>())
+        };
+        let format = |name: &str| serde_json::json!({"modelFormat": {"name": name, "version": "1"}});
+        assert_eq!(lost(format("mlflow"), Semantics::Documented), None);
+        let paths = |tails: &[&str]| Some(tails.iter().map(|tail| format!("spec.predictor.model.{tail}")).collect::<Vec<_>>());
+        assert_eq!(lost(format("sklearn"), Semantics::Documented), paths(&["runtime", "modelFormat.version"]));
+        assert_eq!(lost(format("onnx"), Semantics::Controller), paths(&["modelFormat.version", "protocolVersion"]));
+        let named = serde_json::json!({"modelFormat": {"name": "sklearn"}, "runtime": "mine"});
+        assert_eq!(lost(named.clone(), Semantics::Documented), paths(&["runtime"]));
+        assert_eq!(lost(named, Semantics::Controller), paths(&["runtime"]));
     }
 }

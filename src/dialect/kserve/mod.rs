@@ -6,7 +6,7 @@ mod config;
 mod legacy;
 
 pub use config::{config, is_config};
-pub use legacy::{Converted, FRAMEWORKS, Framework, convert};
+pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{

@@ -2,6 +2,7 @@
 
 pub mod accelerator;
 mod config;
+mod formats;
 mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
@@ -15,6 +16,7 @@ use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;
 
 pub use config::config;
+pub use formats::{current_formats, previous_formats};
 pub use predictor::migrate;
 
 /// API version of every kind.
