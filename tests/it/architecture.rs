@@ -37,8 +37,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes.
-    ("exchange", &["source", "diag", "yaml", "quantity", "api", "schema", "facts", "decision", "dialect", "catalog"]),
+    // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes, of `machines`
+    // how terms are written for Kubernetes, of `policy` whose units are meant.
+    ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (

@@ -7,6 +7,7 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
 use crate::dialect::{kserve, ome};
 use crate::emit::stream;
+use crate::exchange::accelerator_shape::{Reshaped, to_proposed, to_shipped};
 use crate::exchange::from_kserve;
 use crate::report::conversion;
 use crate::yaml::{Entry, Node};
@@ -32,6 +33,12 @@ pub(crate) struct Args {
 enum Form {
     /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel.
     Ome,
+    /// Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them.
+    #[value(alias = "controller")]
+    Shipped,
+    /// Accelerator fields as OEP-0003 proposes them.
+    #[value(alias = "documented")]
+    Oep,
     /// The deprecated form: framework keys of KServe, names of formats in the entry.
     Previous,
 }
@@ -71,6 +78,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.to {
         None => current(&session, &mut converted)?,
         Some(Form::Previous) => previous(&session, &mut converted)?,
+        Some(Form::Shipped) => reshaped(&session, &mut converted, to_shipped)?,
+        Some(Form::Oep) => reshaped(&session, &mut converted, to_proposed)?,
         Some(Form::Ome) => to_ome(&session, &mut converted)?,
     }
     io.say(&converted.notes);
@@ -120,6 +129,23 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
             && let Some((spec, losses)) = kserve::previous(&object.node, session.semantics)
         {
             converted.add(object, spec, "spec.predictor.model", losses);
+        }
+    }
+    Ok(())
+}
+
+/// Classes, runtimes and services with their accelerator fields in another shape, as far as they have any.
+fn reshaped(session: &Session, converted: &mut Converted, reshape: fn(&Object) -> Reshaped) -> Result<(), Failure> {
+    let catalog = &session.world.catalog;
+    let classes = catalog.accelerator_classes().filter(|object| !object.builtin && session.is_selected(object));
+    let of_ome = runtimes(session).map(|runtime| &runtime.object).filter(|object| object.api == Api::Ome);
+    let services = session.select(&[])?.into_iter().map(|views| &views.of(session.semantics).object).filter(|object| object.api == Api::Ome);
+    for object in classes.chain(of_ome).chain(services) {
+        let found = reshape(object);
+        if found.changed {
+            converted.note(object, "the other shape of accelerators");
+            converted.objects.push(found.node);
+            converted.losses.extend(found.losses);
         }
     }
     Ok(())

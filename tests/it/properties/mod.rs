@@ -59,8 +59,17 @@ fn document(world: &World, semantics: Semantics) -> String {
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::sort(&mut found, &world.sources);
-    let document =
-        json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &[], machines: &[], found: &found, sources: &world.sources };
+    let document = json::Plan {
+        semantics,
+        depth: Depth::Explain,
+        planned: &planned,
+        flips: &[],
+        merges: &[],
+        servings: &[],
+        machines: &[],
+        found: &found,
+        sources: &world.sources,
+    };
     serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }
 
