@@ -128,6 +128,12 @@ pub(super) fn chosen<'a>(planned: &'a Planned<'_>, component: &PlannedComponent)
     planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen)
 }
 
+/// Accelerators the model needs, when the component has fewer.
+pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
+    let need = planned.resolution.accelerator(component.kind)?.gpus?;
+    (u64::try_from(component.gpus).is_ok_and(|gpus| gpus < need)).then_some(need)
+}
+
 /// The totals as JSON.
 pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     let rows = totals(planned, machines).into_iter();

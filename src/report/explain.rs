@@ -4,6 +4,7 @@ use super::accelerator;
 use super::screen::Page;
 use super::table::{Style, table};
 use crate::decision::{Basis, Candidate, Step, Verdict};
+use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ pub enum Detail {
 /// Rejected candidates that are shown unless all are asked for.
 const NEAREST: usize = 8;
 
-/// One service.
-pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
+/// One service; `notes` are findings that are said nowhere else.
+pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     let object = &planned.service.object;
     let _ = writeln!(out, "{}/{}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
@@ -87,20 +88,30 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
     if let Some(difference) = &planned.controller {
         let _ = write!(out, "\n{difference}\n");
     }
+    if !notes.is_empty() {
+        out.end_line();
+        for note in notes {
+            let _ = writeln!(out, "note     {}: {}", note.code.as_str(), note.message);
+        }
+    }
     let with_classes = planned.resolution.accelerators.iter().any(|decision| !decision.candidates.is_empty());
-    if with_classes && planned.error.is_none() && planned.controller.is_none() {
+    if with_classes && planned.error.is_none() && planned.controller.is_none() && notes.is_empty() {
         out.end_line();
     }
     for component in &planned.components {
         let _ = writeln!(
             out,
-            "{:<8} {}, {} {}, {} {} per replica{}",
+            "{:<8} {}, {}, {} {} per replica{}{}",
             component.kind.as_str(),
             component.mode.as_str(),
-            component.min_replicas,
-            component.max_replicas.map_or(String::new(), |max| format!("to {max} replicas")),
+            match component.max_replicas.filter(|max| *max != component.min_replicas) {
+                Some(max) => format!("{} to {max} replicas", component.min_replicas),
+                None if component.min_replicas == 1 => "1 replica".to_owned(),
+                None => format!("{} replicas", component.min_replicas),
+            },
             component.gpus,
             if component.gpus == 1 { "GPU" } else { "GPUs" },
+            accelerator::more_needed(planned, component).map_or(String::new(), |need| format!(" (the model needs {need})")),
             accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),
         );
         for line in accelerator::missing(component) {

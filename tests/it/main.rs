@@ -9,4 +9,5 @@ mod invalid;
 mod process;
 mod properties;
 mod readme;
+mod stories;
 mod validate;

@@ -3,7 +3,7 @@
 use crate::cli::args::{AcceleratorArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::nearest;
+use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::{Depth, Flip, Planned, Planner, flip, merge, named};
 use crate::report::{explain, graph, json, table, why};
 
@@ -60,6 +60,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
+    // Informative findings stand on the page; what the controller does otherwise has a line of its own there.
+    let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
+    let notes: Vec<Vec<Diagnostic>> = planned
+        .iter()
+        .map(|planned| {
+            let graded = session.grade(planned.diagnostics.iter().filter(is_note).cloned());
+            graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
+        })
+        .collect();
     let found = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
     let flips =
         args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
@@ -98,7 +107,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 if index > 0 {
                     io.print("\n")?;
                 }
-                io.print(&explain::service(planned, detail, &session.world.sources, style))?;
+                io.print(&explain::service(planned, &notes[index], detail, &session.world.sources, style))?;
                 if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
                     io.print("\n")?;
                     io.print(&why::merged_text(leaves, &session.world.sources, style))?;
