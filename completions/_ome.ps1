@@ -106,6 +106,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Show every candidate, not only the nearest misses')
             [CompletionResult]::new('--comparisons', '--comparisons', [CompletionResultType]::ParameterName, 'Show every comparison of every entry')
+            [CompletionResult]::new('--merge', '--merge', [CompletionResultType]::ParameterName, 'Also show every variable, argument, resource and node selector with who wrote it and over whom')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Classes of preferredClasses are required')
             [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
             [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'The cost threshold is required')
@@ -160,6 +161,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/')
             [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Compare with a directory that `-o dir=` wrote, and write nothing')
+            [CompletionResult]::new('--stage', '--stage', [CompletionResultType]::ParameterName, 'What is printed: the objects, or components after every merge and before any object')
             [CompletionResult]::new('--workload', '--workload', [CompletionResultType]::ParameterName, 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
@@ -368,6 +370,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;convert' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Convert to something else than the current form')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')

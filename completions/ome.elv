@@ -101,6 +101,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --color 'When to use colour'
             cand --all 'Show every candidate, not only the nearest misses'
             cand --comparisons 'Show every comparison of every entry'
+            cand --merge 'Also show every variable, argument, resource and node selector with who wrote it and over whom'
             cand --strict-preferred 'Classes of preferredClasses are required'
             cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
             cand --strict-cost 'The cost threshold is required'
@@ -153,6 +154,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -o '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/'
             cand --output '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/'
             cand --check 'Compare with a directory that `-o dir=` wrote, and write nothing'
+            cand --stage 'What is printed: the objects, or components after every merge and before any object'
             cand --workload 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too'
             cand --protocol 'The protocol asked for, over every service'
             cand --cluster-domain 'The cluster''s DNS domain'
@@ -354,6 +356,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'ome;convert'= {
+            cand --to 'Convert to something else than the current form'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'

@@ -88,7 +88,8 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s h -l help -d 'Print hel
 complete -c ome -n "__fish_ome_using_subcommand explain" -l runtime -d 'Why not this runtime, and the smallest edit that would make it win' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
-markdown\t'Markdown that fits a pull request comment'"
+markdown\t'The tables, between fences'
+mermaid\t'A graph: service, runtime, classes, nodes and flavors'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -119,6 +120,7 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l all -d 'Show every candidate, not only the nearest misses'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l comparisons -d 'Show every comparison of every entry'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l merge -d 'Also show every variable, argument, resource and node selector with who wrote it and over whom'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-preferred -d 'Classes of preferredClasses are required'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict-cost -d 'The cost threshold is required'
@@ -171,6 +173,8 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l strict -d 'Findings of l
 complete -c ome -n "__fish_ome_using_subcommand why" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml`, `json`, or `dir=PATH`: one file per object under PATH/NAMESPACE/SERVICE/' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -l stage -d 'What is printed: the objects, or components after every merge and before any object' -r -f -a "objects\t'Objects'
+merged\t'Merged components'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l workload -d 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too' -r -f -a "auto\t'What the operator takes for the deployment mode'
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
@@ -405,6 +409,10 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
+shipped\t'Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them'
+oep\t'Accelerator fields as OEP-0003 proposes them'
+previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F

@@ -2,6 +2,8 @@
 //!
 //! The fleets are the same on every run; `PROPTEST_CASES=1000` draws more of them.
 
+mod accelerators;
+mod fit;
 mod fleet;
 
 use fleet::{Fleet, fleets};
@@ -98,6 +100,11 @@ fn placeless(text: &str) -> serde_json::Value {
                 map.values_mut().for_each(strip);
             }
             serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+            // Sentences name places too.
+            serde_json::Value::String(text) if text.contains("<stdin>:") => {
+                let parts = text.split("<stdin>:").enumerate();
+                *text = parts.map(|(index, part)| if index == 0 { part } else { part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':') }).collect();
+            }
             _ => {}
         }
     }
