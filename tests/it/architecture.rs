@@ -34,7 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
     ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
-    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "dialect", "catalog", "decision", "resolve", "compose"]),
+    // Of `machines` which nodes a class claims.
+    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
     // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes, of `machines`

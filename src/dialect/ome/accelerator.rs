@@ -107,7 +107,8 @@ fn resource(node: &Node) -> Option<ClassResource> {
 
 fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
     let node = node?;
-    let quantity = Quantity::parse_field(&node.scalar_text()?).ok()?;
+    // Below zero means nothing: `validate` says so.
+    let quantity = Quantity::parse_field(&node.scalar_text()?).ok().filter(|quantity| quantity.as_f64() >= 0.0)?;
     Some(Field::new(quantity, node.origin))
 }
 
@@ -226,7 +227,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
     said("s", own);
     for (kind, part) in ["engine.", "decoder."].into_iter().zip(parts) {
         let Some(part) = part else { continue };
-        for key in ["acceleratorOverride", "nodeSelector", "tolerations"] {
+        for key in ["acceleratorOverride", "nodeSelector", "tolerations", "affinity"] {
             said(&format!("{kind}{key}"), part.get(key));
         }
         said(kind, part.get("annotations").filter(|node| annotated(Some(node))));

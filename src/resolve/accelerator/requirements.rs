@@ -12,7 +12,7 @@ use crate::decision::{
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts::is_accelerator;
-use crate::machines::{Machine, selector_mismatch};
+use crate::machines::{Machine, affinity_matches, selector_mismatch};
 use crate::quantity::{Memory, Quantity, glob};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
@@ -68,10 +68,8 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
             "Cheapest" => "cost",
             "MostCapable" => "performance",
             "BestFit" | "FirstAvailable" => "balanced",
-            _ => {
-                findings.push(unknown_policy(policy));
-                return None;
-            }
+            // The schema says what is wrong with any other.
+            _ => return None,
         };
         Some(Field::new(EcoString::from(name), policy.origin))
     });
@@ -137,10 +135,21 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
     let thresholds: Vec<(&Field<EcoString>, &'static str)> = annotated(|annotations| annotations.cost_threshold.as_ref()).collect();
     say("costThreshold", thresholds.iter().map(|(threshold, layer)| (Node::str(threshold.value.clone(), threshold.origin), *layer)).collect());
     let threshold = thresholds.first().map(|(threshold, _)| *threshold);
-    let request_size = options
-        .request_size
-        .map(|size| eco_format!("{size}"))
-        .or_else(|| annotated(|annotations| annotations.request_size.as_ref()).next().map(|(size, _)| size.value.clone()));
+    let price = threshold.and_then(|threshold| {
+        let price = Quantity::parse_field(&threshold.value).ok().map(|price| price.as_f64()).filter(|price| *price >= 0.0);
+        if price.is_none() {
+            findings.push(not_a_number("cost threshold", threshold, "write dollars an hour of one replica, such as `2.5`"));
+        }
+        price
+    });
+    let request_size = options.request_size.map(|size| eco_format!("{size}")).or_else(|| {
+        let (size, _) = annotated(|annotations| annotations.request_size.as_ref()).next()?;
+        if condition::tokens(&size.value).is_none() {
+            findings.push(not_a_number("request size", size, "write tokens, such as `2048` or `4k`"));
+            return None;
+        }
+        Some(size.value.clone())
+    });
     Effective {
         strategy,
         preferred,
@@ -148,7 +157,7 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
         supported: &runtime.supported,
         excluded: constraints.map(|constraints| constraints.excluded.as_slice()).unwrap_or_default(),
         required,
-        threshold: threshold.and_then(|threshold| Quantity::parse_field(&threshold.value).ok()).map(|price| price.as_f64()),
+        threshold: price,
         threshold_origin: threshold.map(|threshold| threshold.origin),
         request_size,
         requirements,
@@ -170,14 +179,9 @@ fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
     out
 }
 
-/// Policies of the shipped API.
-pub(crate) const POLICIES: [&str; 4] = ["BestFit", "Cheapest", "MostCapable", "FirstAvailable"];
-
-/// The finding about a policy that is none.
-pub(crate) fn unknown_policy(field: &Field<EcoString>) -> Diagnostic {
-    Diagnostic::new(Code::UnknownStrategy, format!("unknown policy `{}`: use one of {}", field.value, POLICIES.join(", ")))
-        .at(field.span())
-        .help(nearest(&field.value, POLICIES).map_or_else(|| "without one the strategy is balanced".to_owned(), |near| format!("did you mean `{near}`?")))
+/// The finding about an annotation that is no number: it counts as unstated.
+fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
+    Diagnostic::new(Code::InvalidQuantity, format!("`{}` is no {what} and counts as unstated", field.value)).at(field.span()).help(help)
 }
 
 /// The finding about a strategy that is none.
@@ -327,6 +331,8 @@ pub(in crate::resolve) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<C
 /// Node selectors that a component adds to the class's, and its tolerations.
 struct Placement<'a> {
     selectors: Vec<&'a Node>,
+    /// They hold together.
+    affinities: Vec<&'a Node>,
     tolerations: Vec<Node>,
 }
 
@@ -339,6 +345,11 @@ fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a
         request.service.accelerators.selector.node_selector.as_ref(),
         component.and_then(|component| component.get("nodeSelector")),
     ];
+    let affinities = [
+        config.and_then(|config| config.get("affinity")),
+        request.runtime.object.spec("affinity").filter(|_| config.is_none()),
+        component.and_then(|component| component.get("affinity")),
+    ];
     let tolerations = [
         config.and_then(|config| config.get("tolerations")),
         request.runtime.object.spec("tolerations"),
@@ -346,6 +357,7 @@ fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a
     ];
     Placement {
         selectors: selectors.into_iter().flatten().filter(|selector| !selector.is_empty()).collect(),
+        affinities: affinities.into_iter().flatten().filter(|affinity| !affinity.is_empty()).collect(),
         tolerations: tolerations.into_iter().flatten().flat_map(Node::items).cloned().collect(),
     }
 }
@@ -393,6 +405,12 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, O
                 let value = entry.node.scalar_text().unwrap_or_default();
                 return Some((eco_format!("0 nodes match: {}: {value} eliminates the last one", entry.key), Some(entry.node.origin)));
             }
+        }
+    }
+    for affinity in &placement.affinities {
+        left.retain(|machine| affinity_matches(affinity, machine));
+        if left.is_empty() {
+            return Some(("0 nodes match: the required node affinity eliminates the last one".into(), Some(affinity.origin)));
         }
     }
     None
@@ -708,6 +726,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
                 Code::CostThresholdExceeded,
                 format!("no class costs at most {threshold} $/h: {} was taken at {cost} for one replica", first.known.class.name()),
             )
+            .at(wish.threshold_origin.and_then(Origin::span))
             .help("`--strict-cost` makes this an error"),
         );
     }
