@@ -974,7 +974,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --stage --annotate --argocd-waves --workload --expand --v2-probes --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --stage --annotate --argocd-waves --workload --expand --v2-probes --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -38,13 +38,12 @@ impl<'a> Renderer<'a> {
         let (selector, service) = self.selector(views);
         let mut resolution = selector.resolve(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let done: Result<_, ServiceError> = match resolution.error.take() {
-            Some(error) => Err(error),
-            None => {
-                let weights = |name: &str| self.catalog().fine_tuned_weight(name);
-                let options = self.catalog().accelerator_options();
-                compose::compose(selector.policy(), service, &resolution, options, self.catalog().config(), &weights, &mut ())
-            }
+        let done: Result<_, ServiceError> = if let Some(error) = resolution.error.take() {
+            Err(error)
+        } else {
+            let weights = |name: &str| self.catalog().fine_tuned_weight(name);
+            let options = self.catalog().accelerator_options();
+            compose::compose(selector.policy(), service, &resolution, options, self.catalog().config(), &weights, &mut ())
         };
         match done {
             Ok(composed) => {

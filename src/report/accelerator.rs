@@ -368,7 +368,7 @@ fn against(key: ClassDecidedBy, own: &ClassCandidate<'_>, first: &ClassCandidate
 }
 
 /// Bytes of a GiB.
-const GIB: f64 = (1_u64 << 30) as f64;
+const GIB: f64 = 1_073_741_824.0;
 
 /// At most four decimals, without zeros at the end.
 fn short(number: f64) -> String {

@@ -11,6 +11,7 @@ use crate::exchange::accelerator_shape::{Reshaped, to_proposed, to_shipped};
 use crate::exchange::from_kserve;
 use crate::report::conversion;
 use crate::yaml::{Entry, Node};
+use std::fmt::Write as _;
 
 /// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`, framework keys of
 /// a predictor of KServe as `model`, `supportedModelFormats[].name` as `modelFormat`.
@@ -65,7 +66,8 @@ impl Converted {
     }
 
     fn note(&mut self, object: &Object, from: &str) {
-        self.notes.push_str(&format!("{}: converted from {from}\n", object.id));
+        // Writing into a string cannot fail.
+        _ = writeln!(self.notes, "{}: converted from {from}", object.id);
     }
 }
 
@@ -174,13 +176,11 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     }
     for service in services {
         let object = &service.object;
-        let spec = match kserve::convert(&object.node, session.semantics) {
-            Ok(found) => found.map(|found| found.spec).or_else(|| object.node.get("spec").cloned()),
-            Err(_) => {
-                converted.failed = true;
-                continue;
-            }
+        let Ok(found) = kserve::convert(&object.node, session.semantics) else {
+            converted.failed = true;
+            continue;
         };
+        let spec = found.map(|found| found.spec).or_else(|| object.node.get("spec").cloned());
         let Some(spec) = spec else { continue };
         let translation = from_kserve::service(object, &spec, named(service));
         converted.note(object, "KServe");

@@ -65,21 +65,18 @@ fn class(shaper: &mut Shaper<'_>) {
             shaper.lose(path, entry.node.origin, "the shipped class has no figure for fp8; the controller takes that of int8");
             continue;
         }
-        let whole = match &entry.node.value {
-            Value::Int(_) => entry.node.clone(),
-            _ => match entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok()) {
-                #[expect(clippy::cast_possible_truncation, reason = "figures are small")]
-                Some(number) => {
-                    if number.fract() != 0.0 {
-                        shaper.lose(path, entry.node.origin, format!("the shipped class has whole figures: {number} is rounded down"));
-                    }
-                    Node::int(number.floor() as i64, entry.node.origin)
-                }
-                None => {
-                    shaper.lose(path, entry.node.origin, "this is no figure");
-                    continue;
-                }
-            },
+        let number = entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok());
+        let whole = if let Value::Int(_) = &entry.node.value {
+            entry.node.clone()
+        } else if let Some(number) = number {
+            if number.fract() != 0.0 {
+                shaper.lose(path, entry.node.origin, format!("the shipped class has whole figures: {number} is rounded down"));
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "figures are small")]
+            Node::int(number.floor() as i64, entry.node.origin)
+        } else {
+            shaper.lose(path, entry.node.origin, "this is no figure");
+            continue;
         };
         shaper.put(&["spec", "capabilities", "performance", figure.shipped_key()], whole);
     }
@@ -98,19 +95,17 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
     let path = from.join(".");
     for entry in required.entries().filter(|entry| !entry.node.is_null()) {
         let (key, value) = match entry.key.as_str() {
-            "memoryGB" => match entry.node.scalar_text().and_then(|text| memory(&text, Semantics::Documented)) {
-                Some(memory) => {
-                    let gib = i64::try_from(memory.gib_rounded_up()).unwrap_or(i64::MAX);
-                    if memory.whole_gib() != memory.gib_rounded_up() {
-                        shaper.lose(format!("{path}.memoryGB"), entry.node.origin, format!("whole GiB alone: rounded up to {gib}"));
-                    }
-                    ("minMemory", Node::int(gib, entry.node.origin))
-                }
-                None => {
+            "memoryGB" => {
+                let Some(memory) = entry.node.scalar_text().and_then(|text| memory(&text, Semantics::Documented)) else {
                     shaper.lose(format!("{path}.memoryGB"), entry.node.origin, "this is no amount of memory");
                     continue;
+                };
+                let gib = i64::try_from(memory.gib_rounded_up()).unwrap_or(i64::MAX);
+                if memory.whole_gib() != memory.gib_rounded_up() {
+                    shaper.lose(format!("{path}.memoryGB"), entry.node.origin, format!("whole GiB alone: rounded up to {gib}"));
                 }
-            },
+                ("minMemory", Node::int(gib, entry.node.origin))
+            }
             "computeCapability" | "minComputeCapability" => {
                 let text = entry.node.scalar_text().unwrap_or_default();
                 ("minArchitectureVersion", Node::str(text, entry.node.origin))

@@ -79,12 +79,11 @@ fn annotations(annotations: &Node) -> Node {
 fn protocols(translator: &mut Translator<'_>, listed: &Node) -> Vec<Node> {
     let mut kept = Vec::new();
     for (index, node) in listed.items().iter().enumerate() {
-        match node.as_str().and_then(protocol) {
-            Some(name) => kept.push(Node::str(name, node.origin)),
-            None => {
-                let name = node.scalar_text().unwrap_or_default();
-                translator.lose(format!("spec.protocolVersions[{index}]"), node.origin, format!("OME has no word for the protocol `{name}`"));
-            }
+        if let Some(name) = node.as_str().and_then(protocol) {
+            kept.push(Node::str(name, node.origin));
+        } else {
+            let name = node.scalar_text().unwrap_or_default();
+            translator.lose(format!("spec.protocolVersions[{index}]"), node.origin, format!("OME has no word for the protocol `{name}`"));
         }
     }
     if kept.is_empty() && !listed.is_empty() {

@@ -387,7 +387,7 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, O
         let resource = resource.map_or("accelerator", |resource| resource.name.value.as_str());
         return Some((eco_format!("{} nodes of the class have no {resource} to give", usable().count()), None));
     };
-    if placement.selectors.is_empty() {
+    if placement.selectors.is_empty() && placement.affinities.is_empty() {
         return None;
     }
     let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();

@@ -2,7 +2,7 @@
 
 use super::fleet::node;
 use ome::api::{Api, Object, ObjectRef, Scope};
-use ome::machines::{Machine, Shape, fit};
+use ome::machines::{Inventory, Machine, Shape};
 use ome::source::{SourceId, Span};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -61,7 +61,7 @@ impl Cluster {
     fn said(&self) -> bool {
         let worker = self.worker.map(|(amounts, count)| (Self::shape(amounts), count));
         let worker = worker.as_ref().map(|(shape, count)| (shape, *count));
-        fit(&self.machines(), &[], &Self::shape(self.main), worker, self.replicas).is_some_and(|fit| fit.fits)
+        Inventory::new(&self.machines(), &[]).is_some_and(|nodes| nodes.fit(&Self::shape(self.main), worker, self.replicas).fits)
     }
 
     /// Whether there is a placement, by trying all of them.
