@@ -227,7 +227,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
     said("s", own);
     for (kind, part) in ["engine.", "decoder."].into_iter().zip(parts) {
         let Some(part) = part else { continue };
-        for key in ["acceleratorOverride", "nodeSelector", "tolerations", "affinity"] {
+        for key in ["acceleratorOverride", "acceleratorConfigurations", "nodeSelector", "tolerations", "affinity"] {
             said(&format!("{kind}{key}"), part.get(key));
         }
         said(kind, part.get("annotations").filter(|node| annotated(Some(node))));

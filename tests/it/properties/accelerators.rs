@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 const CLASSES: usize = 4;
 const FEATURES: [&str; 3] = ["fp8", "tensor-cores", "nvlink-4"];
 
+#[expect(clippy::needless_pass_by_value, reason = "every caller makes it for this")]
 fn object(kind: &str, name: &str, spec: Value) -> Value {
     json!({ "apiVersion": "ome.io/v1beta1", "kind": kind, "metadata": { "name": name }, "spec": spec })
 }
