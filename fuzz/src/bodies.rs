@@ -232,11 +232,11 @@ pub fn plan(bytes: &[u8]) {
         let mut found: Vec<Diagnostic> = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
         let document =
-            json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &servings, found: &found, sources: &world.sources };
+            json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], merges: &[], servings: &servings, machines: world.catalog.machines(), found: &found, sources: &world.sources };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
-        harmless(&table::plan(semantics, "", &planned, style));
-        harmless(&table::plan_markdown(semantics, &planned));
+        harmless(&table::plan(semantics, "", &planned, world.catalog.machines(), style));
+        harmless(&table::plan_markdown(semantics, &planned, world.catalog.machines()));
         harmless(&serving::text(&servings, style));
         say(found, &world);
     }

@@ -236,6 +236,8 @@ pub struct AcceleratorWish {
     pub annotations: AcceleratorAnnotations,
     /// Annotations of engine and decoder.
     pub component_annotations: [AcceleratorAnnotations; 2],
+    /// `acceleratorConfigurations` of engine and decoder.
+    pub configurations: [Vec<AcceleratorConfiguration>; 2],
     /// All of it as text: two services that say the same are decided alike. Empty when nothing is said.
     pub key: EcoString,
 }
@@ -292,6 +294,15 @@ impl AcceleratorConfiguration {
             && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
         named && labelled && capable
     }
+}
+
+/// `acceleratorConfigurations` of a runtime: those of the runtime itself, then those of one component's configuration.
+#[derive(Clone, Debug, Default)]
+pub struct RuntimeConfigurations {
+    /// `spec.acceleratorConfigurations`.
+    pub shared: Vec<AcceleratorConfiguration>,
+    /// Those of `engineConfig` and `decoderConfig`.
+    pub components: [Vec<AcceleratorConfiguration>; 2],
 }
 
 /// `acceleratorRequirements` of a runtime, in both shapes.

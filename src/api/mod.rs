@@ -16,7 +16,7 @@ mod version;
 
 pub use accelerator::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
-    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry,
+    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
 };
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages, OperatorConfig,

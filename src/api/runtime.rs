@@ -66,6 +66,8 @@ pub struct Runtime {
     pub accelerator_classes: Vec<Field<EcoString>>,
     /// `acceleratorRequirements` as the documents read them.
     pub accelerators: super::AcceleratorRequirements,
+    /// `acceleratorConfigurations`, of the documents alone.
+    pub configurations: super::RuntimeConfigurations,
     /// See [`DecodedConfigs`].
     pub decoded: DecodedConfigs,
 }

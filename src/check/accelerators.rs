@@ -89,6 +89,39 @@ pub(super) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// What is said of capabilities, by a class or as a minimum: memory without a unit, capabilities nobody knows.
+fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
+    if let Some(memory) = node.get("memoryGB")
+        && let Some(text) = memory.scalar_text()
+        && text.parse::<f64>().is_ok_and(|number| (0.0..4096.0).contains(&number))
+    {
+        found.push(place(
+            memory.origin,
+            about(Code::UnitlessMemory, object, format!("memoryGB {text} has no unit and was read as GiB")).help(format!("write `{text}Gi`")),
+        ));
+    }
+    for entry in
+        node.entries().filter(|entry| !CAPABILITIES.contains(&entry.key.as_str()) && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix)))
+    {
+        let hint = nearest(&entry.key, CAPABILITIES).map_or_else(|| "prefix it with its vendor".to_owned(), |near| format!("did you mean `{near}`?"));
+        found.push(place(entry.key_origin, about(Code::UnknownCapability, object, format!("nobody knows the capability `{}`", entry.key)).help(hint)));
+    }
+}
+
+/// Minimums of runtimes and services.
+pub(super) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    if view.semantics != Semantics::Documented {
+        return;
+    }
+    let runtimes = view.catalog.all_runtimes().map(|runtime| (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"]));
+    let services = view.catalog.services().iter().map(|views| (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"]));
+    for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {
+        if let Some(required) = object.node.at(&path) {
+            stated(object, required, found);
+        }
+    }
+}
+
 /// What a class says it can do and costs.
 pub(super) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
@@ -99,21 +132,7 @@ pub(super) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 found.push(place(written.origin, about(Code::FieldAlias, object, format!("`{alias}` was read as `{field}`")).help(format!("write `{field}`"))));
             }
         }
-        if let Some(memory) = node.get("memoryGB")
-            && let Some(text) = memory.scalar_text()
-            && text.parse::<f64>().is_ok_and(|number| number < 4096.0)
-        {
-            found.push(place(
-                memory.origin,
-                about(Code::UnitlessMemory, object, format!("memoryGB {text} has no unit and was read as GiB")).help(format!("write `{text}Gi`")),
-            ));
-        }
-        for entry in
-            node.entries().filter(|entry| !CAPABILITIES.contains(&entry.key.as_str()) && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix)))
-        {
-            let hint = nearest(&entry.key, CAPABILITIES).map_or_else(|| "prefix it with its vendor".to_owned(), |near| format!("did you mean `{near}`?"));
-            found.push(place(entry.key_origin, about(Code::UnknownCapability, object, format!("nobody knows the capability `{}`", entry.key)).help(hint)));
-        }
+        stated(object, node, found);
         if let Some(tier) =
             class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high"))
         {
@@ -156,6 +175,12 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     {
         let text = format!("{} has compute capability {}, the class says {}", product.id, product.compute_capability, version.value);
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
+    }
+    if let Some(bandwidth) =
+        own.bandwidth.as_ref().filter(|own| !dies && product.bandwidth > 0.0 && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05)
+    {
+        let text = format!("{} has {} GB/s, the class says {}", product.id, product.bandwidth, bandwidth.value.canonical());
+        found.push(place(bandwidth.origin, about(Code::CatalogueMismatch, object, text).help("correct the figure, or the product label")));
     }
     for (figure, value) in &own.performance {
         let dense = product.figure(*figure);
@@ -260,20 +285,32 @@ pub(super) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
-        for name in service.accelerators.selector.preferred.iter().filter(|name| !loaded(view, &name.value)) {
-            found.push(unknown_class(view, &service.object, "preferredClasses", name));
+        let wish = &service.accelerators;
+        let preferred = wish.selector.preferred.iter().chain(wish.overrides.iter().flat_map(|over| &over.preferred)).map(|name| ("preferredClasses", name));
+        let annotated = wish.component_annotations.iter().filter_map(|annotations| Some(("the annotation of a component", annotations.class.as_ref()?)));
+        for (what, name) in preferred.chain(annotated).filter(|(_, name)| !loaded(view, &name.value)) {
+            found.push(unknown_class(view, &service.object, what, name));
         }
-        let router = service.component(crate::api::ComponentKind::Router);
-        let containers =
-            router.into_iter().flat_map(|router| router.get("runner").into_iter().chain(router.get("containers").map(Node::items).unwrap_or_default()));
-        for container in containers {
-            let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
-            let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);
-            if let Some(entry) = amounts.find(|entry| facts::is_accelerator(&entry.key)) {
-                let finding = about(Code::RouterRequestsGpu, &service.object, format!("the router asks for {}", entry.key))
-                    .help("routers run on CPUs: delete the resource");
-                found.push(place(entry.key_origin, finding));
-            }
+        if let Some(router) = service.component(crate::api::ComponentKind::Router) {
+            router_gpus(&service.object, router, found);
+        }
+    }
+    for runtime in view.catalog.all_runtimes() {
+        if let Some(router) = runtime.config(crate::api::ComponentKind::Router) {
+            router_gpus(&runtime.object, router, found);
+        }
+    }
+}
+
+/// Accelerators that a router asks for: in its containers, or in the short form (S2-031).
+fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
+    let containers = [Some(router), router.get("runner")].into_iter().flatten().chain(router.get("containers").map(Node::items).unwrap_or_default());
+    for container in containers {
+        let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
+        let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);
+        if let Some(entry) = amounts.find(|entry| facts::is_accelerator(&entry.key)) {
+            let finding = about(Code::RouterRequestsGpu, object, format!("the router asks for {}", entry.key)).help("routers run on CPUs: delete the resource");
+            found.push(place(entry.key_origin, finding));
         }
     }
 }
@@ -286,6 +323,17 @@ mod tests {
 
     fn class(spec: &str) -> String {
         format!("apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {spec}\n")
+    }
+
+    #[test]
+    fn minimums_and_routers_of_runtimes_are_looked_at() {
+        let runtime = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec: {acceleratorRequirements: {requiredCapabilities: \
+                       {memoryGB: 40, speed: 3}}, routerConfig: {runner: {name: r, resources: {limits: {nvidia.com/gpu: 1}}}}}\n";
+        let found = run(runtime, Documented);
+        let codes = codes(&found);
+        for code in [Code::UnitlessMemory, Code::UnknownCapability, Code::RouterRequestsGpu] {
+            assert!(codes.contains(&code.as_str()), "{code:?} in {codes:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod accelerators;
 mod allow;
 mod baseline;
+mod class;
 mod component;
 mod entry;
 mod model;
@@ -124,6 +125,10 @@ pub static CHECKS: &[Check] = &[
         cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
         run: accelerators::capabilities,
     },
+    Check { codes: &[Code::InvalidQuantity], on_demand: false, cite: "S2-088, S2-090, S2-091", run: class::amounts },
+    Check { codes: &[Code::InvalidValue, Code::MatchesNoNode], on_demand: false, cite: "S2-089; accelerators.md 5.5", run: class::terms },
+    Check { codes: &[Code::NodeInTwoClasses], on_demand: false, cite: "S2-093", run: class::claims },
+    Check { codes: &[Code::UnitlessMemory, Code::UnknownCapability], on_demand: false, cite: "S2-026, S2-068", run: accelerators::minimums },
     Check { codes: &[Code::CatalogueUnknown], on_demand: true, cite: "S2-134", run: accelerators::unknown_products },
     Check {
         codes: &[

@@ -349,7 +349,11 @@ pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64,
             findings.push(
                 Diagnostic::new(
                     Code::GpuCountMismatch,
-                    format!("the {} asks for {asked} accelerators and is told tensor parallelism {number}", place.kind.as_str()),
+                    format!(
+                        "the {} asks for {asked} accelerator{} and is told tensor parallelism {number}",
+                        place.kind.as_str(),
+                        if asked == 1 { "" } else { "s" }
+                    ),
                 )
                 .at(origin.span())
                 .object(place.service.object.id.to_string())

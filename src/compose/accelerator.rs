@@ -20,7 +20,7 @@ pub struct Accelerator<'a> {
     /// The runtime's `acceleratorConfig` of this class (shipped shape).
     config: Option<&'a Node>,
     /// `acceleratorConfigurations` that mean this class, lowest layer first (S2-095).
-    pub(super) configurations: Vec<AcceleratorConfiguration>,
+    pub(super) configurations: Vec<&'a AcceleratorConfiguration>,
     /// There are configurations, for whatever class.
     pub(super) has_configurations: bool,
     /// Accelerators one replica needs by its memory.
@@ -29,10 +29,14 @@ pub struct Accelerator<'a> {
 
 impl<'a> Accelerator<'a> {
     /// The chosen class of a decision.
-    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>, configurations: Vec<AcceleratorConfiguration>) -> Option<Self> {
+    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>, service: &'a Service) -> Option<Self> {
         let class = decision.chosen?;
-        let has_configurations = !configurations.is_empty();
-        let configurations = configurations.into_iter().filter(|configuration| configuration.is_for(class)).collect();
+        let kind = decision.component as usize;
+        let of_runtime = runtime.map(|runtime| [&runtime.configurations.shared, &runtime.configurations.components[kind]]);
+        let of_service = &service.accelerators.configurations[kind];
+        let all: Vec<&AcceleratorConfiguration> = of_runtime.into_iter().flatten().chain([of_service]).flatten().collect();
+        let has_configurations = !all.is_empty();
+        let configurations = all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
         let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
         let config = entry.and_then(|entry| entry.accelerator_config.as_ref()?.get(class.name()));
         Some(Self { class, config, configurations, has_configurations, gpus: decision.gpus })

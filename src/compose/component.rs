@@ -10,8 +10,7 @@ use super::{ComposedComponent, gpus, kserve, layer, lint, merge, mode, typed};
 use crate::api::{Api, ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::dialect::ome::accelerator::configurations;
-use crate::policy::{AcceleratorOptions, AcceleratorRule, FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -113,7 +112,7 @@ impl MergedComponent<'_> {
 /// What the operator says when it gives up before it builds anything.
 pub fn merged<'a, R: Record>(
     policy: &Policy,
-    service: &Service,
+    service: &'a Service,
     runtime: Option<&'a Runtime>,
     accelerators: &[AcceleratorDecision<'a>],
     options: &AcceleratorOptions,
@@ -140,10 +139,7 @@ pub fn merged<'a, R: Record>(
         let written = layer::with_long_resources(policy, *kind, written, &mut findings);
         let upper = layer::of_service(policy, *kind, &written, rec);
         let decision = accelerators.iter().find(|decision| decision.component == *kind);
-        let accelerator = decision.and_then(|decision| {
-            let configurations = if policy.accelerators == AcceleratorRule::Requirements { configurations(runtime, *kind, Some(&written)) } else { Vec::new() };
-            Accelerator::of(decision, runtime, configurations)
-        });
+        let accelerator = decision.and_then(|decision| Accelerator::of(decision, runtime, service));
         let over = Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
         let mut spec = laid_over(&over, *kind, upper, rec, &mut findings).map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());

@@ -102,6 +102,7 @@ impl Fixture {
             multi_node: None,
             accelerator_classes: Vec::new(),
             accelerators: AcceleratorRequirements::default(),
+            configurations: crate::api::RuntimeConfigurations::default(),
             decoded: DecodedConfigs::default(),
         });
         self

@@ -3,7 +3,7 @@
 use super::runtime::{Basis, Step, Verdict};
 use crate::api::{AcceleratorClass, ComponentKind};
 use crate::diag::{Code, Diagnostic};
-use crate::yaml::Node;
+use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
 /// What put the chosen class before the others. Declaration order is the order in which they are asked.
@@ -56,12 +56,14 @@ impl ClassDecidedBy {
 }
 
 /// Why a class was rejected: a code and both operands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ClassReason {
     /// Its code.
     pub code: Code,
     /// Both operands.
     pub detail: EcoString,
+    /// Who wrote the bound; none when nobody did.
+    pub bound: Option<Origin>,
 }
 
 /// Where a capability is known from (S2-028).
@@ -98,6 +100,48 @@ pub struct KnownCapability {
     pub value: Option<EcoString>,
     /// Where it is known from.
     pub evidence: Evidence,
+    /// Who declared it; none when nobody did.
+    pub origin: Option<Origin>,
+}
+
+/// A figure of a candidate beside the largest of all that passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// Of the candidate.
+    pub own: f64,
+    /// The largest.
+    pub most: f64,
+}
+
+/// What a candidate costs beside the cheapest that passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Thrift {
+    /// Dollars an hour of one replica.
+    Price {
+        /// The cheapest.
+        least: f64,
+        /// Of the candidate.
+        own: f64,
+    },
+    /// Others state an hourly price, this one does not.
+    Unpriced,
+    /// Nobody states an hourly price: worth of the tier.
+    Tier,
+}
+
+/// The arithmetic behind a score of a strategy (accelerators.md 3.7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoreTerms {
+    /// GB/s of one replica.
+    pub bandwidth: Share,
+    /// TFLOPS of one replica.
+    pub compute: Share,
+    /// 0.7 of the one and 0.3 of the other.
+    pub performance: f64,
+    /// What the cost is compared with.
+    pub thrift: Thrift,
+    /// 1 for the cheapest, less for others.
+    pub cost: f64,
 }
 
 /// One class with everything that was found out about it.
@@ -111,6 +155,10 @@ pub struct ClassCandidate<'a> {
     pub verdict: Verdict,
     /// Score by policy or strategy, 0..1.
     pub score: Option<f64>,
+    /// How a strategy came to it; none of a policy's.
+    pub terms: Option<ScoreTerms>,
+    /// What put it behind the first; none of the first and of the rejected.
+    pub behind: Option<ClassDecidedBy>,
     /// Accelerators one replica needs; none when unknown.
     pub gpus: Option<u64>,
     /// Nodes one replica needs.
@@ -134,6 +182,8 @@ pub struct Requirement {
     pub value: Node,
     /// The layer: `default`, `runtime`, `service`, `annotation`, `component-annotation`.
     pub layer: &'static str,
+    /// What other layers said, the highest first.
+    pub overridden: Vec<(Node, &'static str)>,
 }
 
 /// Three-valued truth: a fact may be unknown (S2-033).
@@ -165,6 +215,8 @@ pub struct JudgedPreference {
     pub index: usize,
     /// Class or matcher as written.
     pub class: EcoString,
+    /// Who wrote it.
+    pub origin: Origin,
     /// Score.
     pub score: i64,
     /// Whether it applies.
@@ -190,6 +242,8 @@ pub struct AcceleratorDecision<'a> {
     pub chosen: Option<&'a AcceleratorClass>,
     /// Accelerators one replica needs by its memory; none when unknown.
     pub gpus: Option<u64>,
+    /// Bytes the model needs; none when its size is unknown.
+    pub need: Option<f64>,
     /// Entry of the runtime's formats whose acceleratorConfig applies (controller).
     pub entry: Option<usize>,
     /// Named steps with counts.
@@ -243,6 +297,7 @@ impl AcceleratorDecision<'_> {
             decided_by: None,
             chosen: None,
             gpus: None,
+            need: None,
             entry: None,
             steps: Vec::new(),
             requirements: Vec::new(),

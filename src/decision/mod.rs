@@ -9,7 +9,8 @@ mod reason;
 mod runtime;
 
 pub use accelerator::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, Truth,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, ScoreTerms,
+    Share, Thrift, Truth,
 };
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};

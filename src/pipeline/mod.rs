@@ -6,17 +6,22 @@
 pub mod diff;
 mod flip;
 mod matrix;
+mod merge;
+mod merged;
 mod plan;
 mod queue;
 mod read;
 mod render;
 mod rollout;
+mod router;
 mod serving;
 mod waves;
 mod why;
 
 pub use flip::{Edit, Flip, flip, named};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
+pub use merge::{MergedLeaf, merge};
+pub use merged::{MergedPart, MergedService};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};

@@ -266,6 +266,7 @@ impl<'a> Planner<'a> {
             }
         };
         outcome.components = merged.value.components.iter().map(planned_component).collect();
+        outcome.diagnostics.extend(super::router::cpu_nodes(policy, service, &merged.value.components, self.catalog.machines()));
         let found = merged.diagnostics.clone();
         // What the operator fails on when it builds the pods is no plan either.
         let weights = |name: &str| self.catalog.fine_tuned_weight(name);
@@ -306,11 +307,19 @@ pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> Pla
     }
 }
 
-/// What the choice of accelerators found.
+/// What the choice of model and accelerators found.
 pub(super) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
+    let named = service.runtime.as_ref().filter(|_| service.object.api == Api::Ome && resolution.model.is_none() && resolution.chosen().is_some());
+    let no_model = named.map(|runtime| {
+        Diagnostic::new(Code::NoModel, format!("no model is named beside runtime `{}`: format, size and MODEL_PATH are unchecked", runtime.name.value))
+            .at(runtime.name.span())
+            .object(service.object.id.to_string())
+            .help("add `spec.model.name`")
+    });
     let found = resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
     // What has a place of its own belongs to the service; what has none is said once for all of them.
-    found.map(|diagnostic| if diagnostic.span().is_some() { diagnostic.object(service.object.id.to_string()) } else { diagnostic }).collect()
+    let found = found.map(|diagnostic| if diagnostic.span().is_some() { diagnostic.object(service.object.id.to_string()) } else { diagnostic });
+    no_model.into_iter().chain(found).collect()
 }
 
 /// The finding of a service's error.

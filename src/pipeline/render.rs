@@ -72,6 +72,16 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
+    pub(super) fn catalog(&self) -> &'a Catalog {
+        self.catalog
+    }
+
+    /// A service as the semantics in force reads it, and who decides for it.
+    pub(super) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
+        let service = views.of(self.semantics);
+        (&self.selectors[&service.object.api], service)
+    }
+
     /// Renders one service and tells `record` what was overridden.
     pub fn render(&self, views: &'a Views, record: &mut impl Record) -> Rendered<'a> {
         let service = views.of(self.semantics);

@@ -84,6 +84,7 @@ pub fn layer(catalog: &Catalog, origin: Origin) -> Layer {
         Origin::Flag(_) => return Layer::Flag,
     };
     match catalog.owner_kind(span) {
+        Some("InferenceService") if within(catalog, span, &["acceleratorConfigurations"]) => Layer::AcceleratorConfiguration,
         Some("ServingRuntime" | "ClusterServingRuntime") if within(catalog, span, &["acceleratorConfigurations", "acceleratorConfig"]) => {
             Layer::AcceleratorConfiguration
         }

@@ -1,15 +1,27 @@
-//! The choice of an accelerator as JSON (conformance README, CONTRACT-s2).
+//! The choice of an accelerator, as JSON (conformance README, CONTRACT-s2) and for people.
 
-use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy};
+use super::explain::{self, Detail};
+use super::screen::Page;
+use super::table::{Style, table};
+use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms, Thrift, Verdict};
 use crate::diag::Code;
 use crate::machines::{self, Machine};
-use crate::pipeline::{Depth, Planned};
+use crate::pipeline::{Depth, Planned, PlannedComponent};
 use crate::source::SourceMap;
+use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Rejected classes that are shown unless all are asked for.
+const NEAREST: usize = 3;
+/// The same when no class passed.
+const NEAREST_OF_NONE: usize = 8;
+/// Reasons that are shown of a component that does not fit.
+const MISSING: usize = 3;
 
 /// One decision.
-pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
+pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth, sources: &SourceMap) -> Value {
     let mut out = json!({
         "component": decision.component.as_str(),
         "basis": decision.basis.as_str(),
@@ -18,6 +30,7 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
         "chosen": decision.chosen.map(|class| class.name().as_str()),
         "decidedBy": decision.decided_by.map(ClassDecidedBy::as_str),
         "gpus": decision.gpus,
+        "neededBytes": decision.need,
         "eligibleCount": decision.eligible,
         "rejectedCount": decision.rejected,
         "steps": decision.steps.iter().map(|step| json!({ "id": step.id, "in": step.r#in, "out": step.out })).collect::<Vec<_>>(),
@@ -25,7 +38,10 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
         "requirements": decision
             .requirements
             .iter()
-            .map(|requirement| json!({ "key": requirement.key, "value": requirement.value.to_json(), "layer": requirement.layer }))
+            .map(|requirement| {
+                let lost: Vec<Value> = requirement.overridden.iter().map(|(node, layer)| json!({ "value": node.to_json(), "layer": layer })).collect();
+                json!({ "key": requirement.key, "value": requirement.value.to_json(), "layer": requirement.layer, "overridden": lost })
+            })
             .collect::<Vec<_>>(),
         "preferenceOrder": decision
             .preference_order
@@ -41,12 +57,13 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth) -> Value {
             .collect::<Vec<_>>(),
     });
     if depth == Depth::Explain {
-        out["candidates"] = decision.candidates.iter().map(candidate).collect();
+        out["candidates"] = decision.candidates.iter().map(|found| candidate(found, sources)).collect();
     }
     out
 }
 
-fn candidate(candidate: &ClassCandidate<'_>) -> Value {
+fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
+    let at = |origin: Option<Origin>| origin.and_then(Origin::span).map(|span| sources.locate(span).to_string());
     let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(ecow::EcoString::as_str), "evidence": known.evidence.as_str() });
     json!({
         "name": candidate.name.as_str(),
@@ -57,31 +74,322 @@ fn candidate(candidate: &ClassCandidate<'_>) -> Value {
         "costPerHour": candidate.cost_per_hour,
         "preference": candidate.preference,
         "capabilities": candidate.capabilities.iter().map(capability).collect::<Vec<_>>(),
-        "reasons": candidate.reasons.iter().map(|reason| json!({ "code": reason.code.as_str(), "detail": reason.detail.as_str() })).collect::<Vec<_>>(),
+        "reasons": candidate.reasons.iter().map(|reason| json!({ "code": reason.code.as_str(), "detail": reason.detail.as_str(), "at": at(reason.bound) })).collect::<Vec<_>>(),
+        "behind": candidate.behind.map(ClassDecidedBy::as_str),
+        "terms": candidate.terms.as_ref().map(|terms| {
+            let share = |share: crate::decision::Share| json!({ "own": share.own, "most": share.most });
+            json!({ "bandwidth": share(terms.bandwidth), "compute": share(terms.compute), "performance": terms.performance, "cost": terms.cost })
+        }),
     })
 }
 
-/// Accelerators of every chosen class: asked for at the fewest replicas, allocatable on its nodes, left.
-pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
+/// What all services ask of one class.
+pub(super) struct ClassTotal<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// Accelerators asked for at the fewest replicas.
+    pub(super) asked: i64,
+    /// What its usable nodes have to give; none when no node says what it has.
+    pub(super) allocatable: Option<i64>,
+}
+
+impl ClassTotal<'_> {
+    /// What is left; below zero when more is asked for than there is.
+    pub(super) fn left(&self) -> Option<i64> {
+        self.allocatable.map(|allocatable| allocatable.saturating_sub(self.asked))
+    }
+}
+
+/// Every chosen class by name.
+pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Vec<ClassTotal<'a>> {
     let mut asked: BTreeMap<&str, (i64, &crate::api::AcceleratorClass)> = BTreeMap::new();
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
         for component in &planned.components {
-            let Some(class) = planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen) else { continue };
-            asked.entry(class.name().as_str()).or_insert((0, class)).0 += component.min_replicas * component.gpus;
+            let Some(class) = chosen(planned, component) else { continue };
+            let total = &mut asked.entry(class.name().as_str()).or_insert((0, class)).0;
+            *total = total.saturating_add(component.least_gpus());
         }
     }
-    let totals: Map<String, Value> = asked
+    asked
         .into_iter()
         .map(|(name, (asked, class))| {
             let resource = class.whole_resources().next().map(|resource| resource.name.value.as_str());
-            let stated = machines::is_known(machines).then(|| {
+            let allocatable = machines::is_known(machines).then(|| {
                 let usable = machines::matching(class, machines).into_iter().filter(|machine| machine.usable(&[]));
-                usable.filter_map(|machine| machine.allocatable(resource?)).sum::<i64>()
+                usable.filter_map(|machine| machine.allocatable(resource?)).fold(0, i64::saturating_add)
             });
-            (name.to_owned(), json!({ "asked": asked, "allocatable": stated, "left": stated.map(|stated| stated - asked) }))
+            ClassTotal { name, asked, allocatable }
+        })
+        .collect()
+}
+
+/// The class a component runs on.
+pub(super) fn chosen<'a>(planned: &'a Planned<'_>, component: &PlannedComponent) -> Option<&'a crate::api::AcceleratorClass> {
+    planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen)
+}
+
+/// Accelerators the model needs, when the component has fewer.
+pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
+    let need = planned.resolution.accelerator(component.kind)?.gpus?;
+    (u64::try_from(component.gpus).is_ok_and(|gpus| gpus < need)).then_some(need)
+}
+
+/// The totals as JSON.
+pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
+    let rows = totals(planned, machines).into_iter();
+    Value::Object(
+        rows.map(|total| (total.name.to_owned(), json!({ "asked": total.asked, "allocatable": total.allocatable, "left": total.left() })))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+/// Whether the fewest replicas find a place, and how many would; none when no node says what it has.
+pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
+    component.fit.as_ref().map(|fit| if fit.fits { format!("yes ({})", fit.replicas) } else { format!("no ({} of {})", fit.replicas, component.min_replicas) })
+}
+
+/// What keeps a component off the nodes, a line per reason, when it does not fit.
+pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
+    let Some(fit) = component.fit.as_ref().filter(|fit| !fit.fits) else { return Vec::new() };
+    let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
+    for blocked in &fit.blocked {
+        let reason = format!("{}: {}", blocked.code, blocked.detail);
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, nodes)) => nodes.push(&blocked.node),
+            None => by_reason.push((reason, vec![&blocked.node])),
+        }
+    }
+    let hidden = by_reason.len().saturating_sub(MISSING);
+    let mut lines: Vec<String> = by_reason
+        .into_iter()
+        .take(MISSING)
+        .map(|(reason, nodes)| match nodes.as_slice() {
+            [only] => format!("{only}: {reason}"),
+            [first, rest @ ..] => format!("{first} and {} more: {reason}", rest.len()),
+            [] => reason,
         })
         .collect();
-    Value::Object(totals)
+    if hidden > 0 {
+        lines.push(format!("{hidden} more reasons: see `ome plan -o json`"));
+    }
+    if lines.is_empty() {
+        lines.push(format!("only {} {} room on the nodes", fit.replicas, if fit.replicas == 1 { "replica has" } else { "replicas have" }));
+    }
+    lines
+}
+
+/// The choice for people: what was required, then every class with the rule that decided about it.
+pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
+    let mut out = Page::default();
+    if decision.candidates.is_empty() && decision.notes.is_empty() {
+        return out.finish();
+    }
+    out.end_line();
+    let by = decision.decided_by.map_or(String::new(), |by| format!("decided by {}, ", by.as_str()));
+    let rule = match (&decision.strategy, &decision.policy) {
+        (Some(strategy), _) => format!("strategy {strategy}, "),
+        (None, Some(policy)) => format!("policy {policy}, "),
+        (None, None) => String::new(),
+    };
+    let (name, place) = decision.chosen.map_or(("none".to_owned(), String::new()), |class| {
+        (format!("AcceleratorClass {}", class.name()), format!("  {}", sources.locate(class.object.name_span())))
+    });
+    let _ = writeln!(
+        out,
+        "class    {name} for the {} ({rule}{by}{} eligible, {} rejected){place}",
+        decision.component.as_str(),
+        decision.eligible,
+        decision.rejected
+    );
+    if let Some(need) = decision.need {
+        let _ = writeln!(out, "         the model needs {:.1} GiB; of each device nine tenths are used", need / GIB);
+    }
+    for note in &decision.notes {
+        let _ = writeln!(out, "         {note}");
+    }
+    if !decision.steps.is_empty() {
+        out.end_line();
+        out.draw(&explain::steps(&decision.steps, style));
+    }
+    if !decision.requirements.is_empty() {
+        out.end_line();
+        out.draw(&table(&["REQUIREMENT", "VALUE", "LAYER", "WHERE"], decision.requirements.iter().flat_map(|found| requirement(found, sources)), style));
+    }
+    if !decision.preference_order.is_empty() {
+        out.end_line();
+        out.draw(&table(
+            &["PREFERENCE", "CLASS", "SCORE", "APPLIES", "CONDITIONS", "WHERE"],
+            decision.preference_order.iter().map(|entry| preference(entry, sources)),
+            style,
+        ));
+    }
+    if !decision.candidates.is_empty() {
+        out.end_line();
+        let (passed, rejected): (Vec<_>, Vec<_>) = decision.candidates.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
+        let nearest = match (detail, decision.chosen) {
+            (Detail::Nearest, Some(_)) => NEAREST,
+            (Detail::Nearest, None) => NEAREST_OF_NONE,
+            (Detail::All | Detail::Comparisons, _) => rejected.len(),
+        };
+        let first = passed.first().copied();
+        let passed = passed.iter().map(|candidate| eligible(candidate, first, decision, sources)).collect();
+        let rejected =
+            rejected.iter().map(|candidate| (candidate.reasons.first().map_or("", |reason| reason.code.as_str()), refused(candidate, sources))).collect();
+        out.draw(&explain::listing(&["CLASS", "GPUS", "$/H", "VERDICT", "RULE", "DETAIL", "WHERE"], passed, rejected, nearest, style));
+    }
+    if detail == Detail::Comparisons {
+        for candidate in &decision.candidates {
+            let rows = candidate.capabilities.iter().map(|known| {
+                let asked = decision.requirements.iter().find(|requirement| requirement.key == known.name);
+                let place = known.origin.and_then(Origin::span).map_or(String::new(), |span| sources.locate(span).to_string());
+                vec![
+                    known.name.to_owned(),
+                    known.value.as_ref().map_or("-".to_owned(), ToString::to_string),
+                    known.evidence.as_str().to_owned(),
+                    asked.map_or(String::new(), |asked| value(&asked.value)),
+                    place,
+                ]
+            });
+            if !candidate.capabilities.is_empty() {
+                let _ = write!(out, "\nAcceleratorClass/{}\n", candidate.name);
+                out.draw(&table(&["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"], rows, style));
+            }
+        }
+    }
+    out.finish()
+}
+
+/// A value in a cell: lists without brackets.
+fn value(node: &Node) -> String {
+    match node.items() {
+        [] => node.scalar_text().unwrap_or_default().to_string(),
+        items => items.iter().filter_map(Node::scalar_text).map(|text| text.to_string()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Where a value comes from: a place, else the rule.
+fn place(origin: Origin, sources: &SourceMap) -> String {
+    match origin {
+        Origin::File(span) => sources.locate(span).to_string(),
+        Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => format!("{} ({})", rule.text, rule.cite),
+    }
+}
+
+fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<String>> {
+    let row = |key: &str, node: &Node, layer: &str| vec![key.to_owned(), value(node), layer.to_owned(), place(node.origin, sources)];
+    let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, layer));
+    std::iter::once(row(requirement.key, &requirement.value, requirement.layer)).chain(lost).collect()
+}
+
+fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
+    let conditions: Vec<String> = entry
+        .conditions
+        .iter()
+        .map(|(key, expression, fact, result)| {
+            let fact = fact.as_ref().map_or(String::new(), |fact| format!(" ({fact})"));
+            format!("{key} {expression}: {}{fact}", result.as_str())
+        })
+        .collect();
+    vec![
+        format!("[{}]", entry.index),
+        entry.class.to_string(),
+        entry.score.to_string(),
+        entry.applies.as_str().to_owned(),
+        conditions.join("; "),
+        place(entry.origin, sources),
+    ]
+}
+
+/// Class, accelerators, price and verdict of a candidate.
+fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
+    let gpus = candidate.gpus.map_or("?".to_owned(), |gpus| gpus.to_string());
+    let gpus = if candidate.nodes_needed > 1 { format!("{gpus} on {} nodes", candidate.nodes_needed) } else { gpus };
+    let cost = candidate.cost_per_hour.map_or("-".to_owned(), |cost| cost.to_string());
+    vec![candidate.name.to_string(), gpus, cost, candidate.verdict.as_str().to_owned()]
+}
+
+fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> String {
+    candidate.class.map_or(String::new(), |class| sources.locate(class.object.name_span()).to_string())
+}
+
+/// A row per failed check; the class is named once.
+fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Vec<Vec<String>> {
+    let rows = candidate.reasons.iter().enumerate().map(|(index, reason)| {
+        let mut row = if index == 0 { lead(candidate) } else { vec![String::new(); 4] };
+        let bound = reason.bound.and_then(Origin::span).map(|span| sources.locate(span).to_string());
+        row.extend([reason.code.as_str().to_owned(), reason.detail.to_string(), bound.unwrap_or_else(|| own_place(candidate, sources))]);
+        row
+    });
+    rows.collect()
+}
+
+fn eligible(candidate: &ClassCandidate<'_>, first: Option<&ClassCandidate<'_>>, decision: &AcceleratorDecision<'_>, sources: &SourceMap) -> Vec<String> {
+    let mut row = lead(candidate);
+    let rule = match candidate.verdict {
+        Verdict::Chosen => decision.decided_by,
+        _ => candidate.behind,
+    };
+    row.push(rule.map_or(String::new(), |rule| rule.as_str().to_owned()));
+    let threshold = decision.requirements.iter().find(|requirement| requirement.key == "costThreshold").map(|requirement| value(&requirement.value));
+    let compared = candidate.behind.zip(first).and_then(|(key, first)| against(key, candidate, first, threshold.as_deref()));
+    let preference = (candidate.preference != 0 && compared.is_none()).then(|| format!("preference {}", candidate.preference));
+    let score = candidate.score.map(|score| match (&candidate.terms, decision.strategy.as_deref()) {
+        (Some(terms), Some(strategy)) => format!("{} = {}", short(score), arithmetic(terms, strategy)),
+        _ => format!("score {}", short(score)),
+    });
+    row.push([compared, preference, score].into_iter().flatten().collect::<Vec<_>>().join("; "));
+    row.push(own_place(candidate, sources));
+    row
+}
+
+/// What put a candidate behind the first, both operands; a score speaks for itself.
+fn against(key: ClassDecidedBy, own: &ClassCandidate<'_>, first: &ClassCandidate<'_>, threshold: Option<&str>) -> Option<String> {
+    Some(match key {
+        ClassDecidedBy::PreferredClass => format!("{} is preferred", first.name),
+        ClassDecidedBy::PreferenceOrder => format!("preference {} < {}", own.preference, first.preference),
+        ClassDecidedBy::Gpus => format!("{} accelerators > {}", own.gpus.unwrap_or(1), first.gpus.unwrap_or(1)),
+        ClassDecidedBy::Cost => match (own.cost_per_hour, first.cost_per_hour) {
+            (Some(own), Some(first)) => match threshold.and_then(|text| text.parse::<f64>().ok()).filter(|threshold| first <= *threshold && *threshold < own) {
+                Some(threshold) => format!("{own} > threshold {threshold} $/h"),
+                None => format!("{own} > {first} $/h"),
+            },
+            (None, _) => "price unknown".to_owned(),
+            (Some(own), None) => format!("{own} $/h"),
+        },
+        ClassDecidedBy::Memory => "more memory to spare".to_owned(),
+        ClassDecidedBy::Name => format!("all else is equal, {} comes first by name", first.name),
+        ClassDecidedBy::Strategy
+        | ClassDecidedBy::Annotation
+        | ClassDecidedBy::Named
+        | ClassDecidedBy::OnlyCandidate
+        | ClassDecidedBy::Policy
+        | ClassDecidedBy::Order => return None,
+    })
+}
+
+/// Bytes of a GiB.
+const GIB: f64 = 1_073_741_824.0;
+
+/// At most four decimals, without zeros at the end.
+fn short(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `0.5 x (0.7 x 1555/3350 + 0.3 x 312/989) + 0.5 x 2.21/5.12`.
+fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
+    let share = |share: crate::decision::Share| if share.most > 0.0 { format!("{}/{}", short(share.own), short(share.most)) } else { "0".to_owned() };
+    let performance = format!("0.7 x {} + 0.3 x {}", share(terms.bandwidth), share(terms.compute));
+    let cost = match terms.thrift {
+        Thrift::Price { least, own } => format!("{}/{}", short(least), short(own)),
+        Thrift::Unpriced => "0 (no price)".to_owned(),
+        Thrift::Tier => format!("{} (tier)", short(terms.cost)),
+    };
+    match strategy {
+        "performance" => performance,
+        "cost" => cost,
+        _ => format!("0.5 x ({performance}) + 0.5 x {cost}"),
+    }
 }
 
 /// The requirements of a choice that failed, each with its place: ` (supportedClasses [a] at runtime.yaml:9:5; …)`.

@@ -1,9 +1,11 @@
-//! `ome explain` for people: the seven steps, then every candidate with the rule that decided about it.
+//! `ome explain` for people: the steps, then every candidate with the rule that decided about it; runtimes, then classes.
 
+use super::accelerator;
 use super::screen::Page;
 use super::table::{Style, inline, table};
 use crate::api::Api;
-use crate::decision::{Basis, Candidate, Verdict};
+use crate::decision::{Basis, Candidate, Step, Verdict};
+use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
@@ -23,8 +25,8 @@ pub enum Detail {
 /// Rejected candidates that are shown unless all are asked for.
 const NEAREST: usize = 8;
 
-/// One service.
-pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
+/// One service; `notes` are findings that are said nowhere else.
+pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     let object = &planned.service.object;
     let of = if object.api == Api::KServe { " (KServe)" } else { "" };
@@ -73,12 +75,14 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
     }
     if !decision.steps.is_empty() {
         out.end_line();
-        let rows = decision.steps.iter().map(|step| vec![heading(step.id), step.r#in.to_string(), step.out.to_string(), lost(step.r#in - step.out)]);
-        out.draw(&table(&["STEP", "IN", "OUT", ""], rows, style));
+        out.draw(&steps(&decision.steps, style));
     }
     if !decision.candidates.is_empty() {
         out.end_line();
         out.draw(&candidates(&decision.candidates, detail, sources, style));
+    }
+    for decision in &planned.resolution.accelerators {
+        out.draw(&accelerator::text(decision, detail, sources, style));
     }
     if let Some(error) = &planned.error {
         let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), error.message);
@@ -89,18 +93,33 @@ pub fn service(planned: &Planned<'_>, detail: Detail, sources: &SourceMap, style
     if let Some(difference) = &planned.controller {
         let _ = write!(out, "\n{difference}\n");
     }
+    if !notes.is_empty() {
+        out.end_line();
+        for note in notes {
+            let _ = writeln!(out, "note     {}: {}", note.code.as_str(), note.message);
+        }
+    }
+    let with_classes = planned.resolution.accelerators.iter().any(|decision| !decision.candidates.is_empty());
+    if with_classes && planned.error.is_none() && planned.controller.is_none() && notes.is_empty() {
+        out.end_line();
+    }
     for component in &planned.components {
         let _ = writeln!(
             out,
-            "{:<8} {}, {} {}, {} {} per replica",
+            "{:<8} {}, {}, {} {} per replica{}{}",
             component.kind.as_str(),
             component.mode.as_str(),
-            component.min_replicas,
-            component.max_replicas.map_or(String::new(), |max| format!("to {max} replicas")),
+            match component.max_replicas.filter(|max| *max != component.min_replicas) {
+                Some(max) => format!("{} to {max} replicas", component.min_replicas),
+                None if component.min_replicas == 1 => "1 replica".to_owned(),
+                None => format!("{} replicas", component.min_replicas),
+            },
             component.gpus,
             if component.gpus == 1 { "GPU" } else { "GPUs" },
+            accelerator::more_needed(planned, component).map_or(String::new(), |need| format!(" (the model needs {need})")),
+            accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),
         );
-        for line in component.queue.iter().flat_map(super::queue::lines) {
+        for line in accelerator::missing(component).into_iter().chain(component.queue.iter().flat_map(super::queue::lines)) {
             let _ = writeln!(out, "         {line}");
         }
     }
@@ -143,22 +162,39 @@ fn lost(number: usize) -> String {
     if number == 0 { String::new() } else { format!("-{number}") }
 }
 
+/// Named steps with counts.
+pub(super) fn steps(steps: &[Step], style: Style) -> String {
+    let rows = steps.iter().map(|step| vec![heading(step.id), step.r#in.to_string(), step.out.to_string(), lost(step.r#in - step.out)]);
+    table(&["STEP", "IN", "OUT", ""], rows, style)
+}
+
+/// Rows of rejected candidates: those of each, with the code that is counted when they are not shown.
+pub(super) type Rejected = Vec<(&'static str, Vec<Vec<String>>)>;
+
+/// Candidates as a table: those that passed, the nearest of the rejected, and a count of the rest.
+pub(super) fn listing(header: &[&str], passed: Vec<Vec<String>>, rejected: Rejected, nearest: usize, style: Style) -> String {
+    let hidden = rejected.len().saturating_sub(nearest);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (code, _) in rejected.iter().skip(nearest) {
+        *counts.entry(code).or_default() += 1;
+    }
+    let mut out = Page::default();
+    out.draw(&table(header, passed.into_iter().chain(rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows)), style));
+    if hidden > 0 {
+        let counts: Vec<String> = counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
+        let _ = writeln!(out, "… {hidden} more rejected: {} · show with --all", counts.join(", "));
+    }
+    out.finish()
+}
+
 fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, style: Style) -> String {
     let (eligible, rejected): (Vec<_>, Vec<_>) = found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
-    let shown = if detail == Detail::Nearest { NEAREST.min(rejected.len()) } else { rejected.len() };
-    let rows = eligible.iter().chain(&rejected[..shown]).map(|candidate| row(candidate, sources));
+    let nearest = if detail == Detail::Nearest { NEAREST } else { rejected.len() };
+    let code = |candidate: &Candidate<'_>| candidate.reasons.first().map_or("", |rejection| rejection.reason.code().as_str());
+    let rejected = rejected.into_iter().map(|candidate| (code(candidate), vec![row(candidate, sources)])).collect();
+    let passed = eligible.into_iter().map(|candidate| row(candidate, sources)).collect();
     let mut out = Page::default();
-    out.draw(&table(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], rows, style));
-    if shown < rejected.len() {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for candidate in &rejected[shown..] {
-            if let Some(rejection) = candidate.reasons.first() {
-                *counts.entry(rejection.reason.code().as_str()).or_default() += 1;
-            }
-        }
-        let counts: Vec<String> = counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
-        let _ = writeln!(out, "… {} more rejected: {} · show with --all", rejected.len() - shown, counts.join(", "));
-    }
+    out.draw(&listing(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], passed, rejected, nearest, style));
     if detail == Detail::Comparisons {
         for candidate in found {
             out.end_line();

@@ -5,7 +5,7 @@ use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
 use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError};
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
-use crate::pipeline::{Depth, Difference, Flip, Planned, PlannedComponent, PlannedServing};
+use crate::pipeline::{Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
@@ -27,6 +27,8 @@ pub struct Plan<'a> {
     pub servings: &'a [PlannedServing<'a>],
     /// What would make a runtime win, per service; empty unless that was asked.
     pub flips: &'a [Flip],
+    /// Who wrote what of the containers, per service; empty unless that was asked.
+    pub merges: &'a [Vec<MergedLeaf>],
     /// All findings.
     pub found: &'a [Diagnostic],
     /// The texts they point into.
@@ -47,6 +49,9 @@ impl Serialize for Plan<'_> {
                     let mut out = service(planned, self.depth, self.sources);
                     if let Some(found) = self.flips.get(index) {
                         out["flip"] = flip(found, self.sources);
+                    }
+                    if let Some(found) = self.merges.get(index) {
+                        out["merge"] = found.iter().map(|leaf| super::why::merged(leaf, self.sources)).collect();
                     }
                     out
                 })
@@ -76,7 +81,8 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
     for component in components() {
         for (name, count) in &component.gpus_by_resource {
-            *gpus.entry(name).or_default() += count * component.min_replicas;
+            let total = gpus.entry(name).or_default();
+            *total = total.saturating_add(count.saturating_mul(component.min_replicas));
         }
     }
     json!({
@@ -100,7 +106,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "api": planned.service.object.api.as_str(),
         "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
-        "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth)).collect::<Vec<_>>(),
+        "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(|found| error(found, &super::accelerator::bounds(planned, sources))),
     });

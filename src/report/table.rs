@@ -1,7 +1,9 @@
 //! Tables for people.
 
+use super::accelerator;
 use super::screen::{Page, printable};
 use crate::api::{Api, Service};
+use crate::machines::Machine;
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
@@ -49,7 +51,8 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
 }
 
 /// `ome plan` for people: a header, one row per component, what goes wrong, a summary.
-pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: Style) -> String {
+pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], machines: &[Machine], style: Style) -> String {
+    let shown = Columns::of(planned);
     let mut out = Page::default();
     let _ = write!(out, "semantics: {semantics}{header}\n\n");
     if planned.is_empty() {
@@ -66,7 +69,7 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
         let by = planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
         let lead = |component: Option<&PlannedComponent>| {
             let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-            vec![
+            let mut row = vec![
                 planned.service.namespace.to_string(),
                 name.clone(),
                 model.clone(),
@@ -76,8 +79,10 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
                 component.map_or("-".to_owned(), |component| component.mode.as_str().to_owned()),
                 component.map_or("-".to_owned(), replicas),
                 number(component.map(|component| component.pods_per_replica)),
-                number(component.map(|component| component.gpus)),
-            ]
+                component.map_or("-".to_owned(), |component| gpus(planned, component)),
+            ];
+            row.extend(shown.fits.then(|| component.and_then(accelerator::fitting).unwrap_or_else(|| "-".to_owned())));
+            row
         };
         if planned.components.is_empty() || planned.error.is_some() {
             vec![lead(None)]
@@ -97,13 +102,21 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], style: 
                 .collect()
         }
     });
-    out.draw(&table(&["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS"], rows, style));
+    let titles = ["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS", "FITS"];
+    out.draw(&table(&titles[..if shown.fits { titles.len() } else { titles.len() - 1 }], rows, style));
     let remarks: Vec<String> = planned.iter().flat_map(remarks).collect();
     if !remarks.is_empty() {
         out.end_line();
         out.push_str(&remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
+    let totals = accelerator::totals(planned, machines);
+    if !totals.is_empty() {
+        out.end_line();
+        let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+        let rows = totals.iter().map(|total| vec![total.name.to_owned(), total.asked.to_string(), number(total.allocatable), number(total.left())]);
+        out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "LEFT"], rows, style));
+    }
     out.finish()
 }
 
@@ -119,10 +132,32 @@ pub(super) fn inline(service: &Service) -> String {
     )
 }
 
+/// Columns that only some plans need.
+struct Columns {
+    /// Some node says what it has.
+    fits: bool,
+}
+
+impl Columns {
+    fn of(planned: &[Planned<'_>]) -> Self {
+        Self { fits: planned.iter().flat_map(|planned| &planned.components).any(|component| component.fit.is_some()) }
+    }
+}
+
+/// `4`, or `4 nvidia-h100-80gb` where a class was chosen.
+fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
+    match accelerator::chosen(planned, component) {
+        Some(class) => format!("{} {}", component.gpus, class.name()),
+        None => component.gpus.to_string(),
+    }
+}
+
 /// `ome plan` as Markdown, for a pull request comment.
-pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
+pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[Machine]) -> String {
+    let shown = Columns::of(planned);
+    let (title, rule) = if shown.fits { (" fits |", "---|") } else { ("", "") };
     let mut out = format!(
-        "**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |\n|---|---|---|---|---|---|---|---|\n"
+        "**ome plan** (semantics: {semantics})\n\n| service | model | runtime | decided by | component | mode | replicas | GPUs |{title}\n|---|---|---|---|---|---|---|---|{rule}\n"
     );
     for planned in planned {
         let name = format!("{}/{}", planned.service.namespace, planned.service.name());
@@ -133,16 +168,17 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
             .as_ref()
             .map_or_else(|| planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str), |error| error.code.as_str());
         if planned.components.is_empty() {
-            let _ = writeln!(out, "| {name} | {model} | {runtime} | {by} | - | - | - | - |");
+            let _ = writeln!(out, "| {name} | {model} | {runtime} | {by} | - | - | - | - |{}", if shown.fits { " - |" } else { "" });
         }
         for component in &planned.components {
             let _ = writeln!(
                 out,
-                "| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |",
+                "| {name} | {model} | {runtime} | {by} | {} | {} | {} | {} |{}",
                 component.kind.as_str(),
                 component.mode.as_str(),
                 replicas(component),
-                component.gpus
+                gpus(planned, component),
+                if shown.fits { format!(" {} |", accelerator::fitting(component).unwrap_or_else(|| "-".to_owned())) } else { String::new() }
             );
         }
     }
@@ -151,6 +187,14 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>]) -> String {
         let _ = write!(out, "\n{}", remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
+    let totals = accelerator::totals(planned, machines);
+    if !totals.is_empty() {
+        out.push_str("\n| class | asked | allocatable | left |\n|---|---|---|---|\n");
+        let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+        for total in totals {
+            let _ = writeln!(out, "| {} | {} | {} | {} |", total.name, total.asked, number(total.allocatable), number(total.left()));
+        }
+    }
     printable(&out)
 }
 
@@ -169,6 +213,12 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
         out.push(format!("{name}: error: {}\n", error.message));
         if let Some(help) = &error.help {
             out.push(format!("  help: {help}\n"));
+        }
+    }
+    for component in &planned.components {
+        let lines = accelerator::missing(component);
+        if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {
+            out.push(format!("{name}: {} fits: {fits}: {}\n", component.kind.as_str(), lines.join("; ")));
         }
     }
     if !planned.resolution.runtime.guaranteed {

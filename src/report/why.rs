@@ -5,7 +5,7 @@ use super::findings::printable;
 use super::table::{Style, table};
 use crate::api::ObjectRef;
 use crate::emit::{Voice, comment};
-use crate::pipeline::{Leaf, Said};
+use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::source::SourceMap;
 use crate::yaml::FieldPath;
 use serde_json::{Value, json};
@@ -48,8 +48,41 @@ fn overridden(said: &Said, sources: &SourceMap) -> Value {
     })
 }
 
+/// A leaf of the containers (CONTRACT-s2 `explain --merge`).
+pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
+    let mut out = leaf(&found.leaf, sources);
+    json!({
+        "component": component(found),
+        "path": found.path,
+        "value": out["value"].take(),
+        "layer": found.leaf.said.layer.as_str(),
+        "overridden": out["overrides"].take(),
+        "origin": out["origin"].take(),
+    })
+}
+
+fn component(found: &MergedLeaf) -> String {
+    format!("{}{}", found.component.as_str(), if found.of_worker { "-worker" } else { "" })
+}
+
+/// The same for people.
+pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> String {
+    let rows = found.iter().flat_map(|found| {
+        rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(|(index, mut row)| {
+            row.insert(0, if index == 0 { component(found) } else { String::new() });
+            row
+        })
+    });
+    table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+}
+
 /// For people: a row per leaf, and a row per value that lost.
 pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
+    let rows = leaves.iter().flat_map(|leaf| rows(leaf.path.to_string(), leaf, sources));
+    table(&["FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+}
+
+fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
     let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), printable);
     let by = |said: &Said| match (said.span, said.rule) {
         (Some(span), _) => {
@@ -59,12 +92,9 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
         (None, Some(rule)) => format!("{} ({})", rule.text, rule.cite),
         (None, None) => String::new(),
     };
-    let rows = leaves.iter().flat_map(|leaf| {
-        let own = vec![leaf.path.to_string(), value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
-        let lost = leaf.overrides.iter().map(|said| vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]);
-        std::iter::once(own).chain(lost).collect::<Vec<_>>()
-    });
-    table(&["FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
+    let own = vec![path, value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+    let lost = leaf.overrides.iter().map(|said| vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]);
+    std::iter::once(own).chain(lost).collect()
 }
 
 /// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.

@@ -26,6 +26,8 @@ const HINTS: &[(&str, &str)] = &[
     ("supportedGPUTypes", "write `acceleratorRequirements`"),
     ("gpuConfigurations", "write `acceleratorConfigurations`"),
     ("nodeSelectorTemplate", "describe the nodes in an AcceleratorClass"),
+    // S2-122: a runtime cannot choose it.
+    ("strategy", "services choose one: `acceleratorSelector.strategy`"),
     // S3-016, S3-049.
     ("feast", "run Feast in a custom container: `transformer.containers`"),
 ];

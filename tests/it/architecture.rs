@@ -34,15 +34,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
     // What Kueue decides about pods that are built: it sees the catalog, and no runtime or service.
     ("queue", &["source", "diag", "yaml", "quantity", "api", "facts", "machines", "catalog", "decision"]),
-    // Of `dialect` only how a block for an accelerator class is spelt: it is merged from both layers, so it is read here.
-    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "decision"]),
+    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision"]),
     // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
-    // Of `machines` which product a class names.
+    // Of `machines` which nodes a class claims, and which product it names.
     ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "catalog", "decision", "resolve", "compose"]),
     ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    // Of `policy` the semantics: a class is printed in the shape its reader knows. Of `schema` what the fields of the other
-    // API are called, of `decision` the names of deployment modes.
+    // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes, of `machines`
+    // how terms are written for Kubernetes, of `policy` the semantics: a class is printed in the shape its reader knows.
     ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision", "dialect", "catalog"]),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),

@@ -27,6 +27,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("runtime-for-no-model", &["validate", "FILE", "--no-builtin", "--unused", "--format", "json"]),
     ("kthena-defect", &["render", "-f", "FILE", "--no-builtin", "--semantics", "controller", "--expand"]),
     ("workload-unsupported", &["render", "-f", "FILE", "--no-builtin", "--no-config", "--workload", "modelserving"]),
+    ("conversion-loss", &["convert", "--to", "shipped", "-f", "FILE", "--no-builtin"]),
     ("accelerator-not-considered", &["plan", "-f", "FILE", "--no-builtin", "--no-config", "--feature-gates", "AcceleratorAwareScheduling=false", "-o", "json"]),
     ("credentials-unresolved", &["render", "-f", "FILE", "--no-builtin", "--no-config", "--expand"]),
     ("conversion-loss", &["convert", "--to", "ome", "-f", "FILE", "--no-builtin", "--no-config"]),
@@ -94,9 +95,9 @@ fn codes(args: &[String]) -> BTreeSet<String> {
     let done = process::run(&call).unwrap_or_else(|| panic!("{args:?} takes too long"));
     let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_default();
     let said = json["findings"].as_array().into_iter().flatten().filter_map(|finding| finding["code"].as_str().map(str::to_owned));
-    // A loss of a conversion is one line, `warning[CODE] …`; other findings have a line of their own for the code.
-    let line = |line: &str| line.split_once('[').and_then(|(_, rest)| rest.split_once("] ")).map_or(line, |(code, _)| code).to_owned();
-    said.chain(done.stderr.lines().map(line)).collect()
+    // As a heading, or in a line of a conversion: `warning[code] …`.
+    let bracketed = |line: &str| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned());
+    said.chain(done.stderr.lines().map(str::to_owned)).chain(done.stderr.lines().filter_map(bracketed)).collect()
 }
 
 /// A copy of a directory, which a call may change; gone when it is dropped. Files are used where they are.

@@ -13,4 +13,5 @@ mod mixed;
 mod process;
 mod properties;
 mod readme;
+mod stories;
 mod validate;

@@ -7,10 +7,11 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
 use crate::dialect::{kserve, ome};
 use crate::emit::stream;
+use crate::exchange::accelerator_shape::{Reshaped, to_proposed, to_shipped};
 use crate::exchange::from_kserve;
 use crate::report::conversion;
 use crate::yaml::{Entry, Node};
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 /// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`, framework keys of
 /// a predictor of KServe as `model`, `supportedModelFormats[].name` as `modelFormat`.
@@ -33,6 +34,12 @@ pub(crate) struct Args {
 enum Form {
     /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel.
     Ome,
+    /// Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them.
+    #[value(alias = "controller")]
+    Shipped,
+    /// Accelerator fields as OEP-0003 proposes them.
+    #[value(alias = "documented")]
+    Oep,
     /// The deprecated form: framework keys of KServe, names of formats in the entry.
     Previous,
 }
@@ -59,7 +66,8 @@ impl Converted {
     }
 
     fn note(&mut self, object: &Object, from: &str) {
-        let _ = writeln!(self.notes, "{}: converted from {from}", object.id);
+        // Writing into a string cannot fail.
+        _ = writeln!(self.notes, "{}: converted from {from}", object.id);
     }
 }
 
@@ -72,6 +80,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     match args.to {
         None => current(&session, &mut converted)?,
         Some(Form::Previous) => previous(&session, &mut converted)?,
+        Some(Form::Shipped) => reshaped(&session, &mut converted, to_shipped)?,
+        Some(Form::Oep) => reshaped(&session, &mut converted, to_proposed)?,
         Some(Form::Ome) => to_ome(&session, &mut converted)?,
     }
     io.say(&converted.notes);
@@ -126,6 +136,23 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     Ok(())
 }
 
+/// Classes, runtimes and services with their accelerator fields in another shape, as far as they have any.
+fn reshaped(session: &Session, converted: &mut Converted, reshape: fn(&Object) -> Reshaped) -> Result<(), Failure> {
+    let catalog = &session.world.catalog;
+    let classes = catalog.accelerator_classes().filter(|object| !object.builtin && session.is_selected(object));
+    let of_ome = runtimes(session).map(|runtime| &runtime.object).filter(|object| object.api == Api::Ome);
+    let services = session.select(&[])?.into_iter().map(|views| &views.of(session.semantics).object).filter(|object| object.api == Api::Ome);
+    for object in classes.chain(of_ome).chain(services) {
+        let found = reshape(object);
+        if found.changed {
+            converted.note(object, "the other shape of accelerators");
+            converted.objects.push(found.node);
+            converted.losses.extend(found.losses);
+        }
+    }
+    Ok(())
+}
+
 /// KServe said in OME: the runtimes that were read, built-in ones that a service names, the services.
 fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     let known = session.world.catalog.runtimes(Api::KServe);
@@ -149,11 +176,11 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     }
     for service in services {
         let object = &service.object;
-        let Ok(current) = kserve::convert(&object.node, session.semantics) else {
+        let Ok(found) = kserve::convert(&object.node, session.semantics) else {
             converted.failed = true;
             continue;
         };
-        let spec = current.map(|current| current.spec).or_else(|| object.node.get("spec").cloned());
+        let spec = found.map(|found| found.spec).or_else(|| object.node.get("spec").cloned());
         let Some(spec) = spec else { continue };
         let translation = from_kserve::service(object, &spec, named(service));
         converted.note(object, "KServe");

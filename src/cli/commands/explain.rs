@@ -1,11 +1,11 @@
 //! `ome explain`: every step of the selection.
 
-use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat};
+use crate::cli::args::{AcceleratorArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::nearest;
-use crate::pipeline::{Depth, Flip, Planned, Planner, flip, named};
-use crate::report::{explain, json, table};
+use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::pipeline::{Depth, Flip, Planned, Planner, flip, merge, named};
+use crate::report::{explain, graph, json, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
 ///
@@ -24,9 +24,12 @@ pub(crate) struct Args {
     /// Show every comparison of every entry.
     #[arg(long)]
     comparisons: bool,
+    /// Also show every variable, argument, resource and node selector with who wrote it and over whom.
+    #[arg(long)]
+    merge: bool,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
-    output: ReportFormat,
+    output: Format,
     /// The protocol asked for, over every service.
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
@@ -36,6 +39,20 @@ pub(crate) struct Args {
     input: InputArgs,
 }
 
+/// Shape of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Tables for people.
+    #[default]
+    Table,
+    /// One JSON document with a versioned shape.
+    Json,
+    /// The tables, between fences.
+    Markdown,
+    /// A graph: service, runtime, classes, nodes and flavors.
+    Mermaid,
+}
+
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut session = Session::open(&args.input, args.protocol.as_deref())?;
@@ -43,12 +60,26 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
+    // Informative findings stand on the page; what the controller does otherwise has a line of its own there.
+    let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
+    let notes: Vec<Vec<Diagnostic>> = planned
+        .iter()
+        .map(|planned| {
+            let graded = session.grade(planned.diagnostics.iter().filter(is_note).cloned());
+            graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
+        })
+        .collect();
     let found = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
     let flips =
         args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
+    let merges: Vec<_> = if args.merge { planned.iter().map(|planned| merge(&session.world.catalog, planned)).collect() } else { Vec::new() };
     let found = session.settle(found);
     match args.output {
-        ReportFormat::Json => {
+        Format::Mermaid => {
+            session.say(&found, io);
+            io.print(&graph::mermaid(&planned, session.world.catalog.machines()))?;
+        }
+        Format::Json => {
             let (sources, flips) = (&session.world.sources, flips.as_deref().unwrap_or_default());
             io.print_json(&json::Plan {
                 semantics: session.semantics,
@@ -56,12 +87,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 planned: &planned,
                 servings: &[],
                 flips,
+                merges: &merges,
                 found: &found,
                 sources,
                 machines: session.world.catalog.machines(),
             })?;
         }
-        ReportFormat::Table | ReportFormat::Markdown => {
+        Format::Table | Format::Markdown => {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
             let detail = match (args.comparisons, args.all) {
@@ -69,16 +101,22 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 (false, true) => explain::Detail::All,
                 (false, false) => explain::Detail::Nearest,
             };
-            io.print(&format!("semantics: {}{}\n\n", session.semantics, session.header()))?;
+            let fence = if args.output == Format::Markdown { "```\n" } else { "" };
+            io.print(&format!("{fence}semantics: {}{}\n\n", session.semantics, session.header()))?;
             for (index, planned) in planned.iter().enumerate() {
                 if index > 0 {
                     io.print("\n")?;
                 }
-                io.print(&explain::service(planned, detail, &session.world.sources, style))?;
+                io.print(&explain::service(planned, &notes[index], detail, &session.world.sources, style))?;
+                if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
+                    io.print("\n")?;
+                    io.print(&why::merged_text(leaves, &session.world.sources, style))?;
+                }
                 if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
                     io.print(&explain::flip(flip, &session.world.sources))?;
                 }
             }
+            io.print(fence)?;
         }
     }
     Ok(session.outcome(&found, planned.iter().any(|planned| planned.error.is_some())))

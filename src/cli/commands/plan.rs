@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 planned: &planned,
                 servings: &servings,
                 flips: &[],
+                merges: &[],
                 found: &found,
                 sources,
                 machines: session.world.catalog.machines(),
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
             if !planned.is_empty() || servings.is_empty() {
-                io.print(&table::plan(session.semantics, &session.header(), &planned, style))?;
+                io.print(&table::plan(session.semantics, &session.header(), &planned, session.world.catalog.machines(), style))?;
             }
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         ReportFormat::Markdown => {
             session.say(&found, io);
-            io.print(&table::plan_markdown(session.semantics, &planned))?;
+            io.print(&table::plan_markdown(session.semantics, &planned, session.world.catalog.machines()))?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings)))?;
             }

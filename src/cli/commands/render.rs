@@ -1,6 +1,7 @@
 //! `ome render`: the manifests.
 
 use crate::api::ModelServing;
+use crate::catalog::Views;
 use crate::cli::args::AcceleratorArgs;
 use crate::cli::args::InputArgs;
 use crate::cli::input::Session;
@@ -12,10 +13,13 @@ use crate::pipeline::{Rendered, Renderer, leaf};
 use crate::render::accept::accept;
 use crate::render::workload::Workload;
 use crate::render::{RenderedObject, kthena};
+use crate::report::merged as view;
 use crate::report::why::remark;
-use crate::yaml::{FieldPath, Node};
+use crate::yaml::{FieldPath, Node, Origin, Rule};
 use std::path::PathBuf;
 use std::str::FromStr;
+
+static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`.", cite: "S2-055" };
 
 /// Print the manifests that the operator would create.
 ///
@@ -35,6 +39,9 @@ pub(crate) struct Args {
     /// Show the lines of files that differ.
     #[arg(long, requires = "check")]
     diff: bool,
+    /// What is printed: the objects, or components after every merge and before any object.
+    #[arg(long, value_enum, default_value_t, value_name = "STAGE", conflicts_with_all = ["check", "annotate", "expand", "argocd_waves"])]
+    stage: Stage,
     /// A comment at every leaf: who wrote it, and over whom.
     #[arg(long)]
     annotate: bool,
@@ -61,6 +68,16 @@ pub(crate) struct Args {
     accelerators: AcceleratorArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+/// How far the way is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// Objects.
+    #[default]
+    Objects,
+    /// Merged components.
+    Merged,
 }
 
 /// The workload around the pods.
@@ -127,6 +144,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     session.world.catalog.set_accelerator_options(args.accelerators.options()?);
     let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
+    if args.stage == Stage::Merged {
+        return merged(args, &renderer, &selected, &session, io);
+    }
     let format = match (&args.output, &args.check) {
         (Output::Stream(format), None) => *format,
         _ => stream::Format::Yaml,
@@ -189,6 +209,36 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let refused = session.outcome(&refusals, false) != Outcome::Done;
     let outcome = session.outcome(&found, failed);
     Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
+}
+
+/// Prints merged components. ModelServings have no layers: there is nothing to show of them.
+fn merged<'a>(args: &Args, renderer: &Renderer<'a>, selected: &[&'a Views], session: &Session, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let Output::Stream(format) = args.output else {
+        return Err(Failure::Usage("`--stage merged` prints no objects: use `-o yaml` or `-o json`".into()));
+    };
+    let (mut services, mut found, mut failed) = (Vec::new(), Vec::new(), false);
+    renderer.in_windows(
+        selected,
+        |views| renderer.merged(views),
+        |made| -> Result<(), Failure> {
+            failed |= made.parts.is_none();
+            found.extend(made.diagnostics.iter().cloned());
+            services.extend(made.parts.is_some().then_some(made));
+            Ok(())
+        },
+    )?;
+    let document = view::json(&services);
+    match format {
+        stream::Format::Json => io.print_json(&document)?,
+        stream::Format::Yaml => {
+            let mut text = String::new();
+            crate::yaml::write(&mut text, &Node::from_json(&document, Origin::Derived(&STAGE)));
+            io.print(&text)?;
+        }
+    }
+    let found = session.settle(found);
+    session.say(&found, io);
+    Ok(session.outcome(&found, failed))
 }
 
 /// Turns a ModelServing, or what its controller makes of it, into text.

@@ -12,7 +12,7 @@ pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{
     AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field, FormatEntry, InlineModel, Model, NamedVersion, Object, Refusal,
-    Runtime, RuntimeRef, Scope, Service, Version,
+    Runtime, RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
 };
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::{Policy, Semantics};
@@ -56,6 +56,7 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         multi_node: object.spec("workerSpec").map(|worker| worker.origin),
         accelerator_classes: Vec::new(),
         accelerators: AcceleratorRequirements::default(),
+        configurations: RuntimeConfigurations::default(),
         decoded: DecodedConfigs::default(),
         object,
     }

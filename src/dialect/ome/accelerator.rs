@@ -5,7 +5,7 @@
 
 use crate::api::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
-    ClassResource, ComponentKind, Constraints, Cost, Discovery, Field, Figure, Object, PreferenceCondition, PreferenceEntry, Runtime,
+    ClassResource, ComponentKind, Constraints, Cost, Discovery, Field, Figure, Object, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
 };
 use crate::dialect::parts::{boolean, integer, text, texts};
 use crate::policy::Semantics;
@@ -21,11 +21,44 @@ pub const REQUEST_SIZE: &str = "ome.io/request-size";
 /// Annotation with the highest price of one replica, dollars an hour (S2-038).
 pub const COST_THRESHOLD: &str = "ome.io/cost-threshold";
 
+/// Key of what is set when a class is chosen.
+const CONFIGURATIONS: &str = "acceleratorConfigurations";
+
 /// A bare number of memory below this is GiB by the documents (accelerators.md 3.6).
 const UNITLESS_LIMIT: u64 = 4096;
 
 static ONE_EACH: Rule =
     Rule { id: "resource-quantity", text: "A class asks for one of its resource per accelerator when nobody says.", cite: "S2-091, CRD default" };
+
+static IMPLIED_RESOURCE: Rule = Rule {
+    id: "implied-resource",
+    text: "A class that lists no resources asks for the one of its vendor, or of the vendor whose labels it looks at.",
+    cite: "S2-120, accelerators.md 6.3",
+};
+
+/// What devices of a vendor are called as a resource: by the vendor's name, and by the beginning of the labels it writes.
+const VENDOR_RESOURCES: [(&str, &str, &str); 8] = [
+    ("nvidia", "nvidia.com/", "nvidia.com/gpu"),
+    ("amd", "amd.com/", "amd.com/gpu"),
+    ("amd", "gpu.amd.com/", "amd.com/gpu"),
+    ("amd", "beta.amd.com/", "amd.com/gpu"),
+    ("habana", "habana.ai/", "habana.ai/gaudi"),
+    ("intel", "gpu.intel.com/", "gpu.intel.com/i915"),
+    ("google", "cloud.google.com/gke-tpu", "google.com/tpu"),
+    ("aws", "aws.amazon.com/neuron", "aws.amazon.com/neuron"),
+];
+
+/// The resource of a class that lists none.
+fn implied_resource(vendor: Option<&Field<EcoString>>, discovery: &Discovery) -> Option<ClassResource> {
+    let keys = discovery.node_selector.iter().flat_map(Node::entries).map(|entry| entry.key.clone());
+    let expressions = discovery.terms.iter().flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+    let keys: Vec<EcoString> = keys.chain(expressions.filter_map(|expression| expression.get("key")?.scalar_text())).collect();
+    let by_vendor = VENDOR_RESOURCES.iter().find(|(name, ..)| vendor.is_some_and(|vendor| vendor.value.eq_ignore_ascii_case(name)));
+    let by_label = || VENDOR_RESOURCES.iter().find(|(_, domain, _)| keys.iter().any(|key| key.starts_with(domain)));
+    let (.., resource) = by_vendor.or_else(by_label)?;
+    let origin = Origin::Default(&IMPLIED_RESOURCE);
+    Some(ClassResource { name: Field::new((*resource).into(), origin), quantity: Node::str("1", origin), divisible: false })
+}
 
 /// Reads an AcceleratorClass.
 pub fn accelerator_class(object: Object, semantics: Semantics) -> AcceleratorClass {
@@ -33,19 +66,25 @@ pub fn accelerator_class(object: Object, semantics: Semantics) -> AcceleratorCla
     let spec = |key: &str| object.spec(key).filter(|node| !node.is_null());
     let discovery = spec("discovery");
     let found = |key: &str| discovery.and_then(|discovery| discovery.get(key)).filter(|node| !node.is_null());
+    let vendor = text(spec("vendor"));
+    let discovery = Discovery {
+        node_selector: found("nodeSelector").or_else(|| spec("nodeSelector").filter(|_| documented)).filter(|node| node.as_map().is_some()).cloned(),
+        terms: found("nodeSelectorTerms").filter(|node| documented && !node.items().is_empty()).cloned(),
+        affinity: found("affinity").filter(|node| node.as_map().is_some()).cloned(),
+        pci_vendor: text(found("pciVendorID")),
+        device_ids: texts(found("deviceIDs")),
+    };
+    let resources = match spec("resources") {
+        Some(listed) => listed.items().iter().filter_map(resource).collect(),
+        None => implied_resource(vendor.as_ref().filter(|_| documented), &discovery).filter(|_| documented).into_iter().collect(),
+    };
     AcceleratorClass {
-        vendor: text(spec("vendor")),
+        vendor,
         family: text(spec("family")),
         model: text(spec("model")),
-        discovery: Discovery {
-            node_selector: found("nodeSelector").or_else(|| spec("nodeSelector").filter(|_| documented)).filter(|node| node.as_map().is_some()).cloned(),
-            terms: found("nodeSelectorTerms").filter(|node| documented && !node.items().is_empty()).cloned(),
-            affinity: found("affinity").filter(|node| node.as_map().is_some()).cloned(),
-            pci_vendor: text(found("pciVendorID")),
-            device_ids: texts(found("deviceIDs")),
-        },
+        discovery,
         capabilities: capabilities(spec("capabilities"), semantics),
-        resources: spec("resources").map(Node::items).unwrap_or_default().iter().filter_map(resource).collect(),
+        resources,
         cost: spec("cost").map(|cost| Cost {
             per_hour: quantity(cost.get("perHour")),
             spot_per_hour: quantity(cost.get("spotPerHour")),
@@ -68,7 +107,8 @@ fn resource(node: &Node) -> Option<ClassResource> {
 
 fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
     let node = node?;
-    let quantity = Quantity::parse_field(&node.scalar_text()?).ok()?;
+    // Below zero means nothing: `validate` says so.
+    let quantity = Quantity::parse_field(&node.scalar_text()?).ok().filter(|quantity| quantity.as_f64() >= 0.0)?;
     Some(Field::new(quantity, node.origin))
 }
 
@@ -187,7 +227,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
     said("s", own);
     for (kind, part) in ["engine.", "decoder."].into_iter().zip(parts) {
         let Some(part) = part else { continue };
-        for key in ["acceleratorOverride", "nodeSelector", "tolerations"] {
+        for key in ["acceleratorOverride", "acceleratorConfigurations", "nodeSelector", "tolerations", "affinity"] {
             said(&format!("{kind}{key}"), part.get(key));
         }
         said(kind, part.get("annotations").filter(|node| annotated(Some(node))));
@@ -207,6 +247,7 @@ pub(super) fn wish(object: &Object, spec: &Node, semantics: Semantics) -> Arc<Ac
             request_size: above.request_size.or(below.request_size),
             cost_threshold: above.cost_threshold.or(below.cost_threshold),
         },
+        configurations: parts.map(|part| configurations(part, semantics)),
         component_annotations: parts.map(|part| annotations(part.and_then(|part| part.get("annotations")).filter(|_| semantics == Semantics::Documented))),
         key: key.into(),
     })
@@ -266,11 +307,15 @@ pub fn configuration(node: &Node) -> Option<AcceleratorConfiguration> {
     })
 }
 
-/// The configurations that a component is given, lowest layer first (S2-095).
-pub fn configurations(runtime: Option<&Runtime>, component: ComponentKind, of_service: Option<&Node>) -> Vec<AcceleratorConfiguration> {
-    const KEY: &str = "acceleratorConfigurations";
-    let of_runtime = runtime.and_then(|runtime| runtime.object.spec(KEY));
-    let of_config = runtime.and_then(|runtime| runtime.config(component)).and_then(|config| config.get(KEY));
-    let lists = [of_runtime, of_config, of_service.and_then(|node| node.get(KEY))];
-    lists.into_iter().flatten().flat_map(Node::items).filter_map(configuration).collect()
+fn configurations(holder: Option<&Node>, semantics: Semantics) -> Vec<AcceleratorConfiguration> {
+    let list = holder.filter(|_| semantics == Semantics::Documented).and_then(|holder| holder.get(CONFIGURATIONS));
+    list.map(Node::items).unwrap_or_default().iter().filter_map(configuration).collect()
+}
+
+/// The configurations of a runtime; the shipped CRD prunes them.
+pub(super) fn of_runtime(object: &Object, semantics: Semantics) -> RuntimeConfigurations {
+    RuntimeConfigurations {
+        shared: configurations(object.node.get("spec"), semantics),
+        components: [ComponentKind::Engine, ComponentKind::Decoder].map(|kind| configurations(object.spec(kind.config_key()), semantics)),
+    }
 }

@@ -75,6 +75,7 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         multi_node: None,
         accelerator_classes: texts(object.node.at(&["spec", "acceleratorRequirements", "acceleratorClasses"])),
         accelerators: accelerator::requirements(object.spec("acceleratorRequirements")),
+        configurations: accelerator::of_runtime(&object, semantics),
         decoded: DecodedConfigs::default(),
         object,
     }

@@ -8,6 +8,7 @@ use crate::facts;
 use crate::machines::{self, Machine};
 use crate::policy::Semantics;
 use crate::quantity::Memory;
+use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
 
 /// A class with everything known of it.
@@ -61,8 +62,8 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
     let own_nodes = || nodes.iter().flatten();
     let labelled = own_nodes().filter_map(|machine| machines::labelled_memory(machine)).min();
     let mut evidence = Vec::new();
-    let mut note = |name: &'static str, value: Option<EcoString>, source: Evidence| {
-        evidence.push(KnownCapability { name, value, evidence: source });
+    let mut note = |name: &'static str, value: Option<EcoString>, source: Evidence, declared: Option<Origin>| {
+        evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
     };
     let memory = match (&declared.memory, product, labelled) {
         (Some(memory), _, _) => Some((memory.value, declared.memory_text.clone(), Evidence::Declared)),
@@ -73,7 +74,12 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
         }
         (None, None, None) => None,
     };
-    note("memoryGB", memory.as_ref().map(|(_, text, _)| text.clone()), memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source));
+    note(
+        "memoryGB",
+        memory.as_ref().map(|(_, text, _)| text.clone()),
+        memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source),
+        declared.memory.as_ref().map(|field| field.origin),
+    );
     let by_fact = product.map(|product| EcoString::from(product.compute_capability)).filter(|text| !text.is_empty());
     let by_node = || own_nodes().find_map(|machine| machines::labelled_compute(machine));
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
@@ -81,19 +87,19 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
         (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
         (None, None) => by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes)),
     };
-    note("computeCapability", compute_capability.clone(), source);
+    note("computeCapability", compute_capability.clone(), source, declared.compute_capability.as_ref().map(|field| field.origin));
     let (bandwidth, source) = match (&declared.bandwidth, product) {
         (Some(own), _) => (Some(own.value.as_f64()), Evidence::Declared),
         (None, Some(product)) => (Some(product.bandwidth), Evidence::Catalogue),
         (None, None) => (None, Evidence::Unknown),
     };
-    note("memoryBandwidthGBps", bandwidth.map(|value| eco_format!("{value}")), source);
+    note("memoryBandwidthGBps", bandwidth.map(|value| eco_format!("{value}")), source, declared.bandwidth.as_ref().map(|field| field.origin));
     let (features, source) = match product {
         _ if !declared.features.is_empty() => (declared.features.iter().map(|feature| feature.value.clone()).collect(), Evidence::Declared),
         Some(product) => (product.features.iter().map(|feature| EcoString::from(*feature)).collect(), Evidence::Catalogue),
         None => (Vec::new(), Evidence::Unknown),
     };
-    note("features", (!features.is_empty()).then(|| features.join(", ").into()), source);
+    note("features", (!features.is_empty()).then(|| features.join(", ").into()), source, declared.features.first().map(|field| field.origin));
     let mut figures = Vec::new();
     for figure in Figure::ALL {
         let fact = product.map_or(0.0, |product| product.figure(figure));
@@ -103,7 +109,8 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
             None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
             None => continue,
         };
-        note(figure.proposed_key(), Some(eco_format!("{value}")), source);
+        let origin = declared.performance.iter().find(|(own, _)| *own == figure).map(|(_, field)| field.origin);
+        note(figure.proposed_key(), Some(eco_format!("{value}")), source, origin.filter(|_| source == Evidence::Declared));
         figures.push((figure, value));
     }
     let resource = class.whole_resources().next();

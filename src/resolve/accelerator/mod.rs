@@ -54,5 +54,5 @@ pub(super) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
     if listed.is_empty() || listed.iter().any(|own| own.value == class) {
         return Vec::new();
     }
-    vec![ClassReason { code: Code::ReasonNotListed, detail: "not in acceleratorClasses".into() }]
+    vec![ClassReason { code: Code::ReasonNotListed, detail: "not in acceleratorClasses".into(), bound: listed.first().map(|own| own.origin) }]
 }

@@ -99,6 +99,8 @@ fn candidate(class: &AcceleratorClass, verdict: Verdict, score: Option<f64>, rea
         class: Some(class),
         verdict,
         score,
+        terms: None,
+        behind: None,
         gpus: None,
         nodes_needed: 1,
         cost_per_hour: class.cost.as_ref().and_then(hourly).map(Quantity::as_f64),
@@ -146,7 +148,7 @@ fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
 
 /// The first constraint that a class fails, in upstream's order and words (2.3).
 fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassReason> {
-    let no = |code: Code, detail: EcoString| Some(ClassReason { code, detail });
+    let no = |code: Code, detail: EcoString| Some(ClassReason { code, detail, bound: None });
     let capabilities = &class.capabilities;
     if constraints.excluded.iter().any(|name| name.value == *class.name()) {
         return no(Code::ReasonExcluded, "explicitly excluded".into());

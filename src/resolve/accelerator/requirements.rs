@@ -7,11 +7,12 @@ use super::known::Known;
 use super::{Request, condition, fit};
 use crate::api::{AcceleratorAnnotations, Capabilities, ComponentKind, Cost, Field, Figure, PreferenceEntry, Runtime};
 use crate::decision::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, JudgedPreference, Requirement, ServiceError, Step, Truth, Verdict,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, JudgedPreference, Requirement, ScoreTerms, ServiceError, Share, Step,
+    Thrift, Truth, Verdict,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts::is_accelerator;
-use crate::machines::{Machine, selector_mismatch};
+use crate::machines::{Machine, affinity_matches, selector_mismatch};
 use crate::quantity::{Memory, Quantity, glob};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
@@ -34,6 +35,7 @@ struct Effective<'a> {
     excluded: &'a [Field<EcoString>],
     required: Capabilities,
     threshold: Option<f64>,
+    threshold_origin: Option<Origin>,
     request_size: Option<EcoString>,
     requirements: Vec<Requirement>,
 }
@@ -49,10 +51,16 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
     let over = &wish.overrides[kind as usize];
     let layers: [(&AcceleratorAnnotations, &str); 2] =
         [(&wish.component_annotations[kind as usize], "component-annotation"), (&wish.annotations, "annotation")];
-    let mut requirements = Vec::new();
-    let mut say = |key: &'static str, value: Node, layer: &'static str| requirements.push(Requirement { key, value, layer });
+    let mut requirements: Vec<Requirement> = Vec::new();
+    // What all layers say of one thing, the highest first.
+    let mut say = |key: &'static str, mut layers: Vec<(Node, &'static str)>| {
+        if !layers.is_empty() {
+            let (value, layer) = layers.remove(0);
+            requirements.push(Requirement { key, value, layer, overridden: layers });
+        }
+    };
     let annotated =
-        |get: fn(&AcceleratorAnnotations) -> Option<&Field<EcoString>>| layers.iter().find_map(|(annotations, layer)| Some((get(annotations)?, *layer)));
+        |get: fn(&AcceleratorAnnotations) -> Option<&Field<EcoString>>| layers.iter().filter_map(move |(annotations, layer)| Some((get(annotations)?, *layer)));
 
     // Strategy: default, service, annotation.
     let by_policy = over.policy.as_ref().or(wish.selector.policy.as_ref()).and_then(|policy| {
@@ -60,43 +68,45 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
             "Cheapest" => "cost",
             "MostCapable" => "performance",
             "BestFit" | "FirstAvailable" => "balanced",
+            // The schema says what is wrong with any other.
             _ => return None,
         };
-        Some((Field::new(EcoString::from(name), policy.origin), "service"))
+        Some(Field::new(EcoString::from(name), policy.origin))
     });
-    let written = annotated(|annotations| annotations.strategy.as_ref())
-        .map(|(field, layer)| (field.clone(), if layer == "annotation" { "annotation" } else { "component-annotation" }))
-        .or_else(|| over.strategy.as_ref().or(wish.selector.strategy.as_ref()).map(|field| (field.clone(), "service")))
-        .or(by_policy);
-    let (strategy, node, layer) = match written {
-        None => ("balanced", Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default"),
-        Some((field, layer)) => {
-            let known = STRATEGIES.into_iter().find(|name| *name == field.value);
-            if known.is_none() {
-                findings.push(unknown_strategy(&field));
-            }
-            (known.unwrap_or("balanced"), Node::str(field.value.clone(), field.origin), layer)
-        }
-    };
-    say("strategy", node, layer);
+    let of_service = over.strategy.as_ref().or(wish.selector.strategy.as_ref()).cloned().or(by_policy);
+    let written: Vec<(Field<EcoString>, &'static str)> = annotated(|annotations| annotations.strategy.as_ref())
+        .map(|(field, layer)| (field.clone(), layer))
+        .chain(of_service.map(|field| (field, "service")))
+        .collect();
+    for (field, _) in written.iter().filter(|(field, _)| !STRATEGIES.contains(&field.value.as_str())) {
+        findings.push(unknown_strategy(field));
+    }
+    let strategy = written.first().and_then(|(field, _)| STRATEGIES.into_iter().find(|name| *name == field.value)).unwrap_or("balanced");
+    let default = (Node::str("balanced", Origin::Default(&DEFAULT_STRATEGY)), "default");
+    say("strategy", written.iter().map(|(field, layer)| (Node::str(field.value.clone(), field.origin), *layer)).chain([default]).collect());
 
     // Preferred classes; one that an annotation or the shipped field names is hard.
-    let named = annotated(|annotations| annotations.class.as_ref()).map(|(class, layer)| (class, ClassDecidedBy::Annotation, layer));
-    let shipped =
-        || over.class.as_ref().or(wish.selector.class.as_ref()).filter(|class| !class.value.is_empty()).map(|class| (class, ClassDecidedBy::Named, "service"));
-    let hard = named.or_else(shipped);
+    let named: Vec<(&Field<EcoString>, &'static str)> = annotated(|annotations| annotations.class.as_ref()).collect();
+    let shipped = over.class.as_ref().or(wish.selector.class.as_ref()).filter(|class| !class.value.is_empty());
+    let hard = named.first().map(|(class, _)| (*class, ClassDecidedBy::Annotation)).or_else(|| shipped.map(|class| (class, ClassDecidedBy::Named)));
     let wished = if over.preferred.is_empty() { &wish.selector.preferred } else { &over.preferred };
     let preferred: Vec<&Field<EcoString>> = match hard {
-        Some((class, ..)) => vec![class],
+        Some((class, _)) => vec![class],
         None => wished.iter().collect(),
     };
-    if !preferred.is_empty() {
-        say("preferredClasses", list(&preferred), hard.map_or("service", |(.., layer)| layer));
+    let of_service = match shipped {
+        Some(class) => vec![class],
+        None => wished.iter().collect(),
+    };
+    let mut layered: Vec<(Node, &'static str)> = named.iter().map(|(class, layer)| (list(&[*class]), *layer)).collect();
+    if !of_service.is_empty() {
+        layered.push((list(&of_service), "service"));
     }
+    say("preferredClasses", layered);
 
     let runtime = &request.runtime.accelerators;
     if !runtime.supported.is_empty() {
-        say("supportedClasses", list(&runtime.supported.iter().collect::<Vec<_>>()), "runtime");
+        say("supportedClasses", vec![(list(&runtime.supported.iter().collect::<Vec<_>>()), "runtime")]);
     }
     let constraints = wish.selector.constraints.as_ref();
     let mut own = merged_minimums(&wish.selector.required, &over.required, &mut |_, _| {});
@@ -112,47 +122,66 @@ fn effective<'a>(request: &Request<'a, '_>, kind: ComponentKind, findings: &mut 
     }
     let mut from_service: Vec<&'static str> = Vec::new();
     let required = merged_minimums(&runtime.required, &own, &mut |key, _| from_service.push(key));
-    let layer = |key: &str| if from_service.contains(&key) { "service" } else { "runtime" };
-    if let Some(memory) = &required.memory {
-        say("memoryGB", Node::str(required.memory_text.clone(), memory.origin), layer("memoryGB"));
+    let (below, above) = (minimums(&runtime.required), minimums(&own));
+    for (key, node) in minimums(&required) {
+        let side = |side: &[(&'static str, Node)]| side.iter().find(|(known, _)| *known == key).map(|(_, node)| node.clone());
+        let (upper, lower) = (side(&above).map(|node| (node, "service")), side(&below).map(|node| (node, "runtime")));
+        let tightened = from_service.contains(&key);
+        let layer = if tightened { "service" } else { "runtime" };
+        // Features of both layers hold together: nobody's are overridden.
+        let other = if tightened { lower } else { upper }.filter(|_| key != "features");
+        say(key, std::iter::once((node, layer)).chain(other).collect());
     }
-    if let Some(version) = &required.compute_capability {
-        say("computeCapability", Node::str(version.value.clone(), version.origin), layer("computeCapability"));
-    }
-    if let Some(bandwidth) = &required.bandwidth {
-        say("memoryBandwidthGBps", Node::str(bandwidth.value.canonical(), bandwidth.origin), layer("memoryBandwidthGBps"));
-    }
-    if let Some(clock) = &required.clock {
-        say("clockSpeedMHz", Node::int(clock.value, clock.origin), layer("clockSpeedMHz"));
-    }
-    for (figure, value) in &required.performance {
-        say(figure.proposed_key(), Node::str(eco_format!("{}", value.value), value.origin), layer(figure.proposed_key()));
-    }
-    for (key, version) in &required.versions {
-        say(key, Node::str(version.value.clone(), version.origin), layer(key));
-    }
-    if !required.features.is_empty() {
-        say("features", list(&required.features.iter().collect::<Vec<_>>()), layer("features"));
-    }
-    let threshold = annotated(|annotations| annotations.cost_threshold.as_ref());
-    if let Some((threshold, layer)) = threshold {
-        say("costThreshold", Node::str(threshold.value.clone(), threshold.origin), layer);
-    }
-    let request_size = options
-        .request_size
-        .map(|size| eco_format!("{size}"))
-        .or_else(|| annotated(|annotations| annotations.request_size.as_ref()).map(|(size, _)| size.value.clone()));
+    let thresholds: Vec<(&Field<EcoString>, &'static str)> = annotated(|annotations| annotations.cost_threshold.as_ref()).collect();
+    say("costThreshold", thresholds.iter().map(|(threshold, layer)| (Node::str(threshold.value.clone(), threshold.origin), *layer)).collect());
+    let threshold = thresholds.first().map(|(threshold, _)| *threshold);
+    let price = threshold.and_then(|threshold| {
+        let price = Quantity::parse_field(&threshold.value).ok().map(|price| price.as_f64()).filter(|price| *price >= 0.0);
+        if price.is_none() {
+            findings.push(not_a_number("cost threshold", threshold, "write dollars an hour of one replica, such as `2.5`"));
+        }
+        price
+    });
+    let request_size = options.request_size.map(|size| eco_format!("{size}")).or_else(|| {
+        let (size, _) = annotated(|annotations| annotations.request_size.as_ref()).next()?;
+        if condition::tokens(&size.value).is_none() {
+            findings.push(not_a_number("request size", size, "write tokens, such as `2048` or `4k`"));
+            return None;
+        }
+        Some(size.value.clone())
+    });
     Effective {
         strategy,
         preferred,
-        hard: hard.map(|(class, by, _)| (class, by)),
+        hard,
         supported: &runtime.supported,
         excluded: constraints.map(|constraints| constraints.excluded.as_slice()).unwrap_or_default(),
         required,
-        threshold: threshold.and_then(|(threshold, _)| Quantity::parse_field(&threshold.value).ok()).map(|price| price.as_f64()),
+        threshold: price,
+        threshold_origin: threshold.map(|threshold| threshold.origin),
         request_size,
         requirements,
     }
+}
+
+/// The minimums that capabilities state, by key.
+fn minimums(of: &Capabilities) -> Vec<(&'static str, Node)> {
+    let mut out: Vec<(&'static str, Node)> = Vec::new();
+    out.extend(of.memory.as_ref().map(|memory| ("memoryGB", Node::str(of.memory_text.clone(), memory.origin))));
+    out.extend(of.compute_capability.as_ref().map(|version| ("computeCapability", Node::str(version.value.clone(), version.origin))));
+    out.extend(of.bandwidth.as_ref().map(|bandwidth| ("memoryBandwidthGBps", Node::str(bandwidth.value.canonical(), bandwidth.origin))));
+    out.extend(of.clock.as_ref().map(|clock| ("clockSpeedMHz", Node::int(clock.value, clock.origin))));
+    out.extend(of.performance.iter().map(|(figure, value)| (figure.proposed_key(), Node::str(eco_format!("{}", value.value), value.origin))));
+    out.extend(of.versions.iter().map(|(key, version)| (*key, Node::str(version.value.clone(), version.origin))));
+    if !of.features.is_empty() {
+        out.push(("features", list(&of.features.iter().collect::<Vec<_>>())));
+    }
+    out
+}
+
+/// The finding about an annotation that is no number: it counts as unstated.
+fn not_a_number(what: &str, field: &Field<EcoString>, help: &str) -> Diagnostic {
+    Diagnostic::new(Code::InvalidQuantity, format!("`{}` is no {what} and counts as unstated", field.value)).at(field.span()).help(help)
 }
 
 /// The finding about a strategy that is none.
@@ -229,50 +258,61 @@ struct Failure {
     unknown: bool,
 }
 
+/// What speaks against a version: whether it is unknown, and both operands; none when it is high enough.
+fn below(name: &str, own: Option<&EcoString>, least: &EcoString) -> Option<(bool, EcoString)> {
+    match own.map(|own| (own, compare_versions(own, least))) {
+        None => Some((true, eco_format!("{name} unknown, {least} required"))),
+        Some((own, None)) => (own != least).then(|| (false, eco_format!("{name} {own} is not comparable with {least}"))),
+        Some((own, Some(Ordering::Less))) => Some((false, eco_format!("{name} {own} < {least}"))),
+        Some(_) => None,
+    }
+}
+
 fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Failure>) {
-    let mut fail = |code: Code, unknown: bool, detail: EcoString| out.push(Failure { reason: ClassReason { code, detail }, unknown });
+    let mut fail = |code: Code, unknown: bool, bound: Origin, detail: EcoString| {
+        out.push(Failure { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
+    };
     if let Some(least) = &required.memory {
         match &known.memory {
-            None => fail(Code::ReasonMinMemory, true, eco_format!("memoryGB unknown, {} required", required.memory_text)),
-            Some((own, text)) if *own < least.value => fail(Code::ReasonMinMemory, false, eco_format!("memoryGB {text} < {}", required.memory_text)),
-            Some(_) => {}
-        }
-    }
-    if let Some(least) = &required.compute_capability {
-        match known.compute_capability.as_ref().map(|own| (own, compare_versions(own, &least.value))) {
-            None => fail(Code::ReasonMinArchitecture, true, eco_format!("computeCapability unknown, {} required", least.value)),
-            Some((own, None)) if *own != least.value => {
-                fail(Code::ReasonMinArchitecture, false, eco_format!("computeCapability {own} is not comparable with {}", least.value));
+            None => fail(Code::ReasonMinMemory, true, least.origin, eco_format!("memoryGB unknown, {} required", required.memory_text)),
+            Some((own, text)) if *own < least.value => {
+                fail(Code::ReasonMinMemory, false, least.origin, eco_format!("memoryGB {text} < {}", required.memory_text));
             }
-            Some((own, Some(Ordering::Less))) => fail(Code::ReasonMinArchitecture, false, eco_format!("computeCapability {own} < {}", least.value)),
             Some(_) => {}
         }
     }
-    let mut number = |code: Code, name: &str, own: Option<f64>, least: f64| match own {
-        None => fail(code, true, eco_format!("{name} unknown, {least} required")),
-        Some(own) if own < least => fail(code, false, eco_format!("{name} {own} < {least}")),
+    if let Some(least) = &required.compute_capability
+        && let Some((unknown, detail)) = below("computeCapability", known.compute_capability.as_ref(), &least.value)
+    {
+        fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
+    }
+    let mut number = |code: Code, name: &str, own: Option<f64>, least: f64, bound: Origin| match own {
+        None => fail(code, true, bound, eco_format!("{name} unknown, {least} required")),
+        Some(own) if own < least => fail(code, false, bound, eco_format!("{name} {own} < {least}")),
         Some(_) => {}
     };
     if let Some(least) = &required.bandwidth {
-        number(Code::ReasonMinBandwidth, "memoryBandwidthGBps", known.bandwidth, least.value.as_f64());
+        number(Code::ReasonMinBandwidth, "memoryBandwidthGBps", known.bandwidth, least.value.as_f64(), least.origin);
     }
     #[expect(clippy::cast_precision_loss, reason = "megahertz")]
     if let Some(least) = &required.clock {
-        number(Code::ReasonMinClock, "clockSpeedMHz", known.class.capabilities.clock.as_ref().map(|clock| clock.value as f64), least.value as f64);
+        let own = known.class.capabilities.clock.as_ref().map(|clock| clock.value as f64);
+        number(Code::ReasonMinClock, "clockSpeedMHz", own, least.value as f64, least.origin);
     }
     for (figure, least) in &required.performance {
-        number(Code::ReasonMinCompute, figure.proposed_key(), known.figure(*figure), least.value);
+        number(Code::ReasonMinCompute, figure.proposed_key(), known.figure(*figure), least.value, least.origin);
     }
     for (key, least) in &required.versions {
         let own = known.class.capabilities.versions.iter().find(|(known, _)| known == key).map(|(_, version)| &version.value);
-        match own.map(|own| (own, compare_versions(own, &least.value))) {
-            None => fail(Code::ReasonMinArchitecture, true, eco_format!("{key} unknown, {} required", least.value)),
-            Some((own, None | Some(Ordering::Less))) => fail(Code::ReasonMinArchitecture, false, eco_format!("{key} {own} < {}", least.value)),
-            Some(_) => {}
+        if let Some((unknown, detail)) = below(key, own, &least.value) {
+            fail(Code::ReasonMinArchitecture, unknown, least.origin, detail);
         }
     }
-    for feature in required.features.iter().filter(|feature| !known.has_feature(&feature.value)) {
-        fail(Code::ReasonFeature, known.features.is_empty(), eco_format!("missing feature {}", feature.value));
+    // One check of a set: what is missing is one reason.
+    let missing: Vec<&Field<EcoString>> = required.features.iter().filter(|feature| !known.has_feature(&feature.value)).collect();
+    if let Some(first) = missing.first() {
+        let names: Vec<String> = missing.iter().map(|feature| format!("missing feature {}", feature.value)).collect();
+        fail(Code::ReasonFeature, known.features.is_empty(), first.origin, names.join(", ").into());
     }
 }
 
@@ -281,7 +321,8 @@ pub(in crate::resolve) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<C
     let requirements = &runtime.accelerators;
     let mut failures = Vec::new();
     if !requirements.supported.is_empty() && !requirements.supported.iter().any(|listed| glob(&listed.value, known.class.name())) {
-        failures.push(Failure { reason: ClassReason { code: Code::ReasonNotListed, detail: "not in supportedClasses".into() }, unknown: false });
+        let bound = requirements.supported.first().map(|listed| listed.origin);
+        failures.push(Failure { reason: ClassReason { code: Code::ReasonNotListed, detail: "not in supportedClasses".into(), bound }, unknown: false });
     }
     check(known, &requirements.required, &mut failures);
     failures.into_iter().map(|failure| failure.reason).collect()
@@ -290,6 +331,8 @@ pub(in crate::resolve) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<C
 /// Node selectors that a component adds to the class's, and its tolerations.
 struct Placement<'a> {
     selectors: Vec<&'a Node>,
+    /// They hold together.
+    affinities: Vec<&'a Node>,
     tolerations: Vec<Node>,
 }
 
@@ -302,6 +345,11 @@ fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a
         request.service.accelerators.selector.node_selector.as_ref(),
         component.and_then(|component| component.get("nodeSelector")),
     ];
+    let affinities = [
+        config.and_then(|config| config.get("affinity")),
+        request.runtime.object.spec("affinity").filter(|_| config.is_none()),
+        component.and_then(|component| component.get("affinity")),
+    ];
     let tolerations = [
         config.and_then(|config| config.get("tolerations")),
         request.runtime.object.spec("tolerations"),
@@ -309,32 +357,37 @@ fn placement<'a>(request: &Request<'a, '_>, kind: ComponentKind) -> Placement<'a
     ];
     Placement {
         selectors: selectors.into_iter().flatten().filter(|selector| !selector.is_empty()).collect(),
+        affinities: affinities.into_iter().flatten().filter(|affinity| !affinity.is_empty()).collect(),
         tolerations: tolerations.into_iter().flatten().flat_map(Node::items).cloned().collect(),
     }
 }
 
 /// What keeps a component from every node of a class; none when a node is there or no Node was read (S2-007, S2-061).
-fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<EcoString> {
+///
+/// Beside the sentence: who wrote the selector that leaves none.
+fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, Option<Origin>)> {
     let machines = known.machines.as_ref()?;
     if machines.is_empty() {
-        return Some("no node of the class".into());
+        return Some(("no node of the class".into(), None));
     }
     let usable = || machines.iter().copied().filter(|machine| machine.usable(&placement.tolerations));
     if usable().next().is_none() {
-        return Some(eco_format!("all {} nodes of the class are cordoned, not ready or tainted", machines.len()));
+        let which = if machines.len() == 1 {
+            eco_format!("the only node of the class, {}, is", machines[0].name)
+        } else {
+            eco_format!("all {} nodes of the class are", machines.len())
+        };
+        return Some((eco_format!("{which} cordoned, not ready or tainted"), None));
     }
     let resource = known.class.whole_resources().find(|resource| is_accelerator(&resource.name.value));
     let is_equipped = |machine: &&Machine| resource.is_none_or(|resource| machine.allocatable(&resource.name.value).is_none_or(|count| count > 0));
     let mut equipped = usable().filter(is_equipped);
     // Most pods ask for no node in particular: the first one will do.
     let Some(first) = equipped.next() else {
-        return Some(eco_format!(
-            "{} nodes of the class have no {} to give",
-            usable().count(),
-            resource.map_or("accelerator", |resource| resource.name.value.as_str())
-        ));
+        let resource = resource.map_or("accelerator", |resource| resource.name.value.as_str());
+        return Some((eco_format!("{} nodes of the class have no {resource} to give", usable().count()), None));
     };
-    if placement.selectors.is_empty() {
+    if placement.selectors.is_empty() && placement.affinities.is_empty() {
         return None;
     }
     let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();
@@ -349,8 +402,15 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<EcoString> {
             let one = Node::new(crate::yaml::Value::Map(std::iter::once(entry.clone()).collect()), selector.origin);
             left.retain(|machine| selector_mismatch(&one, machine).is_none());
             if left.is_empty() {
-                return Some(eco_format!("0 nodes match: {}: {} eliminates the last one", entry.key, entry.node.scalar_text().unwrap_or_default()));
+                let value = entry.node.scalar_text().unwrap_or_default();
+                return Some((eco_format!("0 nodes match: {}: {value} eliminates the last one", entry.key), Some(entry.node.origin)));
             }
+        }
+    }
+    for affinity in &placement.affinities {
+        left.retain(|machine| affinity_matches(affinity, machine));
+        if left.is_empty() {
+            return Some(("0 nodes match: the required node affinity eliminates the last one".into(), Some(affinity.origin)));
         }
     }
     None
@@ -419,7 +479,7 @@ fn judge_preferences(request: &Request<'_, '_>, kind: ComponentKind, request_siz
         } else {
             Truth::True
         };
-        JudgedPreference { index, class: entry.class.value.clone(), score: entry.score.value, applies, conditions }
+        JudgedPreference { index, class: entry.class.value.clone(), origin: entry.class.origin, score: entry.score.value, applies, conditions }
     };
     request.runtime.accelerators.preference.iter().enumerate().map(judge).collect()
 }
@@ -434,6 +494,7 @@ struct Ranked<'k, 'a> {
     preferred: usize,
     above_threshold: f64,
     surplus: f64,
+    terms: Option<ScoreTerms>,
 }
 
 fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, ClassDecidedBy) {
@@ -453,7 +514,7 @@ fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, ClassDecidedBy)
     keys.into_iter().find(|(ordering, _)| *ordering != Ordering::Equal).unwrap_or((Ordering::Equal, ClassDecidedBy::Name))
 }
 
-/// Strategy scores of the survivors (accelerators.md 3.7).
+/// Strategy scores of the survivors, with their arithmetic (accelerators.md 3.7).
 fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>]) {
     let fp8 = fit::is_fp8(request.model);
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
@@ -469,21 +530,27 @@ fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>
     let least = ranked.iter().filter_map(|ranked| ranked.cost).fold(f64::INFINITY, f64::min);
     for (ranked, own) in ranked.iter_mut().zip(powers) {
         let performance = 0.7 * share(own.0, most.0) + 0.3 * share(own.1, most.1);
-        let thrift = if least.is_infinite() { tier(ranked.known) } else { ranked.cost.map_or(0.0, |cost| if cost > 0.0 { least / cost } else { 1.0 }) };
+        let (thrift, cost) = match ranked.cost {
+            _ if least.is_infinite() => (Thrift::Tier, tier(ranked.known)),
+            None => (Thrift::Unpriced, 0.0),
+            Some(own) => (Thrift::Price { least, own }, if own > 0.0 { least / own } else { 1.0 }),
+        };
+        let (bandwidth, compute) = (Share { own: own.0, most: most.0 }, Share { own: own.1, most: most.1 });
+        ranked.terms = Some(ScoreTerms { bandwidth, compute, performance, thrift, cost });
         ranked.score = match strategy {
             "performance" => performance,
-            "cost" => thrift,
-            _ => 0.5 * performance + 0.5 * thrift,
+            "cost" => cost,
+            _ => 0.5 * performance + 0.5 * cost,
         };
     }
 }
 
 /// Resources of accelerators that the runtime asks for itself.
-fn runtime_resources(request: &Request<'_, '_>, kind: ComponentKind) -> Vec<EcoString> {
-    fn collect(node: &Node, out: &mut Vec<EcoString>) {
+fn runtime_resources(request: &Request<'_, '_>, kind: ComponentKind) -> Vec<(EcoString, Origin)> {
+    fn collect(node: &Node, out: &mut Vec<(EcoString, Origin)>) {
         for side in ["limits", "requests"] {
             let names = node.at(&["resources", side]).map(Node::entries).into_iter().flatten();
-            out.extend(names.filter(|entry| is_accelerator(&entry.key)).map(|entry| entry.key.clone()));
+            out.extend(names.filter(|entry| is_accelerator(&entry.key)).map(|entry| (entry.key.clone(), entry.key_origin)));
         }
     }
     let mut out = Vec::new();
@@ -522,6 +589,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     for name in wish.supported.iter().filter(|name| !classes.iter().any(|known| glob(&name.value, known.class.name()))) {
         decision.findings.push(unlisted(name, classes));
     }
+    decision.need = fit::need(request.model, None);
     let placement = placement(request, kind);
     let asked = runtime_resources(request, kind);
     let gib_per_billion = |known: &Known<'_>| {
@@ -533,27 +601,28 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     for known in classes {
         let name = known.class.name();
         let mut failures = Vec::new();
-        let mut fail = |code: Code, detail: EcoString| failures.push(Failure { reason: ClassReason { code, detail }, unknown: false });
+        let mut fail =
+            |code: Code, detail: EcoString, bound: Option<Origin>| failures.push(Failure { reason: ClassReason { code, detail, bound }, unknown: false });
         if !wish.supported.is_empty() && !wish.supported.iter().any(|listed| glob(&listed.value, name)) {
-            fail(Code::ReasonNotListed, "not in supportedClasses".into());
+            fail(Code::ReasonNotListed, "not in supportedClasses".into(), wish.supported.first().map(|listed| listed.origin));
         }
-        if wish.excluded.iter().any(|excluded| excluded.value == *name) {
-            fail(Code::ReasonExcluded, "explicitly excluded".into());
+        if let Some(excluded) = wish.excluded.iter().find(|excluded| excluded.value == *name) {
+            fail(Code::ReasonExcluded, "explicitly excluded".into(), Some(excluded.origin));
         }
-        if let Some(other) = asked.first().filter(|_| {
+        if let Some((other, origin)) = asked.first().filter(|_| {
             let mut offered = known.class.whole_resources().peekable();
-            offered.peek().is_some() && !offered.any(|resource| asked.contains(&resource.name.value))
+            offered.peek().is_some() && !offered.any(|resource| asked.iter().any(|(asked, _)| *asked == resource.name.value))
         }) {
             let offered: Vec<&str> = known.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
-            fail(Code::ReasonQuantity, eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", ")));
+            fail(Code::ReasonQuantity, eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", ")), Some(*origin));
         }
         check(known, &wish.required, &mut failures);
         let preferred = wish.preferred.iter().position(|wanted| wanted.value == *name);
         if options.allow_unknown && preferred.is_some() {
             failures.retain(|failure| !failure.unknown);
         }
-        if let Some(detail) = no_node(known, &placement) {
-            failures.push(Failure { reason: ClassReason { code: Code::ReasonOutOfNodes, detail }, unknown: false });
+        if let Some((detail, bound)) = no_node(known, &placement) {
+            failures.push(Failure { reason: ClassReason { code: Code::ReasonOutOfNodes, detail, bound }, unknown: false });
         }
         let need = fit::need(request.model, gib_per_billion(known));
         let gpus = need.and_then(|need| fit::accelerators(need, known.measured?));
@@ -563,7 +632,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
             && cost.is_none_or(|cost| cost > threshold)
         {
             let detail = cost.map_or_else(|| "price unknown".into(), |cost| eco_format!("{cost} > {threshold} $/h"));
-            failures.push(Failure { reason: ClassReason { code: Code::ReasonCost, detail }, unknown: false });
+            failures.push(Failure { reason: ClassReason { code: Code::ReasonCost, detail, bound: wish.threshold_origin }, unknown: false });
         }
         if failures.is_empty() {
             let surplus = known.measured.map_or(0.0, |memory| memory.0 as f64 * gpus.unwrap_or(1) as f64) - need.unwrap_or(0.0);
@@ -580,9 +649,11 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
                 preferred: preferred.unwrap_or(usize::MAX),
                 above_threshold,
                 surplus,
+                terms: None,
             });
         } else {
-            rejected.push(candidate(known, Verdict::Rejected, None, gpus, cost, 0, failures.into_iter().map(|failure| failure.reason).collect()));
+            let reasons = failures.into_iter().map(|failure| failure.reason).collect();
+            rejected.push(ClassCandidate { reasons, ..candidate(known, gpus, cost) });
         }
     }
     score(request, wish.strategy, &mut ranked);
@@ -624,7 +695,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     (decision.eligible, decision.rejected) = (ranked.len(), rejected.len());
     if fails {
         let error = nothing_fits(request, kind, &wish, &rejected);
-        decision.candidates = ranked.iter().map(|ranked| eligible(ranked, Verdict::Eligible)).chain(rejected).collect();
+        decision.candidates = ranked.iter().map(|ranked| eligible(ranked, None)).chain(rejected).collect();
         return (decision, Some(error));
     }
     let first = &ranked[0];
@@ -655,6 +726,7 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
                 Code::CostThresholdExceeded,
                 format!("no class costs at most {threshold} $/h: {} was taken at {cost} for one replica", first.known.class.name()),
             )
+            .at(wish.threshold_origin.and_then(Origin::span))
             .help("`--strict-cost` makes this an error"),
         );
     }
@@ -676,36 +748,41 @@ pub(super) fn decide<'a>(request: &Request<'a, '_>, classes: &[Known<'a>], kind:
     decision.candidates = ranked
         .iter()
         .enumerate()
-        .map(|(index, ranked)| eligible(ranked, if index == 0 { Verdict::Chosen } else { Verdict::Eligible }))
+        .map(|(index, ranked)| {
+            let found = eligible(ranked, (index > 0).then(|| compare(first, ranked).1));
+            if index == 0 { ClassCandidate { verdict: Verdict::Chosen, ..found } } else { found }
+        })
         .chain(rejected)
         .collect();
     (decision, None)
 }
 
-fn eligible<'a>(ranked: &Ranked<'_, 'a>, verdict: Verdict) -> ClassCandidate<'a> {
-    candidate(ranked.known, verdict, Some(ranked.score), ranked.gpus, ranked.cost, ranked.preference, Vec::new())
+fn eligible<'a>(ranked: &Ranked<'_, 'a>, behind: Option<ClassDecidedBy>) -> ClassCandidate<'a> {
+    ClassCandidate {
+        verdict: Verdict::Eligible,
+        score: Some(ranked.score),
+        terms: ranked.terms,
+        behind,
+        preference: ranked.preference,
+        ..candidate(ranked.known, ranked.gpus, ranked.cost)
+    }
 }
 
-fn candidate<'a>(
-    known: &Known<'a>,
-    verdict: Verdict,
-    score: Option<f64>,
-    gpus: Option<u64>,
-    cost: Option<f64>,
-    preference: i64,
-    reasons: Vec<ClassReason>,
-) -> ClassCandidate<'a> {
+/// A candidate of which nothing is decided.
+fn candidate<'a>(known: &Known<'a>, gpus: Option<u64>, cost: Option<f64>) -> ClassCandidate<'a> {
     ClassCandidate {
         name: known.class.name().clone(),
         class: Some(known.class),
-        verdict,
-        score,
+        verdict: Verdict::Rejected,
+        score: None,
+        terms: None,
+        behind: None,
         gpus,
         nodes_needed: gpus.unwrap_or(1).div_ceil(per_node(known)).max(1),
         cost_per_hour: cost,
-        preference,
+        preference: 0,
         capabilities: known.evidence.clone(),
-        reasons,
+        reasons: Vec::new(),
     }
 }
 

@@ -56,17 +56,17 @@ pub(super) fn node(value: &Value) -> Node {
 }
 
 /// Something of a list, or nothing.
-fn maybe(choices: &'static [&'static str]) -> impl Strategy<Value = Option<&'static str>> {
+pub(super) fn maybe(choices: &'static [&'static str]) -> impl Strategy<Value = Option<&'static str>> {
     prop_oneof![1 => Just(None), 2 => select(choices).prop_map(Some)]
 }
 
 /// True once in `n` times.
-fn rarely(n: u32) -> impl Strategy<Value = bool> {
+pub(super) fn rarely(n: u32) -> impl Strategy<Value = bool> {
     (0..n).prop_map(|drawn| drawn == 0)
 }
 
 /// Puts what is there into a mapping.
-fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
+pub(super) fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         map.insert(key.to_owned(), value.into());
     }

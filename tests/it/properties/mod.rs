@@ -2,7 +2,9 @@
 //!
 //! The fleets are the same on every run; `PROPTEST_CASES=1000` draws more of them.
 
+mod accelerators;
 mod diff;
+mod fit;
 mod fleet;
 mod nodes;
 
@@ -62,8 +64,17 @@ fn document(world: &World, semantics: Semantics) -> String {
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
     findings::sort(&mut found, &world.sources);
-    let document =
-        json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], servings: &[], machines: &[], found: &found, sources: &world.sources };
+    let document = json::Plan {
+        semantics,
+        depth: Depth::Explain,
+        planned: &planned,
+        flips: &[],
+        merges: &[],
+        servings: &[],
+        machines: &[],
+        found: &found,
+        sources: &world.sources,
+    };
     serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }
 
@@ -99,6 +110,11 @@ fn placeless(text: &str) -> serde_json::Value {
                 map.values_mut().for_each(strip);
             }
             serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+            // Sentences name places too.
+            serde_json::Value::String(text) if text.contains("<stdin>:") => {
+                let parts = text.split("<stdin>:").enumerate();
+                *text = parts.map(|(index, part)| if index == 0 { part } else { part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':') }).collect();
+            }
             _ => {}
         }
     }

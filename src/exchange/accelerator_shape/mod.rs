@@ -1,0 +1,141 @@
+//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them (S2-133, accelerators.md 1).
+//!
+//! In: one AcceleratorClass, runtime or service. Out: the object with its accelerator fields in the other shape, and a
+//! finding per field that the other shape cannot say or says otherwise. What is no accelerator field stays as it stands.
+
+mod proposed;
+mod shipped;
+
+pub use proposed::to_proposed;
+pub use shipped::to_shipped;
+
+use crate::api::Object;
+use crate::diag::{Code, Diagnostic};
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+
+/// The origin of what stands in the converted object only.
+pub static RESHAPED: Rule = Rule { id: "accelerator-shape", text: "says in one shape of accelerators what the object said in the other", cite: "S2-133" };
+
+/// Who wrote what no file says.
+const ORIGIN: Origin = Origin::Derived(&RESHAPED);
+
+/// Keys of annotations that OEP-0003 reads and this tool adds.
+const CLASS: &str = "ome.io/accelerator-class";
+const STRATEGY: &str = "ome.io/selection-strategy";
+
+/// Where the terms of a required node affinity stand.
+const TERMS: [&str; 4] = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+
+/// An object in the other shape.
+#[derive(Clone, Debug)]
+pub struct Reshaped {
+    /// The object; as it was when it has nothing to convert.
+    pub node: Node,
+    /// Something was converted.
+    pub changed: bool,
+    /// What was lost.
+    pub losses: Vec<Diagnostic>,
+}
+
+/// An object on its way into the other shape.
+struct Shaper<'a> {
+    object: &'a Object,
+    node: Node,
+    changed: bool,
+    losses: Vec<Diagnostic>,
+}
+
+impl<'a> Shaper<'a> {
+    fn new(object: &'a Object) -> Self {
+        Self { object, node: object.node.clone(), changed: false, losses: Vec::new() }
+    }
+
+    fn finish(self) -> Reshaped {
+        Reshaped { node: self.node, changed: self.changed, losses: self.losses }
+    }
+
+    /// Names a field that the other shape cannot say, or says otherwise.
+    fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
+        let finding = Diagnostic::new(Code::ConversionLoss, why).at(at.span().or_else(|| Some(self.object.name_span())));
+        self.losses.push(finding.path(path).object(self.object.id.to_string()));
+    }
+
+    /// What stands at a path.
+    fn get(&self, keys: &[&str]) -> Option<&Node> {
+        self.node.at(keys).filter(|node| !node.is_null())
+    }
+
+    /// Takes a field out.
+    fn take(&mut self, keys: &[&str]) -> Option<Node> {
+        let (last, above) = keys.split_last()?;
+        let mut node = &mut self.node;
+        for key in above {
+            node = node.as_map_mut()?.get_mut(key)?;
+        }
+        let taken = node.as_map_mut()?.remove(last)?;
+        self.changed = true;
+        Some(taken.node).filter(|node| !node.is_null())
+    }
+
+    /// Sets a field; mappings on the way are made.
+    fn put(&mut self, keys: &[&str], value: Node) {
+        let Some((last, above)) = keys.split_last() else { return };
+        let mut node = &mut self.node;
+        for key in above {
+            let Some(map) = node.as_map_mut() else { return };
+            if map.get(key).is_none_or(|found| found.as_map().is_none()) {
+                map.insert(*key, Node::map(ORIGIN));
+            }
+            let Some(next) = map.get_mut(key) else { return };
+            node = next;
+        }
+        if let Some(map) = node.as_map_mut() {
+            map.insert(*last, value);
+            self.changed = true;
+        }
+    }
+
+    /// Gives a field another name; one that is there already stays.
+    fn rename(&mut self, holder: &[&str], from: &str, to: &str) {
+        let path = |key: &str| holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>();
+        let (from, to) = (path(from), path(to));
+        let keys: Vec<&str> = from.iter().map(String::as_str).collect();
+        let Some(node) = self.take(&keys) else { return };
+        let target: Vec<&str> = to.iter().map(String::as_str).collect();
+        if self.get(&target).is_some() {
+            self.lose(from.join("."), node.origin, format!("`{}` says the same and stays", to.join(".")));
+        } else {
+            self.put(&target, node);
+        }
+    }
+
+    /// Loses a field as it is taken out.
+    fn drop(&mut self, keys: &[&str], why: &str) {
+        if let Some(node) = self.take(keys) {
+            self.lose(keys.join("."), node.origin, why);
+        }
+    }
+
+    /// Takes out a mapping or a list that nothing is left of.
+    fn prune(&mut self, keys: &[&str]) {
+        if self.get(keys).is_some_and(Node::is_empty) {
+            self.take(keys);
+        }
+    }
+}
+
+/// A mapping of a few entries.
+fn mapping<const N: usize>(entries: [(&str, Node); N]) -> Node {
+    Node::new(Value::Map(entries.into_iter().map(|(key, node)| Entry { key: key.into(), key_origin: ORIGIN, node }).collect::<Map>()), ORIGIN)
+}
+
+/// The texts of a list, or of one value.
+fn texts(node: &Node) -> Vec<Node> {
+    match node.items() {
+        [] => node.as_str().map(|_| node.clone()).into_iter().collect(),
+        items => items.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (S2-116).
+
+use super::screen::printable;
+use crate::decision::Verdict;
+use crate::machines::{self, Machine};
+use crate::pipeline::Planned;
+use std::fmt::Write;
+
+/// Rejected candidates that are drawn per decision.
+const NEAREST: usize = 3;
+/// Nodes that are drawn per class.
+const NODES: usize = 8;
+
+/// A graph under construction: boxes are numbered in the order in which they come.
+struct Graph {
+    text: String,
+    boxes: usize,
+}
+
+impl Graph {
+    fn new_box(&mut self, label: &str, chosen: bool) -> usize {
+        let id = self.boxes;
+        self.boxes += 1;
+        let _ = writeln!(self.text, "  n{id}[\"{}\"]{}", quoted(label), if chosen { ":::chosen" } else { "" });
+        id
+    }
+
+    fn arrow(&mut self, from: usize, to: usize, label: &str) {
+        let label = if label.is_empty() { String::new() } else { format!("|\"{}\"|", quoted(label)) };
+        let _ = writeln!(self.text, "  n{from} -->{label} n{to}");
+    }
+
+    /// An arrow to what was not taken.
+    fn dotted(&mut self, from: usize, to: usize, label: &str) {
+        let _ = writeln!(self.text, "  n{from} -.->|\"{}\"| n{to}", quoted(label));
+    }
+}
+
+/// Text between quotes: Mermaid knows entities, and takes a line feed for the end.
+fn quoted(text: &str) -> String {
+    printable(&text.replace('\n', " ")).replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+}
+
+/// All services in one graph.
+pub fn mermaid(planned: &[Planned<'_>], machines: &[Machine]) -> String {
+    let mut graph = Graph { text: "flowchart LR\n".to_owned(), boxes: 0 };
+    for planned in planned {
+        service(&mut graph, planned, machines);
+    }
+    graph.text.push_str("  classDef chosen stroke-width:3px\n");
+    graph.text
+}
+
+fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
+    let own = graph.new_box(&format!("InferenceService {}/{}", planned.service.namespace, planned.service.name()), true);
+    if let Some(model) = planned.resolution.model {
+        let model_box = graph.new_box(&format!("{} {}", model.object.id.kind, model.object.id.name), true);
+        graph.arrow(own, model_box, "model");
+    }
+    let decision = &planned.resolution.runtime;
+    let mut runtime = own;
+    let mut rejected = 0;
+    for candidate in &decision.candidates {
+        let name = format!("{} {}", candidate.runtime.object.id.kind, candidate.runtime.object.id.name);
+        match candidate.verdict {
+            Verdict::Chosen => {
+                runtime = graph.new_box(&name, true);
+                graph.arrow(own, runtime, decision.decided_by.map_or("", crate::decision::DecidedBy::as_str));
+            }
+            Verdict::Eligible => {
+                let other = graph.new_box(&name, false);
+                graph.dotted(own, other, "eligible");
+            }
+            Verdict::Rejected if rejected < NEAREST => {
+                rejected += 1;
+                let other = graph.new_box(&name, false);
+                graph.dotted(own, other, candidate.reasons.first().map_or("rejected", |rejection| rejection.reason.code().as_str()));
+            }
+            Verdict::Rejected => {}
+        }
+    }
+    for decision in &planned.resolution.accelerators {
+        let component = decision.component.as_str();
+        let mut rejected = 0;
+        for candidate in &decision.candidates {
+            let name = format!("AcceleratorClass {}", candidate.name);
+            match candidate.verdict {
+                Verdict::Chosen => {
+                    let class = graph.new_box(&name, true);
+                    let by = decision.decided_by.map_or(String::new(), |by| format!(", {}", by.as_str()));
+                    graph.arrow(runtime, class, &format!("{component}{by}"));
+                    if let Some(found) = candidate.class {
+                        below(graph, class, found, machines);
+                    }
+                }
+                Verdict::Eligible => {
+                    let class = graph.new_box(&name, false);
+                    graph.dotted(runtime, class, &format!("{component}, eligible"));
+                }
+                Verdict::Rejected if rejected < NEAREST => {
+                    rejected += 1;
+                    let class = graph.new_box(&name, false);
+                    let code = candidate.reasons.first().map_or("rejected", |reason| reason.code.as_str());
+                    graph.dotted(runtime, class, &format!("{component}, {code}"));
+                }
+                Verdict::Rejected => {}
+            }
+        }
+    }
+    if let Some(error) = &planned.error {
+        let failed = graph.new_box(&format!("error {}", error.code.as_str()), false);
+        graph.arrow(runtime, failed, "");
+    }
+}
+
+/// The nodes of a class and its flavor.
+fn below(graph: &mut Graph, class: usize, found: &crate::api::AcceleratorClass, machines: &[Machine]) {
+    let nodes = machines::matching(found, machines);
+    for machine in nodes.iter().take(NODES) {
+        let state = if machine.usable(&[]) { "" } else { " (not usable)" };
+        let node = graph.new_box(&format!("Node {}{state}", machine.name), false);
+        graph.arrow(class, node, "");
+    }
+    if nodes.len() > NODES {
+        let more = graph.new_box(&format!("{} more nodes", nodes.len() - NODES), false);
+        graph.arrow(class, more, "");
+    }
+    let annotated = found.object.annotation("ome.io/kueue-resource-flavor").and_then(crate::yaml::Node::scalar_text);
+    if let Some(flavor) = found.kueue_flavor.as_ref().map(|flavor| flavor.value.clone()).or(annotated) {
+        let flavor = graph.new_box(&format!("ResourceFlavor {flavor}"), false);
+        graph.arrow(class, flavor, "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn labels_cannot_leave_their_quotes() {
+        assert_eq!(quoted("a\"] --> n9[\"b\n\u{1b}"), "a#quot;] --#gt; n9[#quot;b \\u{1b}");
+    }
+}
