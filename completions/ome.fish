@@ -133,6 +133,10 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
+deployment\t'Deployments'
+lws\t'LeaderWorkerSets'
+modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r

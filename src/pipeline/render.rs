@@ -13,6 +13,7 @@ use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
 use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
 use crate::resolve::Selector;
+use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -131,8 +132,8 @@ impl<'a> Renderer<'a> {
 }
 
 /// Identity of a rendered object.
-pub fn identity(object: &RenderedObject) -> ObjectRef {
-    let text = |keys: &[&str]| object.node.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
+pub fn identity(object: &Node) -> ObjectRef {
+    let text = |keys: &[&str]| object.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
     let namespace = text(&["metadata", "namespace"]);
     ObjectRef {
         kind: text(&["kind"]).into(),

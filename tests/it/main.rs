@@ -10,4 +10,5 @@ mod invalid;
 mod process;
 mod properties;
 mod readme;
+mod serving;
 mod validate;
