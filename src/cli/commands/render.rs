@@ -117,7 +117,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 let service = views.of(session.semantics);
                 (service.namespace.to_string(), service.name().to_string())
             };
-            Prune::Services(selected.iter().map(service).collect())
+            let serving = |serving: &&ModelServing| (serving.namespace.to_string(), serving.name().to_string());
+            Prune::Services(selected.iter().map(service).chain(servings.iter().map(serving)).collect())
         }
     };
     let mut sink = match (args.output.clone(), &args.check) {
@@ -142,14 +143,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Ok(())
     })?;
-    for serving in servings {
-        let written = model_serving(serving, args, format, &session);
+    let make = |serving| model_serving(serving, args, format, &session);
+    let mut take = |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         sink.take(&written, io)?;
         found.extend(written.diagnostics);
+        Ok(())
+    };
+    if args.expand {
+        // One may be many thousand pods: never more than one is held.
+        servings.iter().copied().map(make).try_for_each(take)?;
+    } else {
+        renderer.in_windows(&servings, make, &mut take)?;
     }
     let stale = sink.finish(io)?;
     let found = session.settle(found);
