@@ -127,6 +127,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--workload', '--workload', [CompletionResultType]::ParameterName, 'The workload around the pods of engine and decoder')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')
             [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on')
             [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')

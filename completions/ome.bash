@@ -28,6 +28,12 @@ _ome() {
             ome,convert)
                 cmd="ome__subcmd__convert"
                 ;;
+            ome,diff)
+                cmd="ome__subcmd__diff"
+                ;;
+            ome,discover)
+                cmd="ome__subcmd__discover"
+                ;;
             ome,endpoints)
                 cmd="ome__subcmd__endpoints"
                 ;;
@@ -36,6 +42,9 @@ _ome() {
                 ;;
             ome,import)
                 cmd="ome__subcmd__import"
+                ;;
+            ome,kueue)
+                cmd="ome__subcmd__kueue"
                 ;;
             ome,man)
                 cmd="ome__subcmd__man"
@@ -70,6 +79,15 @@ _ome() {
             ome__subcmd__catalog,show)
                 cmd="ome__subcmd__catalog__subcmd__show"
                 ;;
+            ome__subcmd__kueue,diff)
+                cmd="ome__subcmd__kueue__subcmd__diff"
+                ;;
+            ome__subcmd__kueue,export)
+                cmd="ome__subcmd__kueue__subcmd__export"
+                ;;
+            ome__subcmd__kueue,import)
+                cmd="ome__subcmd__kueue__subcmd__import"
+                ;;
             ome__subcmd__payload,check)
                 cmd="ome__subcmd__payload__subcmd__check"
                 ;;
@@ -80,7 +98,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-h -V --color --help --version plan explain why render rollout matrix validate catalog convert schema import endpoints payload code completions man"
+            opts="-h -V --color --help --version plan explain why render diff rollout matrix validate discover catalog kueue convert schema import endpoints payload code completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -437,6 +455,206 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ome__subcmd__diff)
+            opts="-o -f -n -A -l -h --base --output --all --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --base)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__discover)
+            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from-values)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ome__subcmd__endpoints)
             opts="-o -f -n -A -l -h --payload --proto --model-version --protocol --cluster-domain --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -685,6 +903,298 @@ _ome() {
                     return 0
                     ;;
                 --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__kueue)
+            opts="-h --color --help import export diff"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__kueue__subcmd__diff)
+            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --kueue-version)
+                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__kueue__subcmd__export)
+            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --prefer)
+                    COMPREPLY=($(compgen -W "flavor class" -- "${cur}"))
+                    return 0
+                    ;;
+                --kueue-version)
+                    COMPREPLY=($(compgen -W "v1beta1 v1beta2" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__kueue__subcmd__import)
+            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table yaml json" -- "${cur}"))
+                    return 0
+                    ;;
+                --prefer)
+                    COMPREPLY=($(compgen -W "flavor class" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1314,7 +1824,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --protocol --workload --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1330,6 +1840,10 @@ _ome() {
                     ;;
                 --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workload)
+                    COMPREPLY=($(compgen -W "auto deployment lws modelserving" -- "${cur}"))
                     return 0
                     ;;
                 --cluster-domain)

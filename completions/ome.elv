@@ -121,6 +121,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand --protocol 'The protocol asked for, over every service'
+            cand --workload 'The workload around the pods of engine and decoder'
             cand --cluster-domain 'The cluster''s DNS domain'
             cand --feature-gates 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on'
             cand --request-size 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation'

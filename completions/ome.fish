@@ -33,10 +33,13 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each se
 complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
 complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
 complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests'
+complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services, restarts, GPUs, and the lines that cause it'
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: order, capacity, where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_needs_command" -f -a "discover" -d 'Make accelerator classes of nodes, and say what changes'
 complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes'
+complete -c ome -n "__fish_ome_needs_command" -f -a "kueue" -d 'Keep accelerator classes and Kueue\'s flavors in step'
 complete -c ome -n "__fish_ome_needs_command" -f -a "convert" -d 'Rewrite deprecated forms'
 complete -c ome -n "__fish_ome_needs_command" -f -a "schema" -d 'Show the fields of a kind'
 complete -c ome -n "__fish_ome_needs_command" -f -a "import" -d 'Read from a model\'s config.json what selection needs to know of it'
@@ -134,6 +137,10 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
+deployment\t'Deployments'
+lws\t'LeaderWorkerSets'
+modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -222,6 +229,50 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l partial -d 'Reference
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Groups of services with the same change, for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'
+html\t'A page that stands alone'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l all -d 'Show every field of every object, not only what fits on a screen'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is applied before; repeatable: one after the other. A Pod document sets the annotations of that pod' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Repeatable' -r
@@ -331,6 +382,39 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Referen
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s o -l output -d '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l update -d 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l measured -d 'Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l nominal-memory -d 'Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l status -d 'With `-o json`: nodes and devices of each class, all and free after the Pods that were read'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -409,6 +493,115 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Who is right where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
+class\t'The class: it stays, and `export` updates the flavor'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l prefer -d 'Who is right where a class and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
+class\t'The class: it stays, and `export` updates the flavor'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
+v1beta2\t'The current one'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l split -d 'One flavor for each value, where a class lists several'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
+yaml\t'The objects to create or update, nothing else'
+json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
+v1beta2\t'The current one'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l split -d 'One flavor for each value, where a class lists several'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-tolerations -d 'Leave it to users to tolerate the taints of a flavor'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
 shipped\t'Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them'
 oep\t'Accelerator fields as OEP-0003 proposes them'

@@ -3,6 +3,7 @@
 use super::Failure;
 use crate::load::settings::Settings;
 use crate::policy::{AcceleratorOptions, ArgsOrder};
+use crate::render::workload::Workload;
 use crate::resolve::tokens;
 use crate::yaml::Limits;
 use clap::{Args, ValueEnum};
@@ -169,6 +170,32 @@ pub(crate) enum SemanticsArg {
     Documented,
     /// What the pinned upstream code does.
     Controller,
+}
+
+/// The workload around the pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorkloadArg {
+    /// What the operator takes for the deployment mode.
+    #[default]
+    Auto,
+    /// Deployments.
+    Deployment,
+    /// LeaderWorkerSets.
+    Lws,
+    /// One ModelServing of Kthena.
+    Modelserving,
+}
+
+impl WorkloadArg {
+    /// The workload that is meant.
+    pub(crate) fn workload(self) -> Workload {
+        match self {
+            Self::Auto => Workload::Auto,
+            Self::Deployment => Workload::Deployment,
+            Self::Lws => Workload::LeaderWorkerSet,
+            Self::Modelserving => Workload::ModelServing,
+        }
+    }
 }
 
 /// A release of Kthena.

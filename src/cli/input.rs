@@ -11,7 +11,7 @@ use crate::pipeline::{self, Given, World};
 use crate::policy::{KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
@@ -172,6 +172,13 @@ impl Session {
         };
         let named = |serving: &&ModelServing| serving.name() == name && namespace.is_none_or(|namespace| serving.namespace == namespace);
         self.world.catalog.model_servings().iter().filter(named).collect()
+    }
+
+    /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.
+    pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
+        let whole = serving.object.span;
+        let inside = |span: Span| span.source == whole.source && whole.start <= span.start && span.start < whole.end;
+        self.world.diagnostics.iter().any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
     }
 
     /// The services of a namespace, or of all of them.

@@ -36,7 +36,7 @@ pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
         let pods = std::iter::once((&component.pod, false)).chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
         for (pod, of_worker) in pods {
             let mut add = |path: String, at: FieldPath, node: &Node| {
-                found.push(MergedLeaf { component: component.kind, of_worker, path, leaf: leaf(catalog, node, &at, &history) });
+                found.push(MergedLeaf { component: component.kind, of_worker, path, leaf: leaf(catalog, pod, node, &at, &history) });
             };
             if let Some((at, container)) = main_container(component, pod, of_worker) {
                 of_container(&at, container, &mut add);

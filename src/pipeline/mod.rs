@@ -28,4 +28,4 @@ pub use render::{Rendered, Renderer, identity};
 pub use rollout::play;
 pub use serving::{PlannedServing, plan_servings};
 pub use waves::{WAVES, WorkloadRollout, waves, workloads};
-pub use why::{Layer, Leaf, Said, layer, leaf, why};
+pub use why::{Layer, Leaf, Losers, Said, ServingHistory, layer, leaf, why};

@@ -13,6 +13,7 @@ use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
 use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
 use crate::resolve::Selector;
+use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -55,18 +56,18 @@ impl<'a> Renderer<'a> {
         self
     }
 
-    /// Makes something of every service, in parallel within a window, and hands it to `each` in the order given.
+    /// Makes something of every service or ModelServing, in parallel within a window, and hands it to `each` in the order given.
     ///
     /// # Errors
     /// What `each` answers; nothing is made after that.
-    pub fn in_windows<T: Send, E>(
+    pub fn in_windows<S: Sync, T: Send, E>(
         &self,
-        services: &[&'a Views],
-        make: impl Fn(&'a Views) -> T + Sync,
+        services: &[&'a S],
+        make: impl Fn(&'a S) -> T + Sync,
         mut each: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         for window in services.chunks(WINDOW * rayon::current_num_threads().max(1)) {
-            let made: Vec<T> = window.par_iter().map(|views| make(views)).collect();
+            let made: Vec<T> = window.par_iter().map(|service| make(service)).collect();
             made.into_iter().try_for_each(&mut each)?;
         }
         Ok(())
@@ -141,8 +142,8 @@ impl<'a> Renderer<'a> {
 }
 
 /// Identity of a rendered object.
-pub fn identity(object: &RenderedObject) -> ObjectRef {
-    let text = |keys: &[&str]| object.node.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
+pub fn identity(object: &Node) -> ObjectRef {
+    let text = |keys: &[&str]| object.at(keys).and_then(|node| node.as_str()).unwrap_or_default();
     let namespace = text(&["metadata", "namespace"]);
     ObjectRef {
         kind: text(&["kind"]).into(),

@@ -40,7 +40,7 @@ fn wave(object: &RenderedObject) -> usize {
 pub fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
     let mut found: [Vec<String>; 4] = Default::default();
     for object in objects {
-        found[wave(object)].push(identity(object).to_string());
+        found[wave(object)].push(identity(&object.node).to_string());
     }
     found
 }
@@ -49,13 +49,13 @@ pub fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
 pub fn workloads(before: &[RenderedObject], after: &[RenderedObject], pods: impl Fn(ComponentKind) -> i64) -> Vec<WorkloadRollout> {
     let mut found = Vec::new();
     for object in after {
-        let id = identity(object);
+        let id = identity(&object.node);
         let strategy: &[&str] = match id.kind.as_str() {
             "Deployment" => &["spec", "strategy", "rollingUpdate"],
             "LeaderWorkerSet" | "ModelServing" => &["spec", "rolloutStrategy", "rollingUpdateConfiguration"],
             _ => &[],
         };
-        let old = before.iter().find(|old| identity(old) == id && old.node.get("apiVersion") == object.node.get("apiVersion"));
+        let old = before.iter().find(|old| identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion"));
         let Some(changed) = super::diff::restarts(old.map(|old| &old.node), &object.node) else { continue };
         let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str) == Some("Recreate");
         let read = |key: &str, default: &str| {

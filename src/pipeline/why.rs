@@ -1,7 +1,10 @@
 //! Which layer wrote a leaf of a rendered object, and what it overrode.
 
+use crate::api::ModelServing;
 use crate::catalog::Catalog;
 use crate::compose::history::{History, Overridden};
+use crate::render::kthena::{API_VERSION, Replaced};
+use crate::schema;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 
@@ -112,23 +115,99 @@ fn within(catalog: &Catalog, span: Span, fields: &[&str]) -> bool {
     catalog.owner(span).is_some_and(|object| search(&object.node, span, fields))
 }
 
+/// Who knows what a leaf of an object took the place of.
+pub trait Losers {
+    /// What lost against a leaf, the nearest first.
+    fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node>;
+}
+
+impl Losers for History {
+    fn losers<'a>(&'a self, _: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node> {
+        lost(self, leaf, path)
+    }
+}
+
+/// What gave way in a ModelServing and in the objects of its controller.
+#[derive(Debug, Default)]
+pub struct ServingHistory {
+    /// Defaults of the CRD, by the place that says something else.
+    defaults: Vec<(Span, Node)>,
+}
+
+impl ServingHistory {
+    /// What the CRD would have said.
+    pub fn new(serving: &ModelServing) -> Self {
+        let schema = schema::kind(API_VERSION, "ModelServing");
+        let mut defaults = schema.map_or_else(Vec::new, |schema| schema.overruled(&serving.object.node));
+        defaults.sort_by_key(|(span, _)| *span);
+        Self { defaults }
+    }
+
+    /// The same for one object of the controller.
+    pub fn of<'a>(&'a self, replaced: &'a Replaced) -> impl Losers + 'a {
+        OfObject { history: self, replaced }
+    }
+}
+
+struct OfObject<'a> {
+    history: &'a ServingHistory,
+    replaced: &'a Replaced,
+}
+
+impl Losers for OfObject<'_> {
+    fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node> {
+        let place = positions(object, path);
+        let mut found = self.replaced.at(&place);
+        // The default of a value goes where the value goes.
+        let oldest = found.last().copied().unwrap_or(leaf).origin.span();
+        let default = oldest.and_then(|span| self.history.defaults.binary_search_by_key(&span, |(span, _)| *span).ok());
+        found.extend(default.map(|index| &self.history.defaults[index].1).filter(|default| is_scalar(default)));
+        found
+    }
+}
+
+fn is_scalar(node: &Node) -> bool {
+    matches!(node.value, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Str(_))
+}
+
+/// The path with positions for list elements that are named by a key.
+fn positions(object: &Node, path: &FieldPath) -> FieldPath {
+    let mut at = FieldPath::root();
+    let mut node = Some(object);
+    for segment in &path.0 {
+        let step = match segment {
+            Segment::Keyed(key, value) => {
+                let items = node.map_or(&[][..], Node::items);
+                items
+                    .iter()
+                    .position(|item| item.get(key).and_then(Node::scalar_text).is_some_and(|text| text == *value))
+                    .map_or_else(|| segment.clone(), Segment::Index)
+            }
+            _ => segment.clone(),
+        };
+        node = node.and_then(|node| node.select(&FieldPath(vec![step.clone()])).first().copied());
+        at.0.push(step);
+    }
+    at
+}
+
 /// Every leaf at a path of an object; `*` or the root means all of them.
-pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, history: &History) -> Vec<Leaf> {
+pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, losers: &impl Losers) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let everything = path.0.is_empty() || path.0.as_slice() == [Segment::Field("*".into())];
     let roots = if everything { vec![(FieldPath::root(), object)] } else { located(object, path) };
     for (at, node) in roots {
-        collect(node, &at, &mut |path, node| leaves.push(leaf(catalog, node, path, history)));
+        collect(node, &at, &mut |path, node| leaves.push(leaf(catalog, object, node, path, losers)));
     }
     leaves
 }
 
 /// One leaf with who wrote it and what lost.
-pub fn leaf(catalog: &Catalog, node: &Node, path: &FieldPath, history: &History) -> Leaf {
+pub fn leaf(catalog: &Catalog, object: &Node, node: &Node, path: &FieldPath, losers: &impl Losers) -> Leaf {
     Leaf {
         path: path.clone(),
         said: said(catalog, node, path),
-        overrides: lost(history, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect(),
+        overrides: losers.losers(object, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect(),
     }
 }
 
@@ -210,7 +289,7 @@ fn counterpart<'h>(entry: &'h Overridden, leaf: &Node, path: &FieldPath) -> Opti
     let winner = entry.winner.as_ref()?;
     let relative = place_of(winner, leaf, &entry.path, path)?;
     let loser = *entry.loser.select(&relative).first()?;
-    matches!(loser.value, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Str(_)).then_some(loser)
+    is_scalar(loser).then_some(loser)
 }
 
 fn place_of(winner: &Node, leaf: &Node, at: &FieldPath, path: &FieldPath) -> Option<FieldPath> {

@@ -97,13 +97,14 @@ impl Rollout<'_> {
 
     /// Why it does not go on, if it does not.
     fn proof(&self) -> Option<String> {
-        if let Some(stage) = self.fits.and_then(|fits| fits.iter().position(|fits| !fits)) {
-            let waiting: Vec<String> = self.trace().capacity[stage].waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
-            let pods = self.trace().capacity[stage].pods;
-            let held = if waiting.is_empty() { String::new() } else { format!(", so that {} cannot start and nothing after it happens", waiting.join(", ")) };
-            return Some(format!("the {pods} pods of stage {stage} do not fit on the loaded nodes{held}"));
+        if self.outcome.proof.is_some() {
+            return self.outcome.proof.clone();
         }
-        self.outcome.proof.clone()
+        let position = self.fits?.iter().position(|fits| !fits)?;
+        let capacity = self.trace().capacity.get(position)?;
+        let waiting: Vec<String> = capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
+        let held = if waiting.is_empty() { String::new() } else { format!(": not all of {} can start", waiting.join(", ")) };
+        Some(format!("the {} pods of stage {} do not fit on the loaded nodes{held}", capacity.pods, capacity.stage))
     }
 }
 
@@ -212,7 +213,7 @@ impl Serialize for Rollout<'_> {
         }
         if let Some(recovery) = &self.outcome.recovery {
             let groups: Vec<Value> = recovery.restarted.iter().map(|(ordinal, pods)| json!({ "name": self.group(*ordinal), "restartedPods": pods })).collect();
-            let mut out = json!({ "policy": recovery.policy.as_str(), "groupStatus": "progressing", "groups": groups });
+            let mut out = json!({ "policy": recovery.policy.as_str(), "groupStatus": "progressing", "graceSeconds": recovery.grace_seconds, "groups": groups });
             if let Some((seconds, pods)) = recovery.escalation {
                 out["escalation"] = json!({ "afterSeconds": seconds, "restartedPods": pods });
             }
@@ -268,6 +269,11 @@ impl Rollout<'_> {
         format!("{}/{} · semantics: {} · kthena: {} · {}", self.to.namespace, self.to.name(), self.semantics, self.profile, self.strategy())
     }
 
+    /// Whether a row shows a group that is not there yet, or no more.
+    fn has_absent(&self) -> bool {
+        self.trace().rows.iter().any(|row| row.groups.iter().any(|(_, status)| *status == GroupStatus::Absent))
+    }
+
     /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
     fn line(&self, position: usize) -> Vec<String> {
         let row = &self.trace().rows[position];
@@ -277,16 +283,9 @@ impl Rollout<'_> {
             let words: Vec<String> = capacity.roles.iter().map(|(role, count)| format!("{} {count}", self.trace().names.text(*role))).collect();
             words.join(" ")
         });
-        let gpus = capacity.map(|capacity| capacity.gpus).or((position == 0).then_some(self.outcome.gpus_before));
+        let gpus = capacity.map_or_else(|| if position == 0 { self.outcome.gpus_before } else { self.gpus_after() }, |capacity| capacity.gpus);
         let fits = self.fits.and_then(|fits| fits.get(row.stage? as usize)).map_or("", |fits| if *fits { "" } else { "; does not fit" });
-        vec![
-            stage,
-            strip(row),
-            row.available.to_string(),
-            roles,
-            gpus.map_or_else(String::new, |gpus| gpus.to_string()),
-            format!("{}{fits}", self.note(position)),
-        ]
+        vec![stage, strip(row), row.available.to_string(), roles, gpus.to_string(), format!("{}{fits}", self.note(position))]
     }
 
     /// What a reader takes away, a sentence each.
@@ -310,12 +309,19 @@ impl Rollout<'_> {
             out.push(format!("prefill:decode per group: {from} to {to}"));
         }
         if let Some(recovery) = &self.outcome.recovery {
-            let lost: Vec<String> =
-                recovery.restarted.iter().filter(|(_, pods)| *pods > 0).map(|(ordinal, pods)| format!("{pods} pods of {}", self.group(*ordinal))).collect();
+            let lost: Vec<String> = recovery
+                .restarted
+                .iter()
+                .filter(|(_, pods)| *pods > 0)
+                .map(|(ordinal, count)| format!("{} of {}", pods(*count), self.group(*ordinal)))
+                .collect();
             let lost = if lost.is_empty() { "no pod".to_owned() } else { lost.join(", ") };
             out.push(format!("recovery by {}: {lost} restarted", recovery.policy.as_str()));
-            if let Some((seconds, pods)) = recovery.escalation {
-                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {pods} pods"));
+            if recovery.escalation.is_none() && recovery.grace_seconds > 0 {
+                out.push(format!("shown is what follows when the pod does not get ready within restartGracePeriodSeconds={}", recovery.grace_seconds));
+            }
+            if let Some((seconds, count)) = recovery.escalation {
+                out.push(format!("after restartGracePeriodSeconds={seconds} (period not named in the document): whole group, {}", pods(count)));
             }
         }
         if let Some(stuck) = self.outcome.stuck {
@@ -333,6 +339,7 @@ impl Rollout<'_> {
         if !rows.is_empty() {
             let titles = ["STAGE", "GROUPS", "RUNNING", "READY REPLICAS", "GPUS", "WHAT HAPPENS"];
             out.draw(&table(&titles, (0..rows.len()).map(|position| self.line(position)), style));
+            out.push_str(if self.has_absent() { "· absent  " } else { "" });
             out.push_str("○ old  ◐ in progress  ● as wanted; lowest ordinal left\n\n");
         }
         for line in self.summary() {
@@ -359,7 +366,8 @@ impl Rollout<'_> {
             for position in 0..self.trace().rows.len() {
                 let _ = writeln!(out, "| {} |", self.line(position).join(" | "));
             }
-            out.push_str("\n○ old, ◐ in progress, ● as wanted\n\n");
+            out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
+            out.push_str("○ old, ◐ in progress, ● as wanted\n\n");
         }
         for line in self.summary() {
             let _ = writeln!(out, "- {line}");
@@ -397,24 +405,30 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// `1 pod`, `2 pods`.
+fn pods(count: i64) -> String {
+    format!("{count} pod{}", if count == 1 { "" } else { "s" })
+}
+
 /// The groups of a row, a sign each; long runs are counted.
 fn strip(row: &Row) -> String {
     const LONG: usize = 48;
-    let sign = |cell: Cell| match cell {
-        Cell::Old => '○',
-        Cell::Rolling => '◐',
-        Cell::Updated => '●',
+    let sign = |group: &(Cell, GroupStatus)| match group {
+        (_, GroupStatus::Absent) => '·',
+        (Cell::Old, _) => '○',
+        (Cell::Rolling, _) => '◐',
+        (Cell::Updated, _) => '●',
     };
     if row.groups.len() <= LONG {
-        return row.groups.iter().map(|(cell, _)| sign(*cell)).collect();
+        return row.groups.iter().map(sign).collect();
     }
-    let mut runs: Vec<(Cell, usize)> = Vec::new();
-    for (cell, _) in &row.groups {
+    let mut runs: Vec<(char, usize)> = Vec::new();
+    for sign in row.groups.iter().map(sign) {
         match runs.last_mut() {
-            Some((last, count)) if last == cell => *count += 1,
-            _ => runs.push((*cell, 1)),
+            Some((last, count)) if *last == sign => *count += 1,
+            _ => runs.push((sign, 1)),
         }
     }
-    let words: Vec<String> = runs.iter().map(|(cell, count)| if *count == 1 { sign(*cell).to_string() } else { format!("{}×{count}", sign(*cell)) }).collect();
+    let words: Vec<String> = runs.iter().map(|(sign, count)| if *count == 1 { sign.to_string() } else { format!("{sign}×{count}") }).collect();
     words.join(" ")
 }

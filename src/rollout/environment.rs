@@ -2,7 +2,7 @@
 
 use super::cluster::{Address, Cluster, Group, Status};
 use super::target::Target;
-use super::trace::{Action, Capacity, Cause, Cell, GroupStatus, Kind, Reason, Row, Trace};
+use super::trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::policy::{KthenaPolicy, RoleRecreateRule};
 use crate::render::kthena::names;
@@ -45,6 +45,8 @@ pub struct Recovery {
     pub policy: RecoveryPolicy,
     /// Pods that were replaced, by group.
     pub restarted: Vec<(i64, i64)>,
+    /// Seconds in which a crashed pod may get ready again by itself.
+    pub grace_seconds: i64,
     /// Seconds after which the whole group is recreated if it stays progressing, and its pods.
     pub escalation: Option<(i64, i64)>,
 }
@@ -74,6 +76,39 @@ pub struct Outcome {
     pub available_before: i64,
     /// Role replicas that keep another template although nothing protects them, by name.
     pub left_behind: Vec<EcoString>,
+}
+
+impl Outcome {
+    /// Ends the story with the first stage whose pods find no place, when everything waits for the one group that it
+    /// rebuilds. Where several groups are under way at once, those that fit go on, and which these are nobody knows.
+    pub fn stop_where_nothing_fits(&mut self, fits: &[bool]) {
+        let Some(position) = fits.iter().position(|fits| !fits) else { return };
+        let Some(capacity) = self.trace.capacity.get(position) else { return };
+        let (stage, &[ordinal]) = (capacity.stage, capacity.waits_for.as_slice()) else { return };
+        let starts = |event: &Event| event.stage == stage && event.group == ordinal && event.action == Action::Ready;
+        self.trace.events.retain(|event| event.stage <= stage && !starts(event) && event.action != Action::Wait);
+        self.trace.capacity.truncate(position + 1);
+        let rows = self.trace.rows.iter().rposition(|row| row.stage.is_some_and(|own| own <= stage)).map_or(0, |last| last + 1);
+        self.trace.rows.truncate(rows);
+        let cause = self.trace.events.iter().rev().find(|event| event.group == ordinal).map_or(Cause::Upkeep, |event| event.cause);
+        self.trace.events.push(Event {
+            stage,
+            action: Action::Wait,
+            kind: Kind::ServingGroup,
+            group: ordinal,
+            replica: None,
+            index: 0,
+            cause,
+            reason: Reason::NoPlace,
+        });
+        self.restarted = count(&self.trace, |event| event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate));
+        self.stuck = Some(ordinal);
+        let name = names::group(&self.trace.serving, ordinal);
+        self.proof = Some(format!(
+            "the {} pods of stage {stage} do not fit on the loaded nodes, so that {name} cannot start and nothing after it happens",
+            self.trace.capacity[position].pods
+        ));
+    }
 }
 
 /// Plays a change through to its end.
@@ -144,9 +179,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         cluster.note_group(Action::Wait, Kind::ServingGroup, ordinal, cause, Reason::NeverReady);
     }
     let is_known = |at: Address| {
-        let seen = |event: &super::trace::Event| {
-            event.kind == Kind::Pod && (event.group, event.index) == (at.group, at.index) && event.replica == Some((at.role, at.ordinal))
-        };
+        let seen =
+            |event: &Event| event.kind == Kind::Pod && (event.group, event.index) == (at.group, at.index) && event.replica == Some((at.role, at.ordinal));
         cluster.exists(at) || cluster.trace.events.iter().any(seen)
     };
     reader.unknown.extend(named.into_iter().filter(|(at, _)| !is_known(*at)).map(|(_, name)| name));
@@ -165,7 +199,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     }
 }
 
-fn count(trace: &Trace, wanted: impl Fn(&super::trace::Event) -> bool) -> i64 {
+fn count(trace: &Trace, wanted: impl Fn(&Event) -> bool) -> i64 {
     let found = trace.events.iter().filter(|event| event.kind == Kind::Pod && wanted(event)).count();
     i64::try_from(found).unwrap_or(i64::MAX)
 }
@@ -406,6 +440,7 @@ impl Cluster {
         Recovery {
             policy: self.target.recovery,
             restarted: restarted.into_iter().collect(),
+            grace_seconds: self.target.grace_seconds,
             escalation: escalates.then(|| (self.target.grace_seconds, self.target.pods_per_group())),
         }
     }

@@ -4,7 +4,7 @@ use super::{Action, Before, Cause, Kind, Outcome, Scenario, simulate};
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
 use crate::dialect::kthena;
 use crate::policy::{KTHENA_HEAD, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy};
-use crate::render::kthena::{expand, pod_group};
+use crate::render::kthena::{Expanded, expand, pod_group};
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, parse};
 use ecow::EcoString;
@@ -66,7 +66,8 @@ fn pods_after(before: BTreeSet<EcoString>, outcome: &Outcome) -> BTreeSet<EcoStr
 
 fn fresh_pods(policy: &KthenaPolicy, serving: &ModelServing) -> BTreeSet<EcoString> {
     let objects = expand(serving, policy, &mut Vec::new());
-    let name = |object: &crate::yaml::Node| -> Option<EcoString> {
+    let name = |object: &Expanded| -> Option<EcoString> {
+        let object = &object.node;
         (object.get("kind")?.as_str()? == "Pod").then(|| object.at(&["metadata", "name"])?.as_str().map(EcoString::from))?
     };
     objects.iter().filter_map(name).collect()

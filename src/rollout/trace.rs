@@ -117,6 +117,8 @@ pub enum Reason {
     AllReady,
     /// A pod of it never gets ready.
     NeverReady,
+    /// Its pods find no place on the nodes.
+    NoPlace,
 }
 
 impl fmt::Display for Reason {
@@ -139,6 +141,7 @@ impl fmt::Display for Reason {
             Self::TopologyRemoved => f.write_str("networkTopology was removed"),
             Self::AllReady => f.write_str("all its pods are ready"),
             Self::NeverReady => f.write_str("a pod of it does not get ready"),
+            Self::NoPlace => f.write_str("its pods do not fit on the nodes"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Defaults of the CRDs, as the API server stores them.
 
 use super::types::{Schema, Type};
+use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// The rule that wrote a default.
@@ -13,6 +14,30 @@ impl Schema {
     /// that only the documents know are left alone.
     pub fn default(&self, object: &mut Node) {
         self.root().default(object);
+    }
+
+    /// Defaults of the CRD that an object does without because a file says something else there: the place of what is
+    /// written, and the default.
+    pub fn overruled(&self, object: &Node) -> Vec<(Span, Node)> {
+        let mut found = Vec::new();
+        overruled(object, self.root(), &mut found);
+        found
+    }
+}
+
+fn overruled(node: &Node, ty: &Type, found: &mut Vec<(Span, Node)>) {
+    match (ty, &node.value) {
+        (Type::Object(definition), Value::Map(map)) => {
+            for (field, written) in definition.server().fields.iter().filter_map(|field| Some((field, map.get(field.name)?))) {
+                if let (Some(default), Some(span)) = (field.default, written.origin.span()) {
+                    found.push((span, Node::from_json(&serde_json::from_str(default).unwrap_or_default(), Origin::Default(&CRD_DEFAULT))));
+                }
+                overruled(written, &field.ty, found);
+            }
+        }
+        (Type::Map(item), Value::Map(map)) => map.iter().for_each(|entry| overruled(&entry.node, &item.ty, found)),
+        (Type::List(item), Value::List(items)) => items.iter().for_each(|element| overruled(element, &item.ty, found)),
+        _ => {}
     }
 }
 

@@ -13,5 +13,6 @@ mod mixed;
 mod process;
 mod properties;
 mod readme;
+mod serving;
 mod stories;
 mod validate;

@@ -2,16 +2,14 @@
 
 use crate::api::ModelServing;
 use crate::catalog::Views;
-use crate::cli::args::AcceleratorArgs;
-use crate::cli::args::InputArgs;
+use crate::cli::args::{AcceleratorArgs, InputArgs, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, stream};
-use crate::pipeline::{Rendered, Renderer, leaf};
+use crate::pipeline::{Rendered, Renderer, ServingHistory, leaf};
 use crate::render::accept::accept;
-use crate::render::workload::Workload;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
 use crate::report::why::remark;
@@ -80,31 +78,6 @@ enum Stage {
     Merged,
 }
 
-/// The workload around the pods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum WorkloadArg {
-    /// What the operator takes for the deployment mode.
-    #[default]
-    Auto,
-    /// Deployments.
-    Deployment,
-    /// LeaderWorkerSets.
-    Lws,
-    /// One ModelServing of Kthena.
-    Modelserving,
-}
-
-impl WorkloadArg {
-    fn workload(self) -> Workload {
-        match self {
-            Self::Auto => Workload::Auto,
-            Self::Deployment => Workload::Deployment,
-            Self::Lws => Workload::LeaderWorkerSet,
-            Self::Modelserving => Workload::ModelServing,
-        }
-    }
-}
-
 /// Where the manifests go.
 #[derive(Clone, Debug)]
 enum Output {
@@ -164,7 +137,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 let service = views.of(session.semantics);
                 (service.namespace.to_string(), service.name().to_string())
             };
-            Prune::Services(selected.iter().map(service).collect())
+            let serving = |serving: &&ModelServing| (serving.namespace.to_string(), serving.name().to_string());
+            Prune::Services(selected.iter().map(service).chain(servings.iter().map(serving)).collect())
         }
     };
     let mut sink = match (args.output.clone(), &args.check) {
@@ -189,14 +163,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Ok(())
     })?;
-    for serving in servings {
-        let written = model_serving(serving, args, format, &session);
+    let make = |serving| model_serving(serving, args, format, &session);
+    let mut take = |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         sink.take(&written, io)?;
         found.extend(written.diagnostics);
+        Ok(())
+    };
+    if args.expand {
+        // One may be many thousand pods: never more than one is held.
+        servings.iter().copied().map(make).try_for_each(take)?;
+    } else {
+        renderer.in_windows(&servings, make, &mut take)?;
     }
     let stale = sink.finish(io)?;
     let found = session.settle(found);
@@ -244,30 +225,26 @@ fn merged<'a>(args: &Args, renderer: &Renderer<'a>, selected: &[&'a Views], sess
 /// Turns a ModelServing, or what its controller makes of it, into text.
 fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, session: &Session) -> Written {
     let mut diagnostics = Vec::new();
-    let inside = |found: &&Diagnostic| {
-        found
-            .span()
-            .is_some_and(|span| span.source == serving.object.span.source && serving.object.span.start <= span.start && span.start < serving.object.span.end)
-    };
-    let broken = session.world.diagnostics.iter().filter(inside).any(|found| found.severity == Severity::Error);
+    let broken = session.is_broken(serving);
     let too_many = args.expand && kthena::too_many_pods(serving).is_some();
     let nodes = if broken || too_many {
         Vec::new()
     } else if args.expand {
         kthena::expand(serving, session.kthena, &mut diagnostics)
     } else {
-        vec![serving.object.node.clone()]
+        vec![kthena::Expanded { node: serving.object.node.clone(), replaced: kthena::Replaced::default() }]
     };
-    let objects = nodes.into_iter().map(|node| {
+    let history = if args.annotate { ServingHistory::new(serving) } else { ServingHistory::default() };
+    let objects = nodes.into_iter().map(|kthena::Expanded { node, replaced }| {
         let mut object = RenderedObject { node, component: None, wave: 1 };
         if args.argocd_waves && !args.expand {
             object.annotate_wave();
         }
         let mut text = String::new();
         if args.annotate && format == stream::Format::Yaml {
-            let history = History::new();
+            let losers = history.of(&replaced);
             crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
-                Some(remark(&leaf(&session.world.catalog, node, path, &history), &session.world.sources))
+                Some(remark(&leaf(&session.world.catalog, &object.node, node, path, &losers), &session.world.sources))
             });
         } else {
             text = stream::text(&object.node, format);
@@ -311,7 +288,7 @@ fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, sess
                 let text = if args.annotate && format == stream::Format::Yaml {
                     let mut text = String::new();
                     crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
-                        Some(remark(&leaf(&session.world.catalog, node, path, history), &session.world.sources))
+                        Some(remark(&leaf(&session.world.catalog, &object.node, node, path, history), &session.world.sources))
                     });
                     text
                 } else {

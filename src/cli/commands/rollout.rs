@@ -142,7 +142,7 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
     let names = |given: &[String]| given.iter().map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name))).collect();
     let scenario =
         Scenario { policy: session.kthena, from, to, pending: names(&args.pending), stuck: names(&args.stuck), fail: names(&args.fail), stagger: args.stagger };
-    let (outcome, said) = pipeline::play(&scenario);
+    let (mut outcome, said) = pipeline::play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
         return Err(Failure::NotFound {
             message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
@@ -152,6 +152,9 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
     let found = session.settle(found_later(&scenario, session, said));
     let inventory = Inventory::new(session.world.catalog.machines(), &[]);
     let fits = inventory.map(|inventory| fits(&outcome.trace, scenario.from.iter().map(|before| before.serving).chain([to]), &inventory));
+    if let Some(fits) = &fits {
+        outcome.stop_where_nothing_fits(fits);
+    }
     let json = as_json(session, &found, earlier, &before_found);
     let view = rollout::Rollout {
         semantics: session.semantics,

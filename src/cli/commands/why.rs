@@ -1,19 +1,23 @@
 //! `ome why`: which layer wrote a field of a rendered object, and what it overrode.
 
-use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat};
+use crate::api::{ModelServing, ObjectRef};
+use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
-use crate::diag::nearest;
-use crate::pipeline::{Renderer, identity, why};
+use crate::diag::{Diagnostic, nearest};
+use crate::pipeline::{Leaf, Losers, Renderer, ServingHistory, identity, why};
+use crate::render::kthena::{self, Expanded, Replaced};
 use crate::report::table::Style;
 use crate::report::why as view;
 use crate::yaml::FieldPath;
+use crate::yaml::Node;
 
 /// Show which layer wrote a field of a rendered object, and what it overrode.
 ///
 /// OBJECT is `Kind/name` or `Kind/namespace/name`; FIELD is a path such as
-/// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per leaf), or `*`.
+/// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per leaf), or `*`. Objects that
+/// Kthena's controller makes of a ModelServing are found as `render --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The object, as `Kind/name` or `Kind/namespace/name`.
@@ -26,6 +30,9 @@ pub(crate) struct Args {
     /// The protocol asked for, over every service.
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
+    /// The workload around the pods of engine and decoder.
+    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    workload: WorkloadArg,
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
@@ -33,6 +40,36 @@ pub(crate) struct Args {
     accelerators: AcceleratorArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+/// The object that is asked about.
+struct Wanted<'a> {
+    kind: &'a str,
+    namespace: Option<&'a str>,
+    name: &'a str,
+    path: FieldPath,
+    /// Whether the namespace is part of the name that was given.
+    qualified: bool,
+    /// Objects that were met and are others, named as the wanted one is.
+    others: Vec<String>,
+}
+
+impl Wanted<'_> {
+    fn is(&self, id: &ObjectRef) -> bool {
+        id.kind.eq_ignore_ascii_case(self.kind)
+            && id.name == self.name
+            && self.namespace.is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
+    }
+
+    /// The leaves, if this is the object.
+    fn ask(&mut self, session: &Session, object: &Node, losers: &impl Losers) -> Option<(ObjectRef, Vec<Leaf>)> {
+        let id = identity(object);
+        if self.is(&id) {
+            return Some((id, why(&session.world.catalog, object, &self.path, losers)));
+        }
+        self.others.push(if self.qualified { id.to_string() } else { format!("{}/{}", id.kind, id.name) });
+        None
+    }
 }
 
 /// Finds the object, then the field.
@@ -43,41 +80,58 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some((namespace, name)) => (Some(namespace), name),
         None => (args.input.namespace.as_deref(), rest),
     };
+    let mut wanted = Wanted { kind, namespace, name, path, qualified: rest.contains('/'), others: Vec::new() };
     let mut session = Session::open(&args.input, args.protocol.as_deref())?;
     session.world.catalog.set_accelerator_options(args.accelerators.options()?);
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
     let mut findings = Vec::new();
-    let mut names = Vec::new();
-    for views in session.select_in(namespace) {
+    let Some((id, leaves)) = of_services(args, &session, &mut wanted, &mut findings).or_else(|| of_servings(&session, &mut wanted, &mut findings)) else {
+        session.say(&session.settle(findings), io);
+        let near = nearest(&args.object, wanted.others.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+        let help = near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
+        return Err(Failure::NotFound { message: format!("no rendered object is `{}`", args.object), help });
+    };
+    let path = wanted.path;
+    if leaves.is_empty() {
+        return Err(Failure::NotFound {
+            message: format!("{id} has no field `{path}`"),
+            help: Some(format!("`ome why {} '*'` lists every field", args.object)),
+        });
+    }
+    match args.output {
+        ReportFormat::Json => io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?,
+        ReportFormat::Table | ReportFormat::Markdown => {
+            let style = Style { color: io.out_color(), width: io.width() };
+            io.print(&view::text(&leaves, &session.world.sources, style))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Objects of the operators.
+fn of_services(args: &Args, session: &Session, wanted: &mut Wanted<'_>, findings: &mut Vec<Diagnostic>) -> Option<(ObjectRef, Vec<Leaf>)> {
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
+    session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);
         findings.extend(rendered.diagnostics);
-        for object in &rendered.objects {
-            let id = identity(object);
-            if id.kind.eq_ignore_ascii_case(kind)
-                && id.name == name
-                && namespace.is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
-            {
-                let leaves = why(&session.world.catalog, &object.node, &path, &history);
-                if leaves.is_empty() {
-                    return Err(Failure::NotFound {
-                        message: format!("{id} has no field `{path}`"),
-                        help: Some(format!("`ome why {} '*'` lists every field", args.object)),
-                    });
-                }
-                match args.output {
-                    ReportFormat::Json => io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?,
-                    ReportFormat::Table | ReportFormat::Markdown => {
-                        let style = Style { color: io.out_color(), width: io.width() };
-                        io.print(&view::text(&leaves, &session.world.sources, style))?;
-                    }
-                }
-                return Ok(Outcome::Done);
-            }
-            names.push(id.to_string());
+        rendered.objects.iter().find_map(|object| wanted.ask(session, &object.node, &history))
+    })
+}
+
+/// ModelServings and what their controller makes of them.
+fn of_servings(session: &Session, wanted: &mut Wanted<'_>, findings: &mut Vec<Diagnostic>) -> Option<(ObjectRef, Vec<Leaf>)> {
+    let in_namespace = |serving: &&ModelServing| wanted.namespace.is_none_or(|namespace| serving.namespace == namespace);
+    let servings: Vec<&ModelServing> =
+        session.world.catalog.model_servings().iter().filter(in_namespace).filter(|serving| !session.is_broken(serving)).collect();
+    servings.into_iter().find_map(|serving| {
+        let history = ServingHistory::new(serving);
+        if let Some(found) = wanted.ask(session, &serving.object.node, &history.of(&Replaced::default())) {
+            return Some(found);
         }
-    }
-    session.say(&session.settle(findings), io);
-    let near = nearest(&args.object, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
-    Err(Failure::NotFound { message: format!("no rendered object is `{}`", args.object), help: near.or_else(|| Some("`ome render` prints them all".into())) })
+        if kthena::too_many_pods(serving).is_some() {
+            return None;
+        }
+        let expanded = kthena::expand(serving, session.kthena, findings);
+        expanded.iter().find_map(|Expanded { node, replaced }| wanted.ask(session, node, &history.of(replaced)))
+    })
 }

@@ -529,7 +529,7 @@ impl<'a> Comparison<'_, 'a> {
                 }
                 Made {
                     decided,
-                    objects: objects.into_iter().map(|object| (identity(&object), object.node, object.component)).collect(),
+                    objects: objects.into_iter().map(|object| (identity(&object.node), object.node, object.component)).collect(),
                     diagnostics,
                     components: components.iter().map(|component| (Some(component.kind), Extent::of(component))).collect(),
                 }

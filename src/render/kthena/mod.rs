@@ -3,6 +3,7 @@
 //! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless Services as the controller
 //! sends them, before the API server fills in its own defaults. Owner references are left out: nobody knows the uid offline.
 
+mod expanded;
 pub mod names;
 pub mod plugins;
 pub mod pod_group;
@@ -17,6 +18,7 @@ use crate::policy::KthenaPolicy;
 use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
+pub use expanded::{Expanded, Replaced};
 use pods::Prepared;
 
 /// API version of a ModelServing.
@@ -43,7 +45,7 @@ pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
 
 /// What the controller creates for a ModelServing that is new, in the order of its requests but for Services, which come
 /// last. Defects of the controller that leave something out are findings.
-pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) -> Vec<Node> {
+pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) -> Vec<Expanded> {
     let mut objects = Vec::new();
     let replicas = serving.replicas.value;
     if replicas == 0 {
@@ -72,10 +74,10 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
     for group in 0..replicas {
         // The snapshot is written before the first group that the partition does not protect.
         if policy.controller_revisions && group == partition {
-            objects.push(controller_revision(serving, &revision));
+            objects.push(Expanded::of(controller_revision(serving, &revision)));
         }
         if has_gang {
-            objects.push(pod_group::pod_group(serving, &gang, group, policy));
+            objects.push(Expanded::of(pod_group::pod_group(serving, &gang, group, policy)));
         }
         if broken.is_some() {
             break;
@@ -84,7 +86,7 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
             for ordinal in 0..role.replicas.value {
                 objects.extend(pods::pods(serving, prepared, &revision, group, ordinal, has_gang, policy));
                 if role.worker.is_some() {
-                    services.push(pods::service(serving, role, group, ordinal));
+                    services.push(Expanded::of(pods::service(serving, role, group, ordinal)));
                 }
             }
         }
@@ -95,7 +97,7 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
     }
     objects.extend(services);
     for object in &mut objects {
-        super::tidy::tidy(object);
+        super::tidy::tidy(&mut object.node);
     }
     objects
 }

@@ -1,12 +1,12 @@
 //! Pods of a ServingGroup, and the headless Services in front of them.
 
 use super::plugins::{self, Place, Pod};
-use super::{names, rules};
+use super::{Expanded, Replaced, names, rules};
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::policy::KthenaPolicy;
 use crate::render::build::{IntoNode, mapping, node};
 use crate::schema::{self, Library};
-use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+use crate::yaml::{Entry, FieldPath, Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// Variables that the controller writes, in order.
@@ -16,8 +16,15 @@ const INJECTED: [&str; 3] = ["GROUP_SIZE", "ENTRY_ADDRESS", "WORKER_INDEX"];
 pub(super) struct Prepared<'a> {
     role: &'a Role,
     hash: EcoString,
-    entry: Node,
-    worker: Option<Node>,
+    entry: Base,
+    worker: Option<Base>,
+}
+
+/// A pod spec before any of its pods is told apart.
+#[derive(Clone)]
+struct Base {
+    spec: Node,
+    replaced: Replaced,
 }
 
 impl<'a> Prepared<'a> {
@@ -32,15 +39,15 @@ impl<'a> Prepared<'a> {
 }
 
 /// The pod spec as the controller's Go struct prints it, with the scheduler of the ModelServing.
-fn base(serving: &ModelServing, template: &PodTemplate) -> Node {
+fn base(serving: &ModelServing, template: &PodTemplate) -> Base {
     let ty = schema::kind(super::API_VERSION, "ModelServing");
     let ty = ty.and_then(|schema| schema.root().at(&["spec", "template", "roles", "entryTemplate", "spec"]));
     let mut spec = ty.and_then(|ty| schema::marshal(&template.spec, ty, Library::V0_34).ok()).unwrap_or_else(|| template.spec.clone());
+    let mut replaced = Replaced::default();
     if let Some(map) = spec.as_map_mut() {
-        let node = Node::str(serving.scheduler.value.clone(), Origin::Derived(&rules::SCHEDULER));
-        map.insert_entry(Entry { key: "schedulerName".into(), key_origin: Origin::Derived(&rules::SCHEDULER), node });
+        replaced.put(map, &["spec"], "schedulerName", &serving.scheduler.value, &rules::SCHEDULER);
     }
-    spec
+    Base { spec, replaced }
 }
 
 /// All pods of one role replica: the entry, then its workers.
@@ -52,23 +59,23 @@ pub(super) fn pods(
     ordinal: i64,
     gang: bool,
     policy: &KthenaPolicy,
-) -> Vec<Node> {
+) -> Vec<Expanded> {
     let role = prepared.role;
-    let mut worker_spec = prepared.worker.clone();
+    let mut worker_base = prepared.worker.clone();
     let mut found = Vec::new();
     for index in 0..role.size() {
-        let (template, spec) = match index {
+        let (template, base) = match index {
             0 => (&role.entry, prepared.entry.clone()),
-            _ => match (&role.worker, &worker_spec) {
-                (Some(template), Some(spec)) => (template, spec.clone()),
+            _ => match (&role.worker, &worker_base) {
+                (Some(template), Some(base)) => (template, base.clone()),
                 _ => break,
             },
         };
-        let created = create(serving, prepared, template, spec, Identity { revision, group, ordinal, index, gang });
+        let created = create(serving, prepared, template, base, Identity { revision, group, ordinal, index, gang });
         // Quirk: workers of one role replica share the containers of the template, so that what a plugin adds to one is
         // there for the next (kthena.md 2.5).
         if index > 0 && policy.plugin_env_repeats {
-            worker_spec = Some(created.spec.clone());
+            worker_base = Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });
         }
         found.push(tree(serving, created, prepared, group, ordinal, index));
     }
@@ -84,71 +91,88 @@ struct Identity<'a> {
     gang: bool,
 }
 
-fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplate, mut spec: Node, id: Identity<'_>) -> Pod {
+fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplate, base: Base, id: Identity<'_>) -> Pod {
     let role = &prepared.role.name.value;
     let (group, role_id) = (names::group(serving.name(), id.group), names::role_id(role, id.ordinal));
+    let Base { mut spec, mut replaced } = base;
     let mut labels = Map::with_capacity(8 + template.labels.len());
     let mut annotations = template.annotations.clone();
-    put(&mut labels, names::NAME, serving.name().clone(), &rules::POD);
-    put(&mut labels, names::GROUP, group.clone(), &rules::POD);
-    put(&mut labels, names::ROLE, role.clone(), &rules::POD);
-    put(&mut labels, names::ROLE_ID, role_id.clone(), &rules::POD);
-    put(&mut labels, names::REVISION, id.revision.clone(), &rules::POD);
-    put(&mut labels, names::ROLE_HASH, prepared.hash.clone(), &rules::POD);
+    let own = [
+        (names::NAME, serving.name()),
+        (names::GROUP, &group),
+        (names::ROLE, role),
+        (names::ROLE_ID, &role_id),
+        (names::REVISION, id.revision),
+        (names::ROLE_HASH, &prepared.hash),
+    ];
+    for (key, value) in own {
+        put(&mut labels, key, value.clone());
+    }
     if id.index == 0 {
-        put(&mut labels, names::ENTRY, "true".into(), &rules::POD);
+        put(&mut labels, names::ENTRY, "true".into());
     }
     for entry in &template.labels {
-        labels.insert_entry(entry.clone());
+        replaced.put_entry(&mut labels, &["metadata", "labels"], entry.clone());
     }
     let size = prepared.role.size();
     let address = eco_format!("{}.{}", names::pod(&group, &role_id, 0), serving.namespace);
-    inject(&mut spec, [eco_format!("{size}"), address, eco_format!("{}", id.index)]);
+    inject(&mut spec, [eco_format!("{size}"), address, eco_format!("{}", id.index)], &mut replaced);
     if id.gang {
-        put(&mut annotations, names::GROUP_ANNOTATION, group, &rules::GANG_POD);
-        put(&mut annotations, names::TASK_ANNOTATION, role_id, &rules::GANG_POD);
+        for (key, value) in [(names::GROUP_ANNOTATION, group), (names::TASK_ANNOTATION, role_id)] {
+            replaced.put(&mut annotations, &["metadata", "annotations"], key, value, &rules::GANG_POD);
+        }
     }
-    let mut pod = Pod { labels, annotations, spec };
+    let mut pod = Pod { labels, annotations, spec, replaced };
     plugins::apply(serving, Place { group: id.group, role, index: id.index }, &mut pod);
     pod
 }
 
-fn put(map: &mut Map, key: &'static str, value: EcoString, rule: &'static Rule) {
-    let origin = Origin::Derived(rule);
-    map.insert_entry(Entry { key: EcoString::from(key), key_origin: origin, node: Node::str(value, origin) });
+/// Adds a label that is not there yet.
+fn put(labels: &mut Map, key: &'static str, value: EcoString) {
+    let origin = Origin::Derived(&rules::POD);
+    labels.push(Entry { key: EcoString::from(key), key_origin: origin, node: Node::str(value, origin) });
 }
 
 /// Writes the three variables behind those of every container; what the user wrote under their names goes.
-fn inject(spec: &mut Node, values: [EcoString; 3]) {
+fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
     let rule = &rules::ENVIRONMENT;
     let added: Vec<Node> =
         INJECTED.into_iter().zip(values).map(|(name, value)| mapping([("name", name.into_node(rule)), ("value", value.into_node(rule))], rule)).collect();
     let Some(spec) = spec.as_map_mut() else { return };
     for key in ["initContainers", "containers"] {
         let Some(containers) = spec.get_mut(key).and_then(Node::as_list_mut) else { continue };
-        for container in containers.make_mut() {
+        for (position, container) in containers.make_mut().iter_mut().enumerate() {
             let Some(map) = container.as_map_mut() else { continue };
-            let own = map.get("env").map_or(&[][..], Node::items).iter();
-            let kept = own.filter(|entry| !entry.get("name").and_then(Node::as_str).is_some_and(|name| INJECTED.contains(&name)));
-            let env = Node::list(kept.chain(&added).cloned(), Origin::Derived(rule));
+            let own = map.get("env").map_or(&[][..], Node::items);
+            let injected = |entry: &Node| entry.get("name").and_then(Node::as_str).and_then(|name| INJECTED.iter().position(|known| *known == name));
+            let kept: Vec<&Node> = own.iter().filter(|entry| injected(entry).is_none()).collect();
+            // What the controller itself wrote into the template of earlier workers is nobody's loss.
+            let given = own.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
+            for (entry, place) in given.filter_map(|entry| Some((entry, injected(entry)?))) {
+                if let Some(value) = entry.get("value") {
+                    let list = FieldPath::root().field("spec").field(key).index(position).field("env");
+                    replaced.note(list.index(kept.len() + place).field("value"), value);
+                }
+            }
+            let env = Node::list(kept.into_iter().chain(&added).cloned(), Origin::Derived(rule));
             map.insert_entry(Entry { key: "env".into(), key_origin: Origin::Derived(rule), node: env });
         }
     }
 }
 
-fn tree(serving: &ModelServing, pod: Pod, prepared: &Prepared<'_>, group: i64, ordinal: i64, index: i64) -> Node {
+fn tree(serving: &ModelServing, pod: Pod, prepared: &Prepared<'_>, group: i64, ordinal: i64, index: i64) -> Expanded {
     let rule = &rules::POD;
-    let Pod { mut labels, mut annotations, spec } = pod;
+    let Pod { mut labels, mut annotations, spec, replaced } = pod;
     labels.sort();
     annotations.sort();
     let name = names::pod(&names::group(serving.name(), group), &names::role_id(&prepared.role.name.value, ordinal), index);
-    node!(rule; {
+    let node = node!(rule; {
         apiVersion: "v1",
         kind: "Pod",
         metadata: { name: (name), namespace: (&serving.namespace), labels: (labels), annotations: (annotations) },
         spec: (spec),
-    })
-    .unwrap_or_else(|| Node::new(Value::Map(Map::new()), Origin::Derived(rule)))
+    });
+    Expanded { node: node.unwrap_or_else(|| Node::map(Origin::Derived(rule))), replaced }
 }
 
 /// The headless Service of one role replica.

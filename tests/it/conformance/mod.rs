@@ -138,6 +138,7 @@ suites! {
     tools_import => "tools/import",
     tools_reader => "tools/reader",
     tools_render => "tools/render",
+    tools_rollout => "tools/rollout",
     tools_settings => "tools/settings",
     tools_why => "tools/why",
 }

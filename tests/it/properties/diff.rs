@@ -136,7 +136,7 @@ fn objects(world: &World, semantics: Semantics) -> BTreeMap<String, BTreeMap<Obj
         if error.is_none() && diagnostics.iter().all(|found| found.severity < Severity::Error || found.code == Code::ServerRefuses) {
             let mut by_name: BTreeMap<ObjectRef, Vec<Node>> = BTreeMap::new();
             for object in &objects {
-                by_name.entry(identity(object)).or_default().push(object.node.clone());
+                by_name.entry(identity(&object.node)).or_default().push(object.node.clone());
             }
             found.insert(format!("{}/{}", service.namespace, service.name()), by_name);
         }
