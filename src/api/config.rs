@@ -80,6 +80,11 @@ pub struct ImageConfig {
     pub resources: Amounts,
 }
 
+/// GPUs that KServe knows.
+const KNOWN_GPUS: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi"];
+/// Annotation of a service that names more of them.
+pub const GPU_TYPES: &str = "serving.kserve.io/gpu-resource-types";
+
 /// What KServe's controller is configured to do (kserve.md 1.3).
 #[derive(Clone, Debug)]
 pub struct KServeConfig {
@@ -202,6 +207,15 @@ pub const KSERVE_DISALLOWED: [&str; 5] = [
 
 fn amounts(cpu_request: &str, cpu_limit: &str, memory_request: &str, memory_limit: &str) -> Amounts {
     Amounts { cpu_request: cpu_request.into(), cpu_limit: cpu_limit.into(), memory_request: memory_request.into(), memory_limit: memory_limit.into() }
+}
+
+impl KServeConfig {
+    /// Whether a resource counts as a GPU: known, in the settings, or in [`GPU_TYPES`] of the service.
+    pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
+        let annotated =
+            || annotation.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok()).is_some_and(|types| types.iter().any(|one| one == resource));
+        KNOWN_GPUS.contains(&resource) || self.gpu_types.iter().any(|known| known == resource) || annotated()
+    }
 }
 
 impl Default for KServeConfig {

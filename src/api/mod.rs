@@ -19,7 +19,8 @@ pub use accelerator::{
     ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
 };
 pub use config::{
-    Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages, OperatorConfig,
+    Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages,
+    OperatorConfig,
 };
 pub use kueue::{ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};

@@ -2,21 +2,19 @@
 
 use super::Facts;
 use super::predictor::{over, pod_over};
+use crate::api::GPU_TYPES;
 use crate::compose::container::set_env;
 use crate::compose::edit::{list_mut, map_mut, text};
 use crate::compose::history::Record;
 use crate::compose::rules::KSERVE_NODES;
 use crate::compose::typed;
 use crate::decision::ServiceError;
-use crate::dialect::kserve::is_gpu;
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// The GPU when nobody names one.
 const USUAL: &str = "nvidia.com/gpu";
-/// Annotation that names more of them.
-const TYPES: &str = "serving.kserve.io/gpu-resource-types";
 
 /// How head and workers share the GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +81,7 @@ impl Facts<'_> {
     }
 
     fn is_gpu(&self, resource: &str) -> bool {
-        is_gpu(resource, self.annotations.get(TYPES).and_then(Node::as_str), self.config)
+        self.config.is_gpu(resource, self.annotations.get(GPU_TYPES).and_then(Node::as_str))
     }
 }
 

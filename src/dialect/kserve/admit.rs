@@ -9,7 +9,6 @@ mod runtime;
 mod scale;
 mod storage;
 
-pub use nodes::is_gpu;
 pub use runtime::refused as refused_runtime;
 
 use crate::api::{ComponentKind, KServeConfig, Object, Refusal, Service};

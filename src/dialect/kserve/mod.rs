@@ -5,7 +5,7 @@ mod admit;
 mod config;
 mod legacy;
 
-pub use admit::{Violation, is_gpu, refusal, refused, refused_runtime};
+pub use admit::{Violation, refusal, refused, refused_runtime};
 pub use config::{config, is_config};
 pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 

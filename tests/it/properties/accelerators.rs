@@ -217,7 +217,7 @@ fn a_class_never_overrides_the_service_unsaid() {
         for (views, planned) in world.catalog.services().iter().zip(plan(&world, Semantics::Documented)) {
             let mut history = History::new();
             let rendered = renderer.render(views, &mut history);
-            let Some(object) = rendered.objects.iter().find(|object| identity(object).kind == "Deployment") else { continue };
+            let Some(object) = rendered.objects.iter().find(|object| identity(&object.node).kind == "Deployment") else { continue };
             let own = planned.service.object.node.at(&["spec", "engine", "runner"]).expect("the service has a runner");
             let list = |key: &str| own.get(key).map(Node::items).unwrap_or_default();
             let at = |rest: &str| FieldPath::parse(&format!("spec.template.spec.containers[name=ome-container].{rest}")).expect("a path");

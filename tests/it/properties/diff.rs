@@ -30,7 +30,7 @@ fn holds(property: impl Fn(&Fleet, &Fleet, usize, Semantics) -> Result<(), TestC
 fn mixed(before: &Fleet, other: &Fleet, number: usize) -> Fleet {
     let name = |document: &Node| -> String {
         let text = |keys: &[&str]| document.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
-        [text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"])].join("/")
+        [text(&["apiVersion"]), text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"])].join("/")
     };
     let names: BTreeSet<String> = before.documents.iter().map(name).collect();
     let kept = before.documents.iter().enumerate().filter_map(|(index, document)| match (number + index) % 5 {
@@ -127,7 +127,7 @@ fn the_order_of_documents_changes_nothing() {
     });
 }
 
-/// The objects of every service that is not refused.
+/// The objects of every service that is not refused, by its API and name.
 fn objects(world: &World, semantics: Semantics) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
     let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
     let mut found = BTreeMap::new();
@@ -138,7 +138,7 @@ fn objects(world: &World, semantics: Semantics) -> BTreeMap<String, BTreeMap<Obj
             for object in &objects {
                 by_name.entry(identity(&object.node)).or_default().push(object.node.clone());
             }
-            found.insert(format!("{}/{}", service.namespace, service.name()), by_name);
+            found.insert(format!("{} {}/{}", service.object.api.as_str(), service.namespace, service.name()), by_name);
         }
     }
     found
@@ -152,17 +152,14 @@ fn exactly_what_renders_otherwise_changes() {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let found = compared(&before, &after, semantics);
         let (old, new) = (objects(&before, semantics), objects(&after, semantics));
-        let in_groups: BTreeSet<&str> = found.groups.iter().flat_map(|group| group.services.iter().map(ecow::EcoString::as_str)).collect();
-        let without_objects: BTreeSet<&str> =
-            found.groups.iter().filter(|group| group.objects.is_empty()).flat_map(|group| group.services.iter().map(ecow::EcoString::as_str)).collect();
+        let named =
+            |group: &ome::pipeline::diff::Group| -> Vec<String> { group.services.iter().map(|service| format!("{} {service}", group.api.as_str())).collect() };
+        let in_groups: BTreeSet<String> = found.groups.iter().flat_map(named).collect();
+        let without_objects: BTreeSet<String> = found.groups.iter().filter(|group| group.objects.is_empty()).flat_map(named).collect();
         for name in old.keys().chain(new.keys()) {
             let differs = old.get(name) != new.get(name);
-            prop_assert!(!differs || in_groups.contains(name.as_str()), "{} changes and is in no group", name);
-            prop_assert!(
-                differs || !in_groups.contains(name.as_str()) || without_objects.contains(name.as_str()),
-                "{} is in a group and renders the same",
-                name
-            );
+            prop_assert!(!differs || in_groups.contains(name), "{} changes and is in no group", name);
+            prop_assert!(differs || !in_groups.contains(name) || without_objects.contains(name), "{} is in a group and renders the same", name);
         }
         for group in &found.groups {
             prop_assert!(!group.causes.is_empty(), "{:?} changes for no reason", group.services);

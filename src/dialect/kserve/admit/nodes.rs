@@ -1,13 +1,9 @@
 //! Rules of predictors and runtimes on several nodes (kserve.md 4.1, rule 4; 4.3, rule 3).
 
 use super::{CLASS, Judge, items, variable};
-use crate::api::KServeConfig;
+use crate::api::{GPU_TYPES, KServeConfig};
 use crate::yaml::Node;
 
-/// GPUs that KServe knows.
-const KNOWN: [&str; 4] = ["nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi"];
-/// Annotation that names more of them.
-const TYPES: &str = "serving.kserve.io/gpu-resource-types";
 /// A device that nobody says is a GPU.
 const UNKNOWN: &str = "Unknown GPU resource type. Set 'serving.kserve.io/gpu-resource-types' annotation to use custom gpu resource type";
 /// Resources that are no devices.
@@ -15,16 +11,10 @@ const BASIC: [&str; 4] = ["cpu", "memory", "storage", "ephemeral-storage"];
 /// Variables that the sizes set.
 pub(super) const SIZES: [&str; 2] = ["PIPELINE_PARALLEL_SIZE", "TENSOR_PARALLEL_SIZE"];
 
-/// Whether a resource counts as a GPU: known, in the settings, or in the annotation of the service.
-pub fn is_gpu(resource: &str, annotation: Option<&str>, config: &KServeConfig) -> bool {
-    let annotated = || annotation.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok()).is_some_and(|types| types.iter().any(|one| one == resource));
-    KNOWN.contains(&resource) || config.gpu_types.iter().any(|known| known == resource) || annotated()
-}
-
 /// The first resource of a container that is neither basic nor a GPU.
 pub(super) fn unknown_gpu<'n>(container: &'n Node, annotation: Option<&str>, config: &KServeConfig) -> Option<&'n Node> {
     let amounts = ["limits", "requests"].into_iter().filter_map(|side| container.at(&["resources", side])).flat_map(Node::entries);
-    let mut unknown = amounts.filter(|entry| !BASIC.contains(&entry.key.as_str()) && !is_gpu(&entry.key, annotation, config));
+    let mut unknown = amounts.filter(|entry| !BASIC.contains(&entry.key.as_str()) && !config.is_gpu(&entry.key, annotation));
     unknown.next().map(|entry| &entry.node)
 }
 
@@ -41,15 +31,15 @@ pub(super) fn service(judge: &mut Judge<'_>, predictor: &Node, config: &KServeCo
     let Some(worker) = predictor.get("workerSpec").filter(|worker| !worker.is_null()) else { return };
     let object = judge.object;
     let prefix = format!("the InferenceService \"{}\" is invalid: ", object.id.name);
-    let annotation = object.annotation(TYPES).and_then(Node::as_str);
+    let annotation = object.annotation(GPU_TYPES).and_then(Node::as_str);
     let path = "spec.predictor.workerSpec";
     if items(worker, "containers").len() > 1 {
         let message = format!("{prefix}setting multiple containers in workerSpec is not allowed");
         judge.value(format!("{path}.containers"), worker.get("containers"), message, "keep one container");
     }
     if let Some(text) = annotation.filter(|text| serde_json::from_str::<Vec<String>>(text).is_err()) {
-        let message = format!("{prefix}invalid GPU format({text}) for {TYPES} annotation: must be a valid JSON array");
-        judge.value(format!("metadata.annotations.{TYPES}"), object.annotation(TYPES), message, "write `[\"vendor.com/gpu\"]`");
+        let message = format!("{prefix}invalid GPU format({text}) for {GPU_TYPES} annotation: must be a valid JSON array");
+        judge.value(format!("metadata.annotations.{GPU_TYPES}"), object.annotation(GPU_TYPES), message, "write `[\"vendor.com/gpu\"]`");
     }
     let help = "name the resource in the annotation `serving.kserve.io/gpu-resource-types`";
     if let Some(model) = predictor.get("model") {
