@@ -165,11 +165,11 @@ _ome() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --filename)
@@ -251,11 +251,11 @@ _ome() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --filename)
@@ -1389,11 +1389,11 @@ _ome() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)
@@ -1831,11 +1831,11 @@ _ome() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table json markdown" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --protocol)

@@ -50,7 +50,8 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a co
 complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
-markdown\t'Markdown that fits a pull request comment'"
+markdown\t'Markdown that fits a pull request comment'
+html\t'One self-contained page: GPUs by class, the steps of every selection'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -134,8 +135,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l no-config -d 'Read n
 complete -c ome -n "__fish_ome_using_subcommand explain" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
-markdown\t'Markdown that fits a pull request comment'"
+json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
 deployment\t'Deployments'
@@ -434,8 +434,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l names -d 'Names and order: object names, or the file names of the documentation' -r -f -a "object\t'Object names'
 seed\t'File names of the documentation, such as `mistral-7b-instruct-rt`'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
-markdown\t'Markdown that fits a pull request comment'"
+json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
@@ -464,8 +463,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
-json\t'One JSON document with a versioned shape'
-markdown\t'Markdown that fits a pull request comment'"
+json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r

@@ -219,6 +219,4 @@ pub(crate) enum ReportFormat {
     Table,
     /// One JSON document with a versioned shape.
     Json,
-    /// Markdown that fits a pull request comment.
-    Markdown,
 }

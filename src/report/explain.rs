@@ -153,7 +153,7 @@ fn versioned(name: &str, version: Option<&str>) -> String {
 }
 
 /// `auto-selection` as a heading.
-fn heading(id: &str) -> String {
+pub(super) fn heading(id: &str) -> String {
     let mut chars = id.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -67,7 +67,7 @@ pub fn is_refused(planned: &PlannedServing<'_>) -> bool {
     fitting(planned).is_some_and(|(fit, all)| fit < all)
 }
 
-fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
+pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
     let serving = planned.serving;
     let roles: Vec<String> = serving.roles.iter().map(|role| format!("{} {}x(1+{})", role.name.value, role.replicas.value, role.workers.value)).collect();
     [
@@ -81,7 +81,7 @@ fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
     ]
 }
 
-const TITLES: [&str; 7] = ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
+pub(super) const TITLES: [&str; 7] = ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
 
 /// ModelServings for people.
 pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {

@@ -198,7 +198,7 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[
     printable(&out)
 }
 
-fn replicas(component: &PlannedComponent) -> String {
+pub(super) fn replicas(component: &PlannedComponent) -> String {
     match component.max_replicas {
         Some(max) if max != component.min_replicas => format!("{}..{max}", component.min_replicas),
         _ => component.min_replicas.to_string(),
@@ -206,7 +206,7 @@ fn replicas(component: &PlannedComponent) -> String {
 }
 
 /// What a person has to know beside the table: errors, and choices the documents do not guarantee.
-fn remarks(planned: &Planned<'_>) -> Vec<String> {
+pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
     let name = format!("{}/{}", planned.service.namespace, planned.service.name());
     let mut out = Vec::new();
     if let Some(error) = &planned.error {
@@ -238,7 +238,7 @@ fn remarks(planned: &Planned<'_>) -> Vec<String> {
 }
 
 /// "3 services, 1 in error; 4 pods and 8 GPUs at the fewest replicas".
-fn summary(planned: &[Planned<'_>]) -> String {
+pub(super) fn summary(planned: &[Planned<'_>]) -> String {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
     let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
     let pods: i64 = components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add);

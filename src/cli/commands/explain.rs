@@ -103,9 +103,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             let fence = if args.output == Format::Markdown { "```\n" } else { "" };
             io.print(&format!("{fence}semantics: {}{}\n\n", session.semantics, session.header()))?;
-            for (index, planned) in planned.iter().enumerate() {
+            for (index, planned) in planned.iter_mut().enumerate() {
                 if index > 0 {
                     io.print("\n")?;
+                }
+                if flips.is_some() {
+                    // The question is about a runtime.
+                    planned.resolution.accelerators.clear();
                 }
                 io.print(&explain::service(planned, &notes[index], detail, &session.world.sources, style))?;
                 if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {

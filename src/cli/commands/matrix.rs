@@ -44,5 +44,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Html => io.print(&view::html(&matrix))?,
     }
     session.say(&found, io);
+    for (nothing, what) in [(matrix.models.is_empty(), "models"), (matrix.classes.is_empty(), "accelerator classes")] {
+        if nothing {
+            io.say(&format!("no {what} were read: name files with `-f`, or leave `--no-builtin` out\n"));
+        }
+    }
     Ok(session.outcome(&found, false))
 }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     match args.output {
         ReportFormat::Json => io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?,
-        ReportFormat::Table | ReportFormat::Markdown => {
+        ReportFormat::Table => {
             let style = Style { color: io.out_color(), width: io.width() };
             io.print(&view::text(&leaves, &session.world.sources, style))?;
         }

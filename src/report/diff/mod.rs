@@ -6,6 +6,7 @@
 mod shown;
 mod text;
 
+use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
@@ -13,7 +14,6 @@ use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
 use crate::source::{Location, SourceMap};
 use crate::yaml::{FieldPath, Node, Segment};
-use minijinja::{Environment, UndefinedBehavior};
 use serde_json::{Map, Value, json};
 use shown::Shown;
 
@@ -86,7 +86,7 @@ impl View<'_> {
         loop {
             let text = fill("comment.md", include_str!("comment.md"), &Shown::of(self, most))?;
             if text.len() <= LONGEST_COMMENT || most == 0 {
-                return Ok(super::screen::printable(&text));
+                return Ok(text);
             }
             most /= 2;
         }
@@ -97,21 +97,8 @@ impl View<'_> {
     /// # Errors
     /// What is wrong with the template.
     pub fn html(&self) -> Result<String, String> {
-        Ok(super::screen::printable(&fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))?))
+        fill("page.html", include_str!("page.html"), &Shown::of(self, usize::MAX))
     }
-}
-
-fn fill(name: &'static str, template: &'static str, shown: &Shown) -> Result<String, String> {
-    let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.add_template(name, template).map_err(failed)?;
-    let mut text = environment.get_template(name).and_then(|template| template.render(minijinja::value::Serde(shown))).map_err(failed)?;
-    // The engine drops the template's last end of line.
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 fn gpus(gpus: &Pair<i64>) -> Value {

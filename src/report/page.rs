@@ -1,0 +1,118 @@
+//! `ome plan` as a page that stands alone: no script, nothing from elsewhere. GPUs of each class are bars, the selection of
+//! each runtime is a row of steps with what they left.
+
+use super::accelerator::{self, ClassTotal};
+use super::explain;
+use super::fill::fill;
+use super::serving;
+use super::table;
+use crate::decision::{DecidedBy, Step};
+use crate::machines::Machine;
+use crate::pipeline::{Planned, PlannedComponent, PlannedServing};
+use crate::policy::{KthenaPolicy, Semantics};
+use serde_json::{Value, json};
+
+/// What a plan is shown with.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// Whose word counted.
+    pub semantics: Semantics,
+    /// Where settings came from.
+    pub header: &'a str,
+    /// Services.
+    pub planned: &'a [Planned<'a>],
+    /// ModelServings.
+    pub servings: &'a [PlannedServing<'a>],
+    /// The profile they are planned by.
+    pub kthena: &'static KthenaPolicy,
+    /// The nodes.
+    pub machines: &'a [Machine],
+}
+
+impl View<'_> {
+    /// The page.
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn html(&self) -> Result<String, String> {
+        let totals = accelerator::totals(self.planned, self.machines);
+        let most = totals.iter().map(|total| total.asked.max(total.allocatable.unwrap_or(0))).max().unwrap_or(0);
+        let data = json!({
+            "summary": table::summary(self.planned),
+            "semantics": self.semantics.as_str(),
+            "header": self.header,
+            "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
+            "services": self.planned.iter().map(service).collect::<Vec<_>>(),
+            "profile": self.kthena.profile.to_string(),
+            "titles": serving::TITLES,
+            "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
+        });
+        fill("plan.html", include_str!("plan.html"), &data)
+    }
+}
+
+/// Of nodes that say what they have, the share that is asked for; else the share of the class that is asked for most.
+fn class(total: &ClassTotal<'_>, most: i64) -> Value {
+    let of = total.allocatable.unwrap_or(most);
+    let label = match (total.allocatable, total.left()) {
+        (Some(allocatable), Some(left)) => format!("{} asked of {allocatable}, {left} left", total.asked),
+        _ => format!("{} asked", total.asked),
+    };
+    json!({ "name": total.name, "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
+}
+
+/// Whole percent of a bar; more than all of it is all of it.
+fn percent(part: i64, of: i64) -> i64 {
+    if of <= 0 { if part > 0 { 100 } else { 0 } } else { (part.max(0).saturating_mul(100) / of).min(100) }
+}
+
+fn service(planned: &Planned<'_>) -> Value {
+    let resolution = &planned.resolution;
+    let first = resolution.runtime.steps.first().map_or(0, |step| step.r#in);
+    json!({
+        "name": format!("{}/{}", planned.service.namespace, planned.service.name()),
+        "api": planned.service.object.api.as_str(),
+        "model": resolution.model.map(|model| model.object.id.name.as_str()),
+        "runtime": resolution.chosen().map_or("no runtime", |runtime| runtime.object.id.name.as_str()),
+        "by": resolution.runtime.decided_by.map(|by| match by {
+            DecidedBy::Explicit => "named by the service".to_owned(),
+            by => format!("decided by {}", by.as_str()),
+        }),
+        "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
+        "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
+        "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },
+        "remarks": table::remarks(planned),
+    })
+}
+
+fn step(step: &Step, first: usize) -> Value {
+    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    json!({ "name": explain::heading(step.id), "left": step.out, "of": first, "percent": percent(count(step.out), count(first)) })
+}
+
+fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
+    let fits = component.fit.as_ref().map(|fit| fit.fits);
+    json!({
+        "kind": component.kind.as_str(),
+        "mode": component.mode.as_str(),
+        "replicas": table::replicas(component),
+        "pods": component.pods_per_replica,
+        "gpus": component.gpus,
+        "class": accelerator::chosen(planned, component).map_or("-", |class| class.name()),
+        "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
+        "fits": accelerator::fitting(component).unwrap_or_else(|| "-".to_owned()),
+        "missing": accelerator::missing(component),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_stay_within_their_frame() {
+        for (part, of, expected) in [(0, 8, 0), (5, 8, 62), (8, 8, 100), (20, 8, 100), (3, 0, 100), (0, 0, 0), (-1, 4, 0)] {
+            assert_eq!(percent(part, of), expected, "{part} of {of}");
+        }
+    }
+}
