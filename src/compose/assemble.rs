@@ -1,6 +1,6 @@
 //! The pipeline: from a resolution to pods and metadata of every component.
 
-use super::component::{self, Merged, MergedComponent, error, refusal};
+use super::component::{Merged, MergedComponent, error, refusal};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
 use super::history::{Record, Step};
@@ -62,7 +62,7 @@ pub fn compose<'a, R: Record>(
     if let Some(error) = &resolution.error {
         return Err(error.clone());
     }
-    let merged = component::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, rec)?;
+    let merged = super::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, rec)?;
     assemble(policy, service, resolution, merged, config, weights, rec)
 }
 

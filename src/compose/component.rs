@@ -6,8 +6,8 @@ use super::edit::{lost, within};
 use super::history::{Record, Step};
 use super::lint::Place;
 use super::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
-use super::{ComposedComponent, gpus, kserve, layer, lint, merge, mode, typed};
-use crate::api::{Api, ComponentKind, OperatorConfig, Runtime, Service};
+use super::{ComposedComponent, gpus, layer, lint, merge, mode, typed};
+use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, Policy, ReplicaRule};
@@ -110,7 +110,7 @@ impl MergedComponent<'_> {
 ///
 /// # Errors
 /// What the operator says when it gives up before it builds anything.
-pub fn merged<'a, R: Record>(
+pub(super) fn merged<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
     runtime: Option<&'a Runtime>,
@@ -120,12 +120,6 @@ pub fn merged<'a, R: Record>(
     rec: &mut R,
 ) -> Result<Checked<Merged<'a>>, ServiceError> {
     let mut findings = Vec::new();
-    if let Some(message) = &config.error {
-        return Err(error(service, Code::InvalidInput, message.as_str()));
-    }
-    if policy.api == Api::KServe {
-        return kserve::merged(policy, service, runtime, config, rec);
-    }
     let parts = layer::components(policy, service);
     let named = |kind| parts.iter().any(|(part, _)| *part == kind);
     let is_virtual = mode::of_service(service, config) == Some(DeploymentMode::VirtualDeployment);

@@ -36,15 +36,40 @@ mod tests;
 
 pub use accelerator::Accelerator;
 pub use assemble::{assemble, compose};
-pub use component::{Merged, MergedComponent, merged};
+pub use component::{Merged, MergedComponent};
 pub use kserve::{effective as kserve_effective, facts as kserve_facts};
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 
-use crate::api::{ComponentKind, Model, Runtime, Service};
-use crate::decision::DeploymentMode;
+use crate::api::{Api, ComponentKind, Model, OperatorConfig, Runtime, Service};
+use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code};
+use crate::policy::{AcceleratorOptions, Policy};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
+use history::Record;
+
+/// Merges every component of a service with the runtime's part, by the rules of its API, and finds how it is deployed.
+///
+/// # Errors
+/// What the operator says when it gives up before it builds anything.
+pub fn merged<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    accelerators: &[AcceleratorDecision<'a>],
+    options: &AcceleratorOptions,
+    config: &OperatorConfig,
+    rec: &mut R,
+) -> Result<Checked<Merged<'a>>, ServiceError> {
+    if let Some(message) = &config.error {
+        return Err(component::error(service, Code::InvalidInput, message.as_str()));
+    }
+    match policy.api {
+        Api::KServe => kserve::merged(policy, service, runtime, config, rec),
+        _ => component::merged(policy, service, runtime, accelerators, options, config, rec),
+    }
+}
 
 /// One component of a service, ready to be wrapped into a workload.
 #[derive(Clone, Debug)]
