@@ -45,7 +45,7 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
     let mut input = bytes;
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut input, &Limits::default());
     let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
-    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None, kthena })
+    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None, kthena, expand: true, v2_probes: true, deployment_mode: None })
 }
 
 /// Findings in every shape; every place of theirs lies in its text, and none lets an escape through.
@@ -63,7 +63,7 @@ fn say(mut found: Vec<Diagnostic>, world: &World) {
     harmless(&findings::human(&found, sources, false));
     harmless(&github::commands(&found, sources));
     harmless(&junit::suites(&found, sources, ome::diag::Severity::Error));
-    assert!(serde_json::to_string(&sarif::log(&found, sources)).is_ok(), "SARIF can be written");
+    assert!(serde_json::to_string(&sarif::Log { found: &found, sources }).is_ok(), "SARIF can be written");
 }
 
 /// No control character that a terminal would obey.
@@ -231,8 +231,17 @@ pub fn plan(bytes: &[u8]) {
         let mut servings = plan_servings(&world.catalog, &servings, kthena);
         let mut found: Vec<Diagnostic> = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-        let document =
-            json::Plan { semantics, depth: Depth::Explain, planned: &planned, flips: &[], merges: &[], servings: &servings, machines: world.catalog.machines(), found: &found, sources: &world.sources };
+        let document = json::Plan {
+            semantics,
+            depth: Depth::Explain,
+            planned: &planned,
+            flips: &[],
+            merges: &[],
+            servings: &servings,
+            machines: world.catalog.machines(),
+            found: &found,
+            sources: &world.sources,
+        };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
         harmless(&table::plan(semantics, "", &planned, world.catalog.machines(), style));

@@ -6,6 +6,7 @@ mod architecture;
 mod conformance;
 mod diff;
 mod discover;
+mod hostile;
 mod import;
 mod invalid;
 mod kueue;
