@@ -18,7 +18,11 @@
 //! | [`source`], [`diag`], [`yaml`], [`quantity`] | ground: texts and places, findings, trees with origins, exact units; never heard of a kind |
 //! | [`api`], [`schema`], [`dialect`], [`load`], [`catalog`] | what the things are: typed views, tables of every kind, spellings, reading, indices |
 //! | [`policy`], [`decision`], [`resolve`], [`queue`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
+//! | [`facts`], [`machines`] | what is known of devices, and which machine may run how many pods |
 //! | [`compose`], [`render`], `emit` | what is built: layers merged with origins, objects, files |
+//! | [`check`] | what is wrong with a catalog beyond its syntax, a row per rule |
+//! | [`rollout`] | what becomes of pods when something changes: a state machine |
+//! | [`exchange`], [`protocol`] | the outside: model configs, nodes and flavors as classes, other spellings; inference protocols |
 //! | [`pipeline`], [`report`], [`cli`] | the way from one end to the other, what is shown, the command line |
 //!
 //! A test (`tests/it/architecture.rs`) guards who may use whom.

@@ -13,8 +13,10 @@ use crate::report::conversion;
 use crate::yaml::{Entry, Node};
 use std::fmt::Write as _;
 
-/// Rewrite deprecated forms: `spec.predictor` of an InferenceService as `model`, `runtime` and `engine`, framework keys of
-/// a predictor of KServe as `model`, `supportedModelFormats[].name` as `modelFormat`.
+/// Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields.
+///
+/// Without `--to`, deprecated forms become current ones: `spec.predictor` of an InferenceService `model`, `runtime` and
+/// `engine`, framework keys of a predictor of KServe `model`, `supportedModelFormats[].name` `modelFormat`.
 ///
 /// Prints the converted documents and nothing else; notes and what a conversion loses go to stderr.
 #[derive(Debug, clap::Args)]

@@ -23,46 +23,27 @@ pub(crate) mod why;
 
 use super::{Failure, Io, Outcome};
 
-/// The verbs.
+/// The verbs; what each says of itself stands at its `Args`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
     Plan(plan::Args),
-    /// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
     Explain(explain::Args),
-    /// Show which layer wrote a field of a rendered object, and what it overrode.
     Why(why::Args),
-    /// Print the manifests.
     Render(render::Args),
-    /// Show what a change of the manifests does: services, restarts, GPUs, and the lines that cause it.
     Diff(diff::Args),
-    /// Show what a change does to pods: order, capacity, where it gets stuck.
     Rollout(rollout::Args),
-    /// Show which runtime would serve which model on which accelerator class.
     Matrix(matrix::Args),
-    /// Check the input: syntax, schema, references, the catalog as a whole.
     Validate(validate::Args),
-    /// Make accelerator classes of nodes, and say what changes.
     Discover(discover::Args),
-    /// List and show runtimes, models and accelerator classes.
     Catalog(catalog::Args),
-    /// Keep accelerator classes and Kueue's flavors in step.
     Kueue(kueue::Args),
-    /// Rewrite deprecated forms.
     Convert(convert::Args),
-    /// Show the fields of a kind.
     Schema(schema::Args),
-    /// Read from a model's config.json what selection needs to know of it.
     Import(import::Args),
-    /// Show the URLs services answer on: inference, health and metadata.
     Endpoints(endpoints::Args),
-    /// Check requests and responses of the inference protocols.
     Payload(payload::Args),
-    /// Explain a finding, reason or error code.
     Code(code::Args),
-    /// Print a completion script.
     Completions(completions::Args),
-    /// Print the manual page.
     Man(man::Args),
 }
 
