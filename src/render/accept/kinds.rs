@@ -134,6 +134,22 @@ pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node)
     metadata::labels(judge, &at.field("selector").field("matchLabels"), spec.at(&["selector", "matchLabels"]));
 }
 
+/// Judges the spec of an HTTPRoute by the one expression of its schema that a renderer can break: a Service is referred to
+/// by its port.
+pub(super) fn route(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let rules_at = at.field("rules");
+    for (index, rule) in items(spec, "rules").iter().enumerate() {
+        let backends_at = rules_at.index(index);
+        let backends_at = backends_at.field("backendRefs");
+        for (position, backend) in items(rule, "backendRefs").iter().enumerate() {
+            let text = |key: &str, absent: &'static str| backend.get(key).map_or(absent, |node| node.as_str().unwrap_or_default());
+            if text("group", "").is_empty() && text("kind", "Service") == "Service" && backend.get("port").is_none() {
+                judge.refuse(&backends_at.index(position), backend.origin.span(), "Must have port for Service reference", "write the `port` of the Service");
+            }
+        }
+    }
+}
+
 /// Judges the spec of an Ingress.
 pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if items(spec, "rules").is_empty() && spec.get("defaultBackend").is_none() {

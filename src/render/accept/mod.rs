@@ -42,6 +42,7 @@ pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
         ("v1", "ConfigMap") => kinds::config_map(&mut judge, object),
         ("autoscaling/v2", "HorizontalPodAutoscaler") => kinds::autoscaler(&mut judge, &at, spec.unwrap_or(object)),
         ("policy/v1", "PodDisruptionBudget") => kinds::disruption_budget(&mut judge, &at, spec.unwrap_or(object)),
+        ("gateway.networking.k8s.io/v1", "HTTPRoute") => kinds::route(&mut judge, &at, spec.unwrap_or(object)),
         ("networking.k8s.io/v1", "Ingress") => kinds::ingress(&mut judge, &at, spec.unwrap_or(object)),
         ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(&mut judge, object),
         ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => {
