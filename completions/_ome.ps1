@@ -190,7 +190,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'Show the lines of files that differ')
             [CompletionResult]::new('--annotate', '--annotate', [CompletionResultType]::ParameterName, 'A comment at every leaf: who wrote it, and over whom')
-            [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves')
+            [CompletionResult]::new('--argocd-waves', '--argocd-waves', [CompletionResultType]::ParameterName, 'Annotate objects with Argo CD''s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them')
             [CompletionResult]::new('--expand', '--expand', [CompletionResultType]::ParameterName, 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied')
             [CompletionResult]::new('--v2-probes', '--v2-probes', [CompletionResultType]::ParameterName, 'Probes of the V2 protocol for servers of KServe that speak it and have none')
             [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Classes of preferredClasses are required')

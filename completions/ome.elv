@@ -183,7 +183,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --color 'When to use colour'
             cand --diff 'Show the lines of files that differ'
             cand --annotate 'A comment at every leaf: who wrote it, and over whom'
-            cand --argocd-waves 'Annotate objects with Argo CD''s sync waves'
+            cand --argocd-waves 'Annotate objects with Argo CD''s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them'
             cand --expand 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'
             cand --v2-probes 'Probes of the V2 protocol for servers of KServe that speak it and have none'
             cand --strict-preferred 'Classes of preferredClasses are required'

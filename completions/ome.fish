@@ -217,7 +217,7 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l diff -d 'Show the lines of files that differ'
 complete -c ome -n "__fish_ome_using_subcommand render" -l annotate -d 'A comment at every leaf: who wrote it, and over whom'
-complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves'
+complete -c ome -n "__fish_ome_using_subcommand render" -l argocd-waves -d 'Annotate objects with Argo CD\'s sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the way in, 3 what scales and protects them'
 complete -c ome -n "__fish_ome_using_subcommand render" -l expand -d 'What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add to pods of KServe: storage initializer and agent. A preview, not to be applied'
 complete -c ome -n "__fish_ome_using_subcommand render" -l v2-probes -d 'Probes of the V2 protocol for servers of KServe that speak it and have none'
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict-preferred -d 'Classes of preferredClasses are required'

@@ -224,7 +224,10 @@ impl Session {
 
     /// Under `--partial` what is not loaded may exist elsewhere.
     fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let dangling = matches!(diagnostic.code, Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::NoCompatibleRuntime);
+        let dangling = matches!(
+            diagnostic.code,
+            Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::NoCompatibleRuntime | Code::NoRuntimeForModel
+        );
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
     }
 

@@ -27,5 +27,5 @@ pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
 pub use rollout::play;
 pub use serving::{PlannedServing, plan_servings};
-pub use waves::{WAVES, WorkloadRollout, waves, workloads};
+pub use waves::{WAVES, WorkloadRollout, wave, waves, workloads};
 pub use why::{Layer, Leaf, Losers, Said, ServingHistory, layer, leaf, why};

@@ -26,7 +26,7 @@ pub struct WorkloadRollout {
 
 /// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router and the way in, then what
 /// scales and protects them.
-fn wave(object: &RenderedObject) -> usize {
+pub fn wave(object: &RenderedObject) -> usize {
     match (object.wave, object.component) {
         (0, _) => 0,
         (1, Some(ComponentKind::Router)) => 2,

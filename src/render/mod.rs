@@ -47,8 +47,8 @@ pub struct RenderedObject {
     pub node: Node,
     /// The component it belongs to; none for objects of the service itself.
     pub component: Option<ComponentKind>,
-    /// When it is needed, for Argo CD: 0 before workloads, 1 workloads and their Services, 2 what scales and protects
-    /// them, 3 the way in from outside.
+    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 what scales and protects them, 3 the way in
+    /// from outside.
     pub wave: i32,
 }
 

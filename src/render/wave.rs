@@ -8,15 +8,15 @@ use ecow::eco_format;
 const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 impl RenderedObject {
-    /// Writes the object's wave into its annotations, over one that stands there.
-    pub fn annotate_wave(&mut self) {
+    /// Writes a wave into the object's annotations, over one that stands there.
+    pub fn annotate_wave(&mut self, wave: usize) {
         let origin = Origin::Flag(&rules::WAVE);
         let Some(metadata) = self.node.as_map_mut().and_then(|object| object.get_mut("metadata")).and_then(Node::as_map_mut) else { return };
         if metadata.get("annotations").and_then(Node::as_map).is_none() {
             metadata.insert("annotations", Node::map(origin));
         }
         if let Some(Value::Map(annotations)) = metadata.get_mut("annotations").map(|node| &mut node.value) {
-            annotations.insert_entry(Entry { key: SYNC_WAVE.into(), key_origin: origin, node: Node::str(eco_format!("{}", self.wave), origin) });
+            annotations.insert_entry(Entry { key: SYNC_WAVE.into(), key_origin: origin, node: Node::str(eco_format!("{wave}"), origin) });
             annotations.sort();
         }
     }
@@ -37,7 +37,7 @@ mod tests {
             ),
         ] {
             let mut object = RenderedObject { node: parse(&format!(r#"{{"metadata":{metadata}}}"#)), component: None, wave: 1 };
-            object.annotate_wave();
+            object.annotate_wave(1);
             assert_eq!(object.node.get("metadata").map(|found| found.to_json().to_string()).as_deref(), Some(expected));
         }
     }

@@ -8,7 +8,7 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, stream};
-use crate::pipeline::{Rendered, Renderer, ServingHistory, leaf};
+use crate::pipeline::{Rendered, Renderer, ServingHistory, leaf, wave};
 use crate::render::accept::accept;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
@@ -43,7 +43,8 @@ pub(crate) struct Args {
     /// A comment at every leaf: who wrote it, and over whom.
     #[arg(long)]
     annotate: bool,
-    /// Annotate objects with Argo CD's sync waves.
+    /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the
+    /// way in, 3 what scales and protects them.
     #[arg(long)]
     argocd_waves: bool,
     /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too.
@@ -238,7 +239,7 @@ fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, se
     let objects = nodes.into_iter().map(|kthena::Expanded { node, replaced }| {
         let mut object = RenderedObject { node, component: None, wave: 1 };
         if args.argocd_waves && !args.expand {
-            object.annotate_wave();
+            object.annotate_wave(wave(&object));
         }
         let mut text = String::new();
         if args.annotate && format == stream::Format::Yaml {
@@ -283,7 +284,7 @@ fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, sess
             .into_iter()
             .map(|mut object| {
                 if args.argocd_waves {
-                    object.annotate_wave();
+                    object.annotate_wave(wave(&object));
                 }
                 let text = if args.annotate && format == stream::Format::Yaml {
                     let mut text = String::new();
