@@ -451,8 +451,6 @@ codes! {
         "Only field chains of the service's metadata are supported; the controller fails on the rest or needs a cluster." "{{ template \"x\" }}" "use field chains such as `{{.Name}}`"
     ProtocolAnnotation "protocol-annotation" Finding Info "the annotation ome.io/protocol was read as the requested protocol"
         "It is this tool's own; nothing upstream reads it (S0-072)." "ome.io/protocol: openInference-v2" "nothing"
-    ProtocolUnknownRequest "protocol-unknown-request" Finding Warning "the protocol asked for is none of the four known ones"
-        "S0-031, S0-072." "--protocol openai" "ask for one of openAI, cohere, openInference-v1, openInference-v2"
 
     ReasonDisabled "disabled" Reason Info "the runtime is disabled" "S0-019." "disabled: true" "enable it"
     ReasonNoFormats "no-formats" Reason Info "the runtime lists no supported model formats" "" "supportedModelFormats: []" "list the formats it serves"
