@@ -51,7 +51,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual p
 complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
-html\t'One self-contained page: GPUs by class, the steps of every selection'"
+html\t'A page that stands alone'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
@@ -230,7 +230,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Groups of services with the same change, for people'
+complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A page that stands alone'"
@@ -277,10 +277,10 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is app
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l pending -d 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A timeline for people'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
-html\t'One page of HTML'"
+html\t'A page that stands alone'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
@@ -310,8 +310,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'Referenc
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand matrix" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
-json\t'One JSON document'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A page that stands alone'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F

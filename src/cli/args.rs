@@ -220,3 +220,17 @@ pub(crate) enum ReportFormat {
     /// One JSON document with a versioned shape.
     Json,
 }
+
+/// Shape of the output of commands whose answer is shown to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageFormat {
+    /// Tables for people.
+    #[default]
+    Table,
+    /// One JSON document with a versioned shape.
+    Json,
+    /// Markdown that fits a pull request comment.
+    Markdown,
+    /// A page that stands alone.
+    Html,
+}

@@ -2,7 +2,7 @@
 
 use crate::api::ModelServing;
 use crate::catalog::Views;
-use crate::cli::args::{AcceleratorArgs, InputArgs};
+use crate::cli::args::{AcceleratorArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -10,20 +10,6 @@ use crate::pipeline::diff::{Settings, Side, diff};
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// Shape of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Groups of services with the same change, for people.
-    #[default]
-    Table,
-    /// One JSON document with a versioned shape.
-    Json,
-    /// Markdown that fits a pull request comment.
-    Markdown,
-    /// A page that stands alone.
-    Html,
-}
 
 /// Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after,
 /// and the lines of the input that cause it.
@@ -41,7 +27,7 @@ pub(crate) struct Args {
     base: Vec<String>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
-    output: Format,
+    output: PageFormat,
     /// Show every field of every object, not only what fits on a screen.
     #[arg(long)]
     all: bool,
@@ -66,8 +52,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Err(finding) => {
             let found = after.grade([*finding]);
             match args.output {
-                Format::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
-                Format::Table | Format::Markdown | Format::Html => after.say(&found, io),
+                PageFormat::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
+                PageFormat::Table | PageFormat::Markdown | PageFormat::Html => after.say(&found, io),
             }
             return Ok(Outcome::CouldNot);
         }
@@ -90,16 +76,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let view =
         view::View { diff: &answer, semantics: after.semantics, base: &args.base.join(", "), found: &found, sources: &after.world.sources, all: args.all };
     match args.output {
-        Format::Json => io.print_json(&view.json())?,
-        Format::Table => {
+        PageFormat::Json => io.print_json(&view.json())?,
+        PageFormat::Table => {
             after.say(&news, io);
             io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
         }
-        Format::Markdown => {
+        PageFormat::Markdown => {
             after.say(&news, io);
             io.print(&view.markdown().map_err(Failure::Usage)?)?;
         }
-        Format::Html => {
+        PageFormat::Html => {
             after.say(&news, io);
             io.print(&view.html().map_err(Failure::Usage)?)?;
         }

@@ -1,6 +1,6 @@
 //! `ome plan`: what each service becomes.
 
-use crate::cli::args::{AcceleratorArgs, InputArgs};
+use crate::cli::args::{AcceleratorArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{Depth, Planner, plan_servings};
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     services: Vec<String>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
-    output: Format,
+    output: PageFormat,
     /// The protocol asked for, over every service.
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
@@ -24,20 +24,6 @@ pub(crate) struct Args {
     accelerators: AcceleratorArgs,
     #[command(flatten)]
     input: InputArgs,
-}
-
-/// Shapes of a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Format {
-    /// Tables for people.
-    #[default]
-    Table,
-    /// One JSON document with a versioned shape.
-    Json,
-    /// Markdown that fits a pull request comment.
-    Markdown,
-    /// One self-contained page: GPUs by class, the steps of every selection.
-    Html,
 }
 
 /// Services between two words on progress.
@@ -58,7 +44,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
     match args.output {
-        Format::Json => {
+        PageFormat::Json => {
             let sources = &session.world.sources;
             io.print_json(&json::Plan {
                 semantics: session.semantics,
@@ -72,7 +58,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 machines: session.world.catalog.machines(),
             })?;
         }
-        Format::Table => {
+        PageFormat::Table => {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
             if !planned.is_empty() || servings.is_empty() {
@@ -83,7 +69,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&format!("{gap}kthena: {}\n\n{}", session.kthena.profile, serving::text(&servings, style)))?;
             }
         }
-        Format::Html => {
+        PageFormat::Html => {
             session.say(&found, io);
             let header = session.header();
             let page = page::View {
@@ -96,7 +82,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             };
             io.print(&page.html().map_err(Failure::Usage)?)?;
         }
-        Format::Markdown => {
+        PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&table::plan_markdown(session.semantics, &planned, session.world.catalog.machines()))?;
             if !servings.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::api::{ComponentKind, ModelServing};
 use crate::catalog::Views;
-use crate::cli::args::InputArgs;
+use crate::cli::args::{InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Diagnostic, Severity, nearest};
@@ -11,9 +11,8 @@ use crate::machines::Inventory;
 use crate::pipeline::{self, Depth, Planner, Renderer, WAVES};
 use crate::policy::Admission;
 use crate::render::kthena::too_many_pods;
-use crate::report::{findings, rollout, table};
+use crate::report::{findings, page, rollout, table};
 use crate::rollout::{Before, Scenario, fits};
-use clap::ValueEnum;
 use ecow::EcoString;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -51,23 +50,9 @@ pub(crate) struct Args {
     steps: bool,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
-    output: Format,
+    output: PageFormat,
     #[command(flatten)]
     input: InputArgs,
-}
-
-/// Shape of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A timeline for people.
-    #[default]
-    Table,
-    /// One JSON document with a versioned shape.
-    Json,
-    /// Markdown that fits a pull request comment.
-    Markdown,
-    /// One page of HTML.
-    Html,
 }
 
 /// Plays the change and prints it.
@@ -132,7 +117,7 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
     }
     if too_many || broken(&found) || before_found.iter().any(|found| broken(found)) {
         let all = as_json(session, &found, earlier, &before_found);
-        if args.output == Format::Json {
+        if args.output == PageFormat::Json {
             io.print_json(&json!({ "schemaVersion": crate::report::SCHEMA_VERSION, "steps": [], "stages": [], "groupSteps": [], "findings": all }))?;
         }
         session.say(&found, io);
@@ -166,8 +151,8 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         found: &json,
     };
     match args.output {
-        Format::Json => io.print_json(&view)?,
-        Format::Table => {
+        PageFormat::Json => io.print_json(&view)?,
+        PageFormat::Table => {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
             io.print(&view.text(style))?;
@@ -175,11 +160,11 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
                 io.print(&format!("\n{}", view.steps_text()))?;
             }
         }
-        Format::Markdown => {
+        PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&view.markdown())?;
         }
-        Format::Html => {
+        PageFormat::Html => {
             session.say(&found, io);
             io.print(&view.html())?;
         }
@@ -241,7 +226,7 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
     let waves = pipeline::waves(&after.objects);
     let found = session.settle(after.diagnostics);
     match args.output {
-        Format::Json => {
+        PageFormat::Json => {
             let waves: Vec<Value> = WAVES.iter().zip(&waves).map(|(wave, objects)| json!({ "wave": wave, "objects": objects })).collect();
             let workloads: Vec<Value> = workloads
                 .iter()
@@ -266,7 +251,13 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
                 "findings": found,
             }))?;
         }
-        Format::Table | Format::Markdown | Format::Html => {
+        PageFormat::Html => {
+            session.say(&found, io);
+            let waves: Vec<(&str, &[String])> = WAVES.iter().copied().zip(waves.iter().map(Vec::as_slice)).collect();
+            let rows: Vec<Vec<String>> = workloads.iter().map(workload_row).collect();
+            io.print(&page::waves(service.name(), &waves, &WORKLOAD_TITLES, &rows).map_err(Failure::Usage)?)?;
+        }
+        PageFormat::Table | PageFormat::Markdown => {
             session.say(&found, io);
             io.print(&waves_text(args.output, service.name(), &waves, &workloads, table::Style { color: io.out_color(), width: io.width() }))?;
         }
@@ -274,8 +265,20 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
     Ok(session.outcome(&found, after.error.is_some()))
 }
 
-fn waves_text(format: Format, name: &str, waves: &[Vec<String>; 4], workloads: &[pipeline::WorkloadRollout], style: table::Style) -> String {
-    let markdown = format == Format::Markdown;
+const WORKLOAD_TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"];
+
+fn workload_row(workload: &pipeline::WorkloadRollout) -> Vec<String> {
+    vec![
+        workload.kind.to_string(),
+        workload.name.to_string(),
+        workload.max_unavailable.clone(),
+        workload.max_surge.clone(),
+        workload.pods_restarted.to_string(),
+    ]
+}
+
+fn waves_text(format: PageFormat, name: &str, waves: &[Vec<String>; 4], workloads: &[pipeline::WorkloadRollout], style: table::Style) -> String {
+    let markdown = format == PageFormat::Markdown;
     let mut out = if markdown { format!("**ome rollout** {name}\n\n") } else { format!("{name}\n\n") };
     for (wave, objects) in WAVES.iter().zip(waves) {
         let objects = if objects.is_empty() { "-".to_owned() } else { objects.join(", ") };
@@ -283,20 +286,12 @@ fn waves_text(format: Format, name: &str, waves: &[Vec<String>; 4], workloads: &
         _ = if markdown { writeln!(out, "1. **{wave}**: {objects}") } else { writeln!(out, "{wave:<12} {objects}") };
     }
     out.push('\n');
-    let rows = workloads.iter().map(|workload| {
-        vec![
-            workload.kind.to_string(),
-            workload.name.to_string(),
-            workload.max_unavailable.clone(),
-            workload.max_surge.clone(),
-            workload.pods_restarted.to_string(),
-        ]
-    });
+    let rows = workloads.iter().map(workload_row);
     if markdown {
         out.push_str("| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
         rows.for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
     } else {
-        out.push_str(&table::table(&["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"], rows, style));
+        out.push_str(&table::table(&WORKLOAD_TITLES, rows, style));
     }
     out
 }

@@ -124,6 +124,18 @@ impl<'a> Shaper<'a> {
     }
 }
 
+/// An object with the fields of its kind in the other shape.
+fn by_kind(object: &Object, class: fn(&mut Shaper<'_>), runtime: fn(&mut Shaper<'_>), service: fn(&mut Shaper<'_>)) -> Reshaped {
+    let mut shaper = Shaper::new(object);
+    match object.id.kind.as_str() {
+        "AcceleratorClass" => class(&mut shaper),
+        "ServingRuntime" | "ClusterServingRuntime" => runtime(&mut shaper),
+        "InferenceService" => service(&mut shaper),
+        _ => {}
+    }
+    shaper.finish()
+}
+
 /// A mapping of a few entries.
 fn mapping<const N: usize>(entries: [(&str, Node); N]) -> Node {
     Node::new(Value::Map(entries.into_iter().map(|(key, node)| Entry { key: key.into(), key_origin: ORIGIN, node }).collect::<Map>()), ORIGIN)

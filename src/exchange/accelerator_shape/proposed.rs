@@ -1,20 +1,13 @@
 //! From what is shipped to the proposal.
 
-use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, mapping};
+use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, mapping};
 use crate::api::{Figure, Object};
 use crate::yaml::{Entry, Node};
 use ecow::eco_format;
 
 /// An AcceleratorClass, a runtime or a service as OEP-0003 proposes it.
 pub fn to_proposed(object: &Object) -> Reshaped {
-    let mut shaper = Shaper::new(object);
-    match object.id.kind.as_str() {
-        "AcceleratorClass" => class(&mut shaper),
-        "ServingRuntime" | "ClusterServingRuntime" => runtime(&mut shaper),
-        "InferenceService" => service(&mut shaper),
-        _ => {}
-    }
-    shaper.finish()
+    by_kind(object, class, runtime, service)
 }
 
 fn class(shaper: &mut Shaper<'_>) {

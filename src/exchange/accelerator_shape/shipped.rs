@@ -1,6 +1,6 @@
 //! From the proposal to what is shipped.
 
-use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, texts};
+use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, texts};
 use crate::api::{Figure, Object};
 use crate::dialect::ome::accelerator::memory;
 use crate::machines::{kubernetes_terms, without_keys_of};
@@ -10,14 +10,7 @@ use ecow::{EcoString, eco_format};
 
 /// An AcceleratorClass, a runtime or a service as OME ships it.
 pub fn to_shipped(object: &Object) -> Reshaped {
-    let mut shaper = Shaper::new(object);
-    match object.id.kind.as_str() {
-        "AcceleratorClass" => class(&mut shaper),
-        "ServingRuntime" | "ClusterServingRuntime" => runtime(&mut shaper),
-        "InferenceService" => service(&mut shaper),
-        _ => {}
-    }
-    shaper.finish()
+    by_kind(object, class, runtime, service)
 }
 
 fn class(shaper: &mut Shaper<'_>) {
