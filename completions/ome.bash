@@ -456,7 +456,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -n -A -l -h --base --output --all --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -474,11 +474,11 @@ _ome() {
                     COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
                     return 0
                     ;;
-                --protocol)
+                --cluster-domain)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cluster-domain)
+                --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -656,17 +656,13 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-o -f -n -A -l -h --payload --proto --model-version --protocol --cluster-domain --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --model-version)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -680,6 +676,22 @@ _ome() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
                 --filename)
@@ -1484,7 +1496,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --diff --stage --annotate --argocd-waves --workload --expand --v2-probes --protocol --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1510,11 +1522,11 @@ _ome() {
                     COMPREPLY=($(compgen -W "auto deployment lws modelserving" -- "${cur}"))
                     return 0
                     ;;
-                --protocol)
+                --cluster-domain)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cluster-domain)
+                --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1602,7 +1614,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1630,6 +1642,22 @@ _ome() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json markdown html" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
                     return 0
                     ;;
                 --filename)
@@ -1824,7 +1852,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --protocol --workload --cluster-domain --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1838,15 +1866,15 @@ _ome() {
                     COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --workload)
                     COMPREPLY=($(compgen -W "auto deployment lws modelserving" -- "${cur}"))
                     return 0
                     ;;
                 --cluster-domain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -136,12 +136,12 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l strict -d 'Findings 
 complete -c ome -n "__fish_ome_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand why" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l workload -d 'The workload around the pods of engine and decoder' -r -f -a "auto\t'What the operator takes for the deployment mode'
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -186,8 +186,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l workload -d 'The work
 deployment\t'Deployments'
 lws\t'LeaderWorkerSets'
 modelserving\t'One ModelServing of Kthena'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -234,8 +234,8 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape o
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A page that stands alone'"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
@@ -281,6 +281,12 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s o -l output -d 'Shap
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A page that stands alone'"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
@@ -305,6 +311,10 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stagger -d 'Pods end and get ready in one group at a time, the highest ordinal first'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l steps -d 'Also print every request, in order (with `-o table`)'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l partial -d 'References to what is not loaded are no errors'
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-config -d 'Read no settings file'
@@ -654,10 +664,15 @@ never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-version -d 'Version of the model in paths, where the protocol has versions' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l protocol -d 'The protocol asked for, over every service' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l cluster-domain -d 'DNS domain of the cluster' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
@@ -682,6 +697,10 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l payload -d 'Add skeletons of requests, responses and errors'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l proto -d 'Add the messages of the gRPC service with the numbers of their fields'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'References to what is not loaded are no errors'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-config -d 'Read no settings file'

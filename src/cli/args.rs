@@ -1,6 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
 use super::Failure;
+use super::input::Ask;
 use crate::load::settings::Settings;
 use crate::policy::{AcceleratorOptions, ArgsOrder};
 use crate::render::workload::Workload;
@@ -34,12 +35,6 @@ pub(crate) struct InputArgs {
     /// A release of Kthena whose behaviour ModelServings follow instead of the document's.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
-    /// Set by `render`: what webhooks add to pods is printed.
-    #[arg(skip)]
-    pub expand: bool,
-    /// Set by `render`: probes of the V2 protocol are printed.
-    #[arg(skip)]
-    pub v2_probes: bool,
     /// How services of KServe are deployed that do not say it themselves.
     #[arg(long, value_name = "MODE", value_parser = ["RawDeployment", "Serverless", "Standard", "Knative"])]
     pub deployment_mode: Option<String>,
@@ -86,6 +81,26 @@ impl LimitArgs {
             depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
             nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
         }
+    }
+}
+
+/// What a service is decided by, beyond what is read.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct DecisionArgs {
+    /// The protocol asked for, over every service.
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    #[command(flatten)]
+    pub accelerators: AcceleratorArgs,
+}
+
+impl DecisionArgs {
+    /// What the flags ask of a session.
+    ///
+    /// # Errors
+    /// As [`AcceleratorArgs::options`].
+    pub(crate) fn ask(&self) -> Result<Ask<'_>, Failure> {
+        Ok(Ask { protocol: self.protocol.as_deref(), accelerators: self.accelerators.options()?, ..Ask::default() })
     }
 }
 

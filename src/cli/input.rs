@@ -8,7 +8,7 @@ use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::pipeline::{self, Given, World};
-use crate::policy::{KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
+use crate::policy::{AcceleratorOptions, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::{SourceId, Span};
@@ -32,22 +32,32 @@ pub(crate) struct Session {
     strict: bool,
 }
 
+/// What a verb asks of a session, beyond the input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ask<'a> {
+    /// The protocol asked for, over every service.
+    pub(super) protocol: Option<&'a str>,
+    /// How accelerators are chosen.
+    pub(super) accelerators: AcceleratorOptions,
+    /// What is read besides, and not reported on.
+    pub(super) context: &'a [PathBuf],
+    /// What webhooks add to pods is printed.
+    pub(super) expand: bool,
+    /// Probes of the V2 protocol are printed.
+    pub(super) v2_probes: bool,
+}
+
 impl Session {
     /// Reads settings and input.
-    pub(crate) fn open(args: &InputArgs, protocol: Option<&str>) -> Result<Self, Failure> {
-        Self::open_with(args, protocol, &[])
-    }
-
-    /// Reads settings and input, `context` without reporting on it.
-    pub(crate) fn open_with(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf]) -> Result<Self, Failure> {
-        Self::open_from(args, protocol, context, |request, limits| load::load(request, &mut std::io::stdin(), limits))
+    pub(crate) fn open(args: &InputArgs, ask: &Ask<'_>) -> Result<Self, Failure> {
+        Self::open_from(args, ask, |request, limits| load::load(request, &mut std::io::stdin(), limits))
     }
 
     /// Reads settings as they are, and the input as it was at a revision of the repository that holds it; the finding when
     /// that cannot be read.
-    pub(super) fn open_revision(args: &InputArgs, protocol: Option<&str>, revision: &str) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
+    pub(super) fn open_revision(args: &InputArgs, ask: &Ask<'_>, revision: &str) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
         let mut problem = None;
-        let session = Self::open_from(args, protocol, &[], |request, limits| match load::load_revision(request, revision, limits) {
+        let session = Self::open_from(args, ask, |request, limits| match load::load_revision(request, revision, limits) {
             Ok(loaded) => loaded,
             Err(finding) => {
                 problem = Some(finding);
@@ -57,7 +67,7 @@ impl Session {
         Ok(problem.map_or(Ok(session), Err))
     }
 
-    fn open_from(args: &InputArgs, protocol: Option<&str>, context: &[PathBuf], read: impl FnOnce(&Request<'_>, &Limits) -> Loaded) -> Result<Self, Failure> {
+    fn open_from(args: &InputArgs, ask: &Ask<'_>, read: impl FnOnce(&Request<'_>, &Limits) -> Loaded) -> Result<Self, Failure> {
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
@@ -85,20 +95,21 @@ impl Session {
         let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
-        let request = Request { paths: &files, context, builtin: if no_builtin { &[] } else { builtin::files() } };
+        let request = Request { paths: &files, context: ask.context, builtin: if no_builtin { &[] } else { builtin::files() } };
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
         let given = Given {
             semantics,
             namespace: namespace.clone().unwrap_or_else(|| "default".into()),
-            protocol: protocol.map(EcoString::from),
+            protocol: ask.protocol.map(EcoString::from),
             kthena,
-            expand: args.expand,
-            v2_probes: args.v2_probes,
+            expand: ask.expand,
+            v2_probes: ask.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
         };
         let mut world = pipeline::read(loaded, &given);
+        world.catalog.set_accelerator_options(ask.accelerators.clone());
         if let Some(source) = settings_source {
             let id = world.sources.add(source);
             let moved = settings_found.into_iter().map(|mut diagnostic| {

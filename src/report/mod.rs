@@ -29,6 +29,7 @@ pub mod schema;
 pub mod screen;
 pub mod serving;
 pub mod table;
+pub mod waves;
 pub mod why;
 
 /// Version of every JSON shape.

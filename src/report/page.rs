@@ -51,15 +51,6 @@ impl View<'_> {
     }
 }
 
-/// The waves of a service's objects and what its workloads do, as a page that stands alone.
-///
-/// # Errors
-/// What is wrong with the template.
-pub fn waves(name: &str, waves: &[(&str, &[String])], titles: &[&str], rows: &[Vec<String>]) -> Result<String, String> {
-    let waves: Vec<Value> = waves.iter().map(|(name, objects)| json!({ "name": name, "objects": objects })).collect();
-    fill("waves.html", include_str!("waves.html"), &json!({ "name": name, "waves": waves, "titles": titles, "rows": rows }))
-}
-
 /// Of nodes that say what they have, the share that is asked for; else the share of the class that is asked for most.
 fn class(total: &ClassTotal<'_>, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);

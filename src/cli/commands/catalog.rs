@@ -1,7 +1,7 @@
 //! `ome catalog`: what there is to choose from, with its source.
 
 use crate::cli::args::{InputArgs, ReportFormat};
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
 use crate::report::SCHEMA_VERSION;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let found = session.settle([]);
     let mut items = catalog::items(&session.world, |object| session.is_selected(object));
     items.retain(|item| {
@@ -98,7 +98,7 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let found = session.settle([]);
     let items = catalog::items(&session.world, |_| true);
     let named: Vec<&Item<'_>> = items.iter().filter(|item| item.object().id.name == args.name || item.alias().as_deref() == Some(&args.name)).collect();

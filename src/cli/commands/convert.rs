@@ -2,7 +2,7 @@
 
 use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
 use crate::dialect::{kserve, ome};
@@ -75,7 +75,7 @@ impl Converted {
 
 /// Converts and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let found = session.settle([]);
     session.say(&found, io);
     let mut converted = Converted::default();

@@ -2,8 +2,8 @@
 
 use crate::api::ModelServing;
 use crate::catalog::Views;
-use crate::cli::args::{AcceleratorArgs, InputArgs, PageFormat};
-use crate::cli::input::Session;
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::diff::{Settings, Side, diff};
@@ -31,23 +31,20 @@ pub(crate) struct Args {
     /// Show every field of every object, not only what fits on a screen.
     #[arg(long)]
     all: bool,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
     #[command(flatten)]
-    accelerators: AcceleratorArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
 
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let options = args.accelerators.options()?;
-    let mut after = Session::open(&args.input, args.protocol.as_deref())?;
-    let mut before = match base(args)? {
+    let ask = args.decision.ask()?;
+    let after = Session::open(&args.input, &ask)?;
+    let before = match base(args, &ask)? {
         Ok(before) => before,
         Err(finding) => {
             let found = after.grade([*finding]);
@@ -58,9 +55,6 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             return Ok(Outcome::CouldNot);
         }
     };
-    for session in [&mut before, &mut after] {
-        session.world.catalog.set_accelerator_options(options.clone());
-    }
     let sides = [side(&before, &args.services), side(&after, &args.services)];
     if let Some(missing) = args.services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted))) {
         let names: Vec<&str> = [&before, &after].into_iter().flat_map(names).collect();
@@ -105,9 +99,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// The state before: paths, else a revision.
-fn base(args: &Args) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
+fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
     let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
-    let protocol = args.protocol.as_deref();
     match args.base.iter().find(|base| !is_path(base)) {
         None => {
             let stdin = |files: &[PathBuf]| files.iter().any(|file| file == Path::new("-"));
@@ -115,9 +108,9 @@ fn base(args: &Args) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
             if stdin(&files) && stdin(&args.input.files) {
                 return Err(Failure::Usage("standard input is either the base or the new state: `-` stands in both".into()));
             }
-            Session::open(&InputArgs { files, ..args.input.clone() }, protocol).map(Ok)
+            Session::open(&InputArgs { files, ..args.input.clone() }, ask).map(Ok)
         }
-        Some(revision) if args.base.len() == 1 => Session::open_revision(&args.input, protocol, revision),
+        Some(revision) if args.base.len() == 1 => Session::open_revision(&args.input, ask, revision),
         Some(missing) => Err(Failure::NotFound {
             message: format!("the base `{missing}` is not there"),
             help: Some("several bases are paths; a revision stands alone".into()),

@@ -1,7 +1,7 @@
 //! `ome discover`: what nodes say of accelerator classes.
 
 use crate::cli::args::InputArgs;
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Flat, Placed, stream};
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.update && !matches!(args.output, Output::Directory(_)) {
         return Err(Failure::Usage("`--update` rewrites files: say which with `-o dir=PATH`".into()));
     }
-    let mut session = Session::open(&input(args), None)?;
+    let mut session = Session::open(&input(args), &Ask::default())?;
     let options = Options { measured: args.measured, nominal_memory: args.nominal_memory, semantics: session.semantics };
     let checked = match &args.from_values {
         None => discover::discover(&session.world.catalog, &session.world.sources, options),

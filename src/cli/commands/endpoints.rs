@@ -1,7 +1,7 @@
 //! `ome endpoints`: the URLs services answer on.
 
 use crate::api::{Api, ComponentKind};
-use crate::cli::args::InputArgs;
+use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::Diagnostic;
@@ -28,32 +28,21 @@ pub(crate) struct Args {
     /// Version of the model in paths, where the protocol has versions.
     #[arg(long, value_name = "VERSION")]
     model_version: Option<String>,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     /// DNS domain of the cluster.
     #[arg(long, value_name = "DOMAIN", default_value = "cluster.local")]
     cluster_domain: String,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
-    output: Format,
+    output: ReportFormat,
+    #[command(flatten)]
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
 
-/// Shape of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Tables for people.
-    #[default]
-    Table,
-    /// One JSON document with a versioned shape.
-    Json,
-}
-
 /// Finds and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, args.protocol.as_deref())?;
+    let session = Session::open(&args.input, &args.decision.ask()?)?;
     let selected = session.select(&args.services)?;
     let catalog = &session.world.catalog;
     let planner = Planner::new(catalog, session.semantics);
@@ -77,8 +66,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = session.settle(later);
     let proto = args.proto.then(protocol::proto);
     match args.output {
-        Format::Json => io.print_json(&view::json(&services, proto, &found, &session.world.sources))?,
-        Format::Table => {
+        ReportFormat::Json => io.print_json(&view::json(&services, proto, &found, &session.world.sources))?,
+        ReportFormat::Table => {
             session.say(&found, io);
             let style = Style { color: io.out_color(), width: io.width() };
             io.print(&view::text(&services, proto, style))?;

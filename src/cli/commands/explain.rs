@@ -1,6 +1,6 @@
 //! `ome explain`: every step of the selection.
 
-use crate::cli::args::{AcceleratorArgs, InputArgs};
+use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -30,11 +30,8 @@ pub(crate) struct Args {
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     #[command(flatten)]
-    accelerators: AcceleratorArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -55,8 +52,7 @@ enum Format {
 
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
-    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
+    let session = Session::open(&args.input, &args.decision.ask()?)?;
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);

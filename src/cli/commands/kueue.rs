@@ -1,7 +1,7 @@
 //! `ome kueue`: accelerator classes and the ResourceFlavors of Kueue.
 
 use crate::cli::args::InputArgs;
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::emit::stream;
 use crate::exchange::class::Action as ClassAction;
@@ -194,7 +194,7 @@ fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
 }
 
 fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let checked = with(&session, args.prefer, None, |options| kueue::import(&session.world.catalog, options));
     let (classes, sources) = (checked.value, &session.world.sources);
     let found = session.settle(checked.diagnostics);
@@ -212,7 +212,7 @@ fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let checked = with(&session, args.prefer, Some(&args.shape), |options| kueue::export(&session.world.catalog, options));
     let flavors = checked.value;
     let found = session.settle(checked.diagnostics);
@@ -230,7 +230,7 @@ fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let catalog = &session.world.catalog;
     let checked = with(&session, None, Some(&args.shape), |options| kueue::diff(catalog, options));
     let diffed = checked.value;

@@ -1,7 +1,7 @@
 //! `ome matrix`: models against accelerator classes.
 
 use crate::cli::args::{InputArgs, PageFormat};
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::matrix;
 use crate::report::{matrix as view, table};
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 /// Judges every pair and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let session = Session::open(&args.input, &Ask::default())?;
     let matrix = matrix(&session.world.catalog, session.semantics);
     let found = session.settle([]);
     match args.output {

@@ -1,14 +1,14 @@
 //! `ome` alone: what it can do, and what it would do here.
 
 use crate::cli::args::InputArgs;
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, command};
 
 /// Prints the help; in a directory of manifests also what was found and the command to begin with.
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;
-    let Ok(session) = Session::open(&InputArgs::default(), None) else { return Ok(Outcome::Done) };
+    let Ok(session) = Session::open(&InputArgs::default(), &Ask::default()) else { return Ok(Outcome::Done) };
     let catalog = &session.world.catalog;
     let services = catalog.services().len();
     let runtimes = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();

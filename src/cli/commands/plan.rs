@@ -1,6 +1,6 @@
 //! `ome plan`: what each service becomes.
 
-use crate::cli::args::{AcceleratorArgs, InputArgs, PageFormat};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::pipeline::{Depth, Planner, plan_servings};
@@ -17,11 +17,8 @@ pub(crate) struct Args {
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     #[command(flatten)]
-    accelerators: AcceleratorArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -31,8 +28,7 @@ const SHOWN: usize = 1000;
 
 /// Plans and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
-    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
+    let session = Session::open(&args.input, &args.decision.ask()?)?;
     let (selected, servings) = session.select_all(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = Vec::with_capacity(selected.len());

@@ -2,8 +2,8 @@
 
 use crate::api::ModelServing;
 use crate::catalog::Views;
-use crate::cli::args::{AcceleratorArgs, InputArgs, WorkloadArg};
-use crate::cli::input::Session;
+use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
@@ -57,14 +57,11 @@ pub(crate) struct Args {
     /// Probes of the V2 protocol for servers of KServe that speak it and have none.
     #[arg(long)]
     v2_probes: bool,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     /// The cluster's DNS domain.
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
     #[command(flatten)]
-    accelerators: AcceleratorArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -113,9 +110,7 @@ const SHOWN: usize = 100;
 
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let input = InputArgs { expand: args.expand, v2_probes: args.v2_probes, ..args.input.clone() };
-    let mut session = Session::open(&input, args.protocol.as_deref())?;
-    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
+    let session = Session::open(&args.input, &Ask { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? })?;
     let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {

@@ -2,20 +2,19 @@
 
 use crate::api::{ComponentKind, ModelServing};
 use crate::catalog::Views;
-use crate::cli::args::{InputArgs, PageFormat};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::diag::{Diagnostic, Severity, nearest};
+use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::dialect::kthena;
 use crate::machines::Inventory;
-use crate::pipeline::{self, Depth, Planner, Renderer, WAVES};
+use crate::pipeline::{self, Depth, Planner, Renderer};
 use crate::policy::Admission;
 use crate::render::kthena::too_many_pods;
-use crate::report::{findings, page, rollout, table};
+use crate::report::{findings, rollout, table, waves};
 use crate::rollout::{Before, Scenario, fits};
 use ecow::EcoString;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Annotation of a pod that says how much its deletion costs.
@@ -52,16 +51,19 @@ pub(crate) struct Args {
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
     #[command(flatten)]
+    decision: DecisionArgs,
+    #[command(flatten)]
     input: InputArgs,
 }
 
 /// Plays the change and prints it.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, None)?;
+    let ask = args.decision.ask()?;
+    let session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
         let input = InputArgs { files: vec![path.clone()], ..args.input.clone() };
-        earlier.push(Session::open(&input, None)?);
+        earlier.push(Session::open(&input, &ask)?);
     }
     match session.model_servings(&args.name)[..] {
         [] => {}
@@ -97,21 +99,11 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         };
         from.push(Before { serving, costs: costs(before, &to.namespace) });
     }
-    let mut later: Vec<Diagnostic> = Vec::new();
-    if let Some(before) = from.last() {
-        let mut refused = Vec::new();
-        kthena::check_change(&before.serving.object.node, &to.object.node, &mut refused);
-        let server = session.kthena.admission == Admission::Server;
-        // What the document allows and a server refuses is a warning.
-        let graded = refused
-            .into_iter()
-            .map(|found| if server { found } else { Diagnostic { code: crate::diag::Code::ServerRefuses, ..found }.severity(Severity::Warning) });
-        later.extend(graded);
-    }
+    let changed = from.last().map(|before| refused_change(before.serving, to, session)).unwrap_or_default();
     let before_found: Vec<Vec<Diagnostic>> = earlier.iter().map(|before| before.settle(Vec::new())).collect();
     let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
     let too_many = too_many_pods(to).is_some() || from.iter().any(|before| too_many_pods(before.serving).is_some());
-    let found = session.settle(later);
+    let found = session.settle(changed.iter().cloned());
     for (before, found) in earlier.iter().zip(&before_found) {
         before.say(found, io);
     }
@@ -134,7 +126,7 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
             help: Some(format!("pods are named as `{}-0-{}-0-0`", to.name(), to.roles.first().map_or("ROLE", |role| role.name.value.as_str()))),
         });
     }
-    let found = session.settle(found_later(&scenario, session, said));
+    let found = session.settle(said.into_iter().chain(changed));
     let inventory = Inventory::new(session.world.catalog.machines(), &[]);
     let fits = inventory.map(|inventory| fits(&outcome.trace, scenario.from.iter().map(|before| before.serving).chain([to]), &inventory));
     if let Some(fits) = &fits {
@@ -174,14 +166,14 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
     Ok(if no { ended.and(Outcome::No) } else { ended })
 }
 
-/// What the rollout showed, and what the change would have met on a server.
-fn found_later(scenario: &Scenario<'_>, session: &Session, mut said: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    if let Some(before) = scenario.from.last().filter(|_| session.kthena.admission != Admission::Server) {
-        let mut refused = Vec::new();
-        kthena::check_change(&before.serving.object.node, &scenario.to.object.node, &mut refused);
-        said.extend(refused.into_iter().map(|found| Diagnostic { code: crate::diag::Code::ServerRefuses, ..found }.severity(Severity::Warning)));
+/// What a server says to the change. What the document allows and a server refuses is a warning.
+fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> Vec<Diagnostic> {
+    let mut refused = Vec::new();
+    kthena::check_change(&from.object.node, &to.object.node, &mut refused);
+    if session.kthena.admission == Admission::Server {
+        return refused;
     }
-    said
+    refused.into_iter().map(|found| Diagnostic { code: Code::ServerRefuses, ..found }.severity(Severity::Warning)).collect()
 }
 
 fn as_json(session: &Session, found: &[Diagnostic], earlier: &[Session], before: &[Vec<Diagnostic>]) -> Vec<Value> {
@@ -225,73 +217,21 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
     let workloads = pipeline::workloads(&before, &after.objects, pods);
     let waves = pipeline::waves(&after.objects);
     let found = session.settle(after.diagnostics);
+    let view = waves::Waves { semantics: session.semantics, service, waves: &waves, workloads: &workloads };
     match args.output {
-        PageFormat::Json => {
-            let waves: Vec<Value> = WAVES.iter().zip(&waves).map(|(wave, objects)| json!({ "wave": wave, "objects": objects })).collect();
-            let workloads: Vec<Value> = workloads
-                .iter()
-                .map(|workload| {
-                    json!({
-                        "name": workload.name.as_str(),
-                        "kind": workload.kind.as_str(),
-                        "strategy": { "maxUnavailable": workload.max_unavailable, "maxSurge": workload.max_surge },
-                        "podsRestarted": workload.pods_restarted,
-                    })
-                })
-                .collect();
-            let found: Vec<Value> = found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
-            io.print_json(&json!({
-                "schemaVersion": crate::report::SCHEMA_VERSION,
-                "semantics": session.semantics.as_str(),
-                "name": service.name().as_str(),
-                "namespace": service.namespace.as_str(),
-                "waves": waves,
-                "workloads": workloads,
-                "steps": [], "stages": [], "groupSteps": [],
-                "findings": found,
-            }))?;
+        PageFormat::Json => io.print_json(&view.json(&found, &session.world.sources))?,
+        PageFormat::Table => {
+            session.say(&found, io);
+            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
+        }
+        PageFormat::Markdown => {
+            session.say(&found, io);
+            io.print(&view.markdown())?;
         }
         PageFormat::Html => {
             session.say(&found, io);
-            let waves: Vec<(&str, &[String])> = WAVES.iter().copied().zip(waves.iter().map(Vec::as_slice)).collect();
-            let rows: Vec<Vec<String>> = workloads.iter().map(workload_row).collect();
-            io.print(&page::waves(service.name(), &waves, &WORKLOAD_TITLES, &rows).map_err(Failure::Usage)?)?;
-        }
-        PageFormat::Table | PageFormat::Markdown => {
-            session.say(&found, io);
-            io.print(&waves_text(args.output, service.name(), &waves, &workloads, table::Style { color: io.out_color(), width: io.width() }))?;
+            io.print(&view.html().map_err(Failure::Usage)?)?;
         }
     }
     Ok(session.outcome(&found, after.error.is_some()))
-}
-
-const WORKLOAD_TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"];
-
-fn workload_row(workload: &pipeline::WorkloadRollout) -> Vec<String> {
-    vec![
-        workload.kind.to_string(),
-        workload.name.to_string(),
-        workload.max_unavailable.clone(),
-        workload.max_surge.clone(),
-        workload.pods_restarted.to_string(),
-    ]
-}
-
-fn waves_text(format: PageFormat, name: &str, waves: &[Vec<String>; 4], workloads: &[pipeline::WorkloadRollout], style: table::Style) -> String {
-    let markdown = format == PageFormat::Markdown;
-    let mut out = if markdown { format!("**ome rollout** {name}\n\n") } else { format!("{name}\n\n") };
-    for (wave, objects) in WAVES.iter().zip(waves) {
-        let objects = if objects.is_empty() { "-".to_owned() } else { objects.join(", ") };
-        // Writing into a string cannot fail.
-        _ = if markdown { writeln!(out, "1. **{wave}**: {objects}") } else { writeln!(out, "{wave:<12} {objects}") };
-    }
-    out.push('\n');
-    let rows = workloads.iter().map(workload_row);
-    if markdown {
-        out.push_str("| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
-        rows.for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
-    } else {
-        out.push_str(&table::table(&WORKLOAD_TITLES, rows, style));
-    }
-    out
 }

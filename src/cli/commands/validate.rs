@@ -4,7 +4,7 @@ use crate::api::{Api, Object};
 use crate::catalog::Views;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
@@ -95,11 +95,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let mut input = args.input.clone();
     input.files.splice(0..0, args.paths.iter().cloned());
-    let mut session = Session::open_with(&input, None, &args.context)?;
+    let ask = Ask { context: &args.context, ..Ask::default() };
+    let mut session = Session::open(&input, &ask)?;
     let mut found = findings_of(&session, args, &rules)?;
     if args.fix && repair(&session, &found, io) {
         // Places have moved.
-        session = Session::open_with(&input, None, &args.context)?;
+        session = Session::open(&input, &ask)?;
         found = findings_of(&session, args, &rules)?;
     }
     let sources = &session.world.sources;

@@ -1,7 +1,7 @@
 //! `ome why`: which layer wrote a field of a rendered object, and what it overrode.
 
 use crate::api::{ModelServing, ObjectRef};
-use crate::cli::args::{AcceleratorArgs, InputArgs, ReportFormat, WorkloadArg};
+use crate::cli::args::{DecisionArgs, InputArgs, ReportFormat, WorkloadArg};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
@@ -27,9 +27,6 @@ pub(crate) struct Args {
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
-    /// The protocol asked for, over every service.
-    #[arg(long, value_name = "NAME")]
-    protocol: Option<String>,
     /// The workload around the pods of engine and decoder.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     workload: WorkloadArg,
@@ -37,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
     cluster_domain: String,
     #[command(flatten)]
-    accelerators: AcceleratorArgs,
+    decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
 }
@@ -81,8 +78,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         None => (args.input.namespace.as_deref(), rest),
     };
     let mut wanted = Wanted { kind, namespace, name, path, qualified: rest.contains('/'), others: Vec::new() };
-    let mut session = Session::open(&args.input, args.protocol.as_deref())?;
-    session.world.catalog.set_accelerator_options(args.accelerators.options()?);
+    let session = Session::open(&args.input, &args.decision.ask()?)?;
     let mut findings = Vec::new();
     let Some((id, leaves)) = of_services(args, &session, &mut wanted, &mut findings).or_else(|| of_servings(&session, &mut wanted, &mut findings)) else {
         session.say(&session.settle(findings), io);

@@ -1,0 +1,102 @@
+//! What `rollout` says of an InferenceService: its objects in waves, and how its workloads follow a change.
+//!
+//! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page. Decides nothing.
+
+use super::fill::fill;
+use super::table::{self, Style};
+use super::{SCHEMA_VERSION, findings};
+use crate::api::Service;
+use crate::diag::Diagnostic;
+use crate::pipeline::{WAVES, WorkloadRollout};
+use crate::policy::Semantics;
+use crate::source::SourceMap;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const TITLES: [&str; 5] = ["KIND", "NAME", "MAX UNAVAILABLE", "MAX SURGE", "PODS RESTARTED"];
+
+/// The waves of a service.
+#[derive(Clone, Copy, Debug)]
+pub struct Waves<'a> {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// The service.
+    pub service: &'a Service,
+    /// Its objects, in the order of [`WAVES`].
+    pub waves: &'a [Vec<String>; 4],
+    /// Its workloads.
+    pub workloads: &'a [WorkloadRollout],
+}
+
+impl Waves<'_> {
+    /// One JSON document, in the shape of every rollout; a service has no groups.
+    pub fn json(&self, found: &[Diagnostic], sources: &SourceMap) -> Value {
+        let workload = |workload: &WorkloadRollout| {
+            json!({
+                "name": workload.name.as_str(),
+                "kind": workload.kind.as_str(),
+                "strategy": { "maxUnavailable": workload.max_unavailable, "maxSurge": workload.max_surge },
+                "podsRestarted": workload.pods_restarted,
+            })
+        };
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "semantics": self.semantics.as_str(),
+            "name": self.service.name().as_str(),
+            "namespace": self.service.namespace.as_str(),
+            "waves": self.named("wave"),
+            "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
+            "steps": [], "stages": [], "groupSteps": [],
+            "findings": found.iter().map(|found| findings::json(found, sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// A line per wave, a table of workloads.
+    pub fn text(&self, style: Style) -> String {
+        let mut out = format!("{}\n\n", self.service.name());
+        for (wave, objects) in WAVES.iter().zip(self.waves) {
+            // Writing into a string cannot fail.
+            _ = writeln!(out, "{wave:<12} {}", listed(objects));
+        }
+        out.push('\n');
+        out.push_str(&table::table(&TITLES, self.workloads.iter().map(row), style));
+        out
+    }
+
+    /// A numbered list of waves, a table of workloads.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("**ome rollout** {}\n\n", self.service.name());
+        for (wave, objects) in WAVES.iter().zip(self.waves) {
+            _ = writeln!(out, "1. **{wave}**: {}", listed(objects));
+        }
+        out.push_str("\n| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
+        self.workloads.iter().map(row).for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
+        out
+    }
+
+    /// A page that stands alone.
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn html(&self) -> Result<String, String> {
+        let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
+        fill(
+            "waves.html",
+            include_str!("waves.html"),
+            &json!({ "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows }),
+        )
+    }
+
+    fn named(&self, key: &str) -> Vec<Value> {
+        WAVES.iter().zip(self.waves).map(|(wave, objects)| json!({ key: wave, "objects": objects })).collect()
+    }
+}
+
+fn listed(objects: &[String]) -> String {
+    if objects.is_empty() { "-".to_owned() } else { objects.join(", ") }
+}
+
+fn row(workload: &WorkloadRollout) -> Vec<String> {
+    let WorkloadRollout { name, kind, max_unavailable, max_surge, pods_restarted } = workload;
+    vec![kind.to_string(), name.to_string(), max_unavailable.clone(), max_surge.clone(), pods_restarted.to_string()]
+}
