@@ -317,6 +317,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;validate' {
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Shape of the output')
+            [CompletionResult]::new('--min-severity', '--min-severity', [CompletionResultType]::ParameterName, 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Only findings of this code; switches on rules that are off by default. Repeatable')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Findings on the user''s objects, or on built-in objects alone')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable')

@@ -1754,7 +1754,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -n -A -l -h --format --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1762,6 +1762,10 @@ _ome() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "human json sarif github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --min-severity)
+                    COMPREPLY=($(compgen -W "info warning error" -- "${cur}"))
                     return 0
                     ;;
                 --rule)

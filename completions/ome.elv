@@ -306,6 +306,7 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;validate'= {
             cand --format 'Shape of the output'
+            cand --min-severity 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it'
             cand --rule 'Only findings of this code; switches on rules that are off by default. Repeatable'
             cand --source 'Findings on the user''s objects, or on built-in objects alone'
             cand --context 'File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable'

@@ -356,6 +356,9 @@ json\t'One JSON document with a versioned shape'
 sarif\t'SARIF 2.1.0, for code hosts'
 github\t'Workflow commands of GitHub Actions'
 junit\t'JUnit XML, a test case per file'"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l min-severity -d 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it' -r -f -a "info\t'Worth knowing; never changes an exit code'
+warning\t'Counts with `--strict`'
+error\t'The input cannot be used as written'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l rule -d 'Only findings of this code; switches on rules that are off by default. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l source -d 'Findings on the user\'s objects, or on built-in objects alone' -r -f -a "user\t'Everything that concerns an object of the user'
 builtin\t'What concerns built-in objects alone'"

@@ -247,7 +247,7 @@ impl Session {
         let shown: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.severity > Severity::Info).cloned().collect();
         if !shown.is_empty() {
             let color = io.err_color();
-            io.say(&findings::human(&shown, &self.world.sources, color));
+            io.say(&findings::beside(&shown, &self.world.sources, color));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::source::Span;
 use serde::Serialize;
 
 /// How grave a finding is. Declaration order is from mild to grave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; never changes an exit code.

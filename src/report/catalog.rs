@@ -6,11 +6,12 @@ use crate::machines;
 use crate::pipeline::World;
 use crate::policy::Semantics;
 use crate::yaml::Node;
+use clap::ValueEnum;
 use ecow::EcoString;
 use serde_json::{Value, json};
 
 /// Kinds of items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum ItemKind {
     /// ServingRuntimes and ClusterServingRuntimes.
     Runtime,
@@ -21,7 +22,7 @@ pub enum ItemKind {
 }
 
 /// Where items come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ItemSource {
     /// Embedded in the binary.
     Builtin,
@@ -30,7 +31,7 @@ pub enum ItemSource {
 }
 
 /// Which names a list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Names {
     /// Object names.
     #[default]
@@ -65,6 +66,13 @@ impl<'a> Item<'a> {
             Self::Model(model) => &model.object,
             Self::Accelerator(object) => object,
         }
+    }
+
+    /// Whether it is of a kind, named as a kind of items, or as kubectl takes kinds: in either number, in any case.
+    pub fn is_of(&self, kind: &str) -> bool {
+        let own = &self.object().id.kind;
+        let plural = if own.ends_with('s') { format!("{own}es") } else { format!("{own}s") };
+        [own.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind)) || ItemKind::from_str(kind, true) == Ok(self.kind())
     }
 
     /// Its kind.

@@ -99,8 +99,7 @@ pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sour
             let _ = writeln!(out, "note     {}: {}", note.code.as_str(), note.message);
         }
     }
-    let with_classes = planned.resolution.accelerators.iter().any(|decision| !decision.candidates.is_empty());
-    if with_classes && planned.error.is_none() && planned.controller.is_none() && notes.is_empty() {
+    if !planned.components.is_empty() {
         out.end_line();
     }
     for component in &planned.components {

@@ -152,11 +152,21 @@ impl miette::Diagnostic for Drawn<'_> {
 
 /// Findings as people read them: the text with the place marked, then the help.
 pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    drawn_first(found, sources, color, MOST_DRAWN)
+}
+
+/// The same beside an answer that matters more than they do: only the first few are drawn.
+pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    drawn_first(found, sources, color, MOST_BESIDE)
+}
+
+/// The first `most` drawn with their lines, a line for each of the rest.
+fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_links(false);
     let mut out = String::new();
     let mut texts: HashMap<SourceId, Arc<str>> = HashMap::new();
-    for diagnostic in found.iter().take(MOST_DRAWN) {
+    for diagnostic in found.iter().take(most) {
         let wide = is_wide(diagnostic, sources);
         let source = diagnostic.span().filter(|_| !wide).map(|span| {
             let source = sources.get(span.source);
@@ -180,7 +190,7 @@ pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
         }
         out.push('\n');
     }
-    for diagnostic in found.iter().skip(MOST_DRAWN) {
+    for diagnostic in found.iter().skip(most) {
         let place = diagnostic.span().map(|span| sources.locate(span)).map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column));
         let place = place.or_else(|| diagnostic.file.as_ref().map(|file| format!("{file}: "))).unwrap_or_default();
         let (severity, code) = (diagnostic.severity.as_str(), diagnostic.code.as_str());
@@ -201,6 +211,9 @@ fn marked(text: &str, span: crate::source::Span) -> usize {
 
 /// Findings that are drawn with their lines. Nobody reads more of them; those beyond take a line each.
 const MOST_DRAWN: usize = 1000;
+
+/// The same for [`beside`]: about a screen.
+const MOST_BESIDE: usize = 10;
 
 /// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond 65,535 columns break the drawing.
 const WIDEST: usize = 1000;
@@ -284,14 +297,15 @@ pub fn summary(found: &[Diagnostic]) -> String {
 /// Fewer findings than this are counted by eye.
 const COUNTED_BY_EYE: usize = 10;
 
-/// "errors: 20 same-priority, 11 duplicate-object" and so on, a line for each severity, the most frequent first; nothing
-/// for a few findings.
-pub fn by_code(found: &[Diagnostic]) -> String {
+/// "errors: 20 same-priority, 11 duplicate-object" and so on, a line for each severity, the most frequent first. A few
+/// findings are counted by eye, but for those below the severity `shown`.
+pub fn by_code(found: &[Diagnostic], shown: Severity) -> String {
     let mut out = String::new();
-    if found.len() <= COUNTED_BY_EYE {
-        return out;
-    }
+    let few = found.len() <= COUNTED_BY_EYE;
     for (severity, word) in [(Severity::Error, "errors"), (Severity::Warning, "warnings"), (Severity::Info, "info")] {
+        if few && severity >= shown {
+            continue;
+        }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for diagnostic in found.iter().filter(|diagnostic| diagnostic.severity == severity) {
             *counts.entry(diagnostic.code.as_str()).or_default() += 1;
@@ -300,7 +314,8 @@ pub fn by_code(found: &[Diagnostic]) -> String {
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         if !counts.is_empty() {
             let counts: Vec<String> = counts.iter().map(|(code, count)| format!("{count} {code}")).collect();
-            let _ = writeln!(out, "  {word}: {}", counts.join(", "));
+            let hidden = if severity < shown { format!(" (`--min-severity {}` shows them)", severity.as_str()) } else { String::new() };
+            let _ = writeln!(out, "  {word}: {}{hidden}", counts.join(", "));
         }
     }
     out
@@ -315,10 +330,12 @@ mod tests {
     #[test]
     fn many_findings_are_counted_by_code() {
         let mut found = vec![Diagnostic::new(Code::YamlSyntax, "a"), Diagnostic::new(Code::NoFiles, "b")];
-        assert_eq!(by_code(&found), "");
+        assert_eq!(by_code(&found, Severity::Info), "");
         found.extend((0..12).map(|number| Diagnostic::new(Code::OneSidedRange, format!("{number}"))));
         found.extend((0..2).map(|number| Diagnostic::new(Code::NoFiles, format!("{number}"))));
-        assert_eq!(by_code(&found), "  errors: 3 no-files, 1 yaml-syntax\n  warnings: 12 one-sided-range\n");
+        assert_eq!(by_code(&found, Severity::Info), "  errors: 3 no-files, 1 yaml-syntax\n  warnings: 12 one-sided-range\n");
+        let few = [Diagnostic::new(Code::OneSidedRange, "c")];
+        assert_eq!(by_code(&few, Severity::Error), "  warnings: 1 one-sided-range (`--min-severity warning` shows them)\n");
     }
 
     #[test]
@@ -382,7 +399,8 @@ mod tests {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\n"));
         let found: Vec<_> = (0..MOST_DRAWN + 2).map(|_| Diagnostic::new(Code::InvalidValue, "x").at(Span { source, start: 3, end: 4 })).collect();
-        let text = human(&found, &sources, false);
-        assert!(text.ends_with("a.yaml:1:4: error[invalid-value]: x\na.yaml:1:4: error[invalid-value]: x\n"), "{}", &text[text.len() - 200..]);
+        let line = "a.yaml:1:4: error[invalid-value]: x\n";
+        assert_eq!(human(&found, &sources, false).matches(line).count(), 2);
+        assert_eq!(beside(&found, &sources, false).matches(line).count(), found.len() - MOST_BESIDE);
     }
 }

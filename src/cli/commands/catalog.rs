@@ -53,8 +53,9 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// Object name, alias or file name.
-    name: String,
+    /// Object name, alias or file name; before it, if one name means several things, the kind: `KIND NAME` or `KIND/NAME`.
+    #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2)]
+    name: Vec<String>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
@@ -101,20 +102,30 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &Ask::default())?;
     let found = session.settle([]);
     let items = catalog::items(&session.world, |_| true);
-    let named: Vec<&Item<'_>> = items.iter().filter(|item| item.object().id.name == args.name || item.alias().as_deref() == Some(&args.name)).collect();
-    let named = if named.is_empty() { items.iter().filter(|item| item.seed_name() == Some(args.name.as_str())).collect() } else { named };
+    let given = match args.name.as_slice() {
+        [kind, name] => Some((kind.as_str(), name.as_str())),
+        [name] => name.split_once('/').filter(|(kind, _)| items.iter().any(|item| item.is_of(kind))),
+        _ => None,
+    };
+    let (kind, name) = given.map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| (Some(kind), name));
+    let of_kind = |item: &&Item<'_>| kind.is_none_or(|kind| item.is_of(kind));
+    let named: Vec<&Item<'_>> = items.iter().filter(of_kind).filter(|item| item.object().id.name == name || item.alias().as_deref() == Some(name)).collect();
+    let named = if named.is_empty() { items.iter().filter(of_kind).filter(|item| item.seed_name() == Some(name)).collect() } else { named };
     let item = match named.as_slice() {
         [item] => item,
         [] => {
-            let near = nearest(&args.name, items.iter().map(|item| item.object().id.name.as_str()));
+            let near = nearest(name, items.iter().filter(of_kind).map(|item| item.object().id.name.as_str()));
             return Err(Failure::NotFound {
-                message: format!("nothing in the catalog is named `{}`", args.name),
+                message: format!("nothing in the catalog is named `{}`", args.name.join(" ")),
                 help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`ome catalog list` lists what there is".into())),
             });
         }
         several => {
             let names: Vec<String> = several.iter().map(|item| item.alias().unwrap_or_else(|| item.object().id.to_string())).collect();
-            return Err(Failure::NotFound { message: format!("`{}` is ambiguous: {}", args.name, names.join(", ")), help: Some("name one of them".into()) });
+            return Err(Failure::NotFound {
+                message: format!("`{}` is ambiguous: {}", args.name.join(" "), names.join(", ")),
+                help: Some("name one of them".into()),
+            });
         }
     };
     if args.output == ReportFormat::Json {

@@ -10,7 +10,7 @@ pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     io.print(&help.to_string())?;
     let Ok(session) = Session::open(&InputArgs::default(), &Ask::default()) else { return Ok(Outcome::Done) };
     let catalog = &session.world.catalog;
-    let services = catalog.services().len();
+    let services = catalog.services().len() + catalog.model_servings().len();
     let runtimes = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
     let models = catalog.models().filter(|model| !model.object.builtin).count();
     if services + runtimes + models > 0 {

@@ -32,6 +32,10 @@ pub(crate) struct Args {
     /// Shape of the output.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do
+    /// not depend on it.
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    min_severity: Option<Severity>,
     /// Only findings of this code; switches on rules that are off by default. Repeatable.
     #[arg(long = "rule", value_name = "CODE")]
     rules: Vec<String>,
@@ -118,19 +122,22 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let least = if session.strict() { Severity::Warning } else { Severity::Error };
+    let usual = if args.format == Format::Human && rules.is_empty() { Severity::Warning } else { Severity::Info };
+    let floor = args.min_severity.unwrap_or(usual);
+    let shown: Vec<Diagnostic> = found.iter().filter(|finding| finding.severity >= floor).cloned().collect();
     match args.format {
         Format::Human => {
             let color = io.out_color();
-            io.print(&findings::human(&found, sources, color))?;
+            io.print(&findings::human(&shown, sources, color))?;
             let read = sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin).count();
             let summary = findings::summary(&found);
             io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
-            io.print(&findings::by_code(&found))?;
+            io.print(&findings::by_code(&found, floor))?;
         }
-        Format::Json => io.print_json(&findings::Document { found: &found, sources })?,
-        Format::Sarif => io.print_json(&sarif::Log { found: &found, sources })?,
-        Format::Github => io.print(&github::commands(&found, sources))?,
-        Format::Junit => io.print(&junit::suites(&found, sources, least))?,
+        Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
+        Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources })?,
+        Format::Github => io.print(&github::commands(&shown, sources))?,
+        Format::Junit => io.print(&junit::suites(&shown, sources, least))?,
     }
     Ok(if found.iter().any(|finding| finding.severity >= least) { Outcome::No } else { Outcome::Done })
 }
@@ -157,10 +164,10 @@ fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
     Baseline::parse(&text).map_err(|reason| not_read(format!("cannot read the baseline {}: {reason}", file.display()), None))
 }
 
-/// Everything the run reports, but for the baseline.
 /// Remarks on what services become; `plan` and `explain` make them.
 const PLAN_ONLY: [Code; 5] = [Code::ModelmeshOnlyField, Code::ProbeTwoHandlers, Code::AlsoServesV2, Code::NeedsKnativeActivator, Code::NeedsClusterStatus];
 
+/// Everything the run reports, but for the baseline.
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
     let catalog = &session.world.catalog;
     let mut asked = rules.to_vec();
