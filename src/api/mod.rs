@@ -10,6 +10,7 @@ mod model;
 mod model_serving;
 mod object;
 mod runtime;
+mod secret;
 mod service;
 pub mod serving_names;
 mod version;
@@ -27,5 +28,6 @@ pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, 
 pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
+pub use secret::{names_its_place, names_secret};
 pub use service::{Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Refusal, RuntimeRef, Service};
 pub use version::Version;

@@ -15,6 +15,7 @@ mod pairs;
 mod references;
 mod runtime;
 mod scalar;
+mod secret;
 mod server;
 mod service;
 mod template;
@@ -89,6 +90,7 @@ pub static CHECKS: &[Check] = &[
         cite: "S0-057, S0-058",
         run: template::variables,
     },
+    Check { codes: &[Code::InlineSecret], on_demand: false, cite: "ux 5.2", run: secret::inline },
     Check { codes: &[Code::InvalidValue], on_demand: false, cite: "x-kubernetes-validations of the CRDs", run: server::rules },
     Check { codes: &[Code::DecoderWithoutEngine], on_demand: false, cite: "S0-053", run: service::decoder },
     Check {

@@ -164,6 +164,8 @@ codes! {
         "No autoscaler accepts it (S0-040)." "minReplicas: 3\nmaxReplicas: 1" "raise maxReplicas or lower minReplicas"
     MetricNeedsServerless "metric-needs-serverless" Finding Error "the metric concurrency or rps is only there in Serverless mode"
         "A HorizontalPodAutoscaler has no such resource metric (S0-042)." "scaleMetric: rps" "use cpu or memory, or make the engine Serverless with `minReplicas: 0`"
+    InlineSecret "inline-secret" Finding Warning "a secret stands in the file"
+        "Whoever reads the repository, a diff or a manifest has it. Known by the name of the variable or flag: TOKEN, PASSWORD, SECRET, KEY. `plan`, `explain` and `diff` hide such values, `render` and `why` print them." "env:\n- {name: HF_TOKEN, value: hf_abc}" "take it from a Secret with `valueFrom.secretKeyRef`"
     MountWithoutVolume "mount-without-volume" Finding Error "a volumeMount names a volume that the pod does not have"
         "The API server refuses the pod (S0-043)." "volumeMounts:\n- {name: dshm, mountPath: /dev/shm}" "add the volume, or delete the mount"
     VolumeTwoSources "volume-two-sources" Finding Error "one volume has two sources"

@@ -32,5 +32,8 @@ pub mod table;
 pub mod waves;
 pub mod why;
 
+/// What stands for a value that is not to be shown.
+const HIDDEN: &str = "(sensitive value)";
+
 /// Version of every JSON shape.
 pub const SCHEMA_VERSION: &str = "ome/v1";

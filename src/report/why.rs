@@ -1,14 +1,15 @@
 //! Who wrote a leaf, as JSON and for people (CONTRACT-s134 `why`).
 
-use super::SCHEMA_VERSION;
 use super::findings::printable;
 use super::table::{Style, table};
-use crate::api::ObjectRef;
+use super::{HIDDEN, SCHEMA_VERSION};
+use crate::api::{ObjectRef, names_secret};
 use crate::emit::{Voice, comment};
 use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::source::SourceMap;
 use crate::yaml::FieldPath;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// The documented shape: one leaf at the top, several under `leaves`.
 pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &SourceMap) -> Value {
@@ -50,7 +51,7 @@ fn overridden(said: &Said, sources: &SourceMap) -> Value {
 
 /// A leaf of the containers (CONTRACT-s2 `explain --merge`).
 pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
-    let mut out = leaf(&found.leaf, sources);
+    let mut out = leaf(&shown(found), sources);
     json!({
         "component": component(found),
         "path": found.path,
@@ -61,6 +62,16 @@ pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     })
 }
 
+/// The leaf, without the values of an environment variable that is named like a secret: reports are kept and passed on.
+fn shown(found: &MergedLeaf) -> Cow<'_, Leaf> {
+    if !found.path.strip_prefix("env.").is_some_and(names_secret) {
+        return Cow::Borrowed(&found.leaf);
+    }
+    let mut leaf = found.leaf.clone();
+    std::iter::once(&mut leaf.said).chain(&mut leaf.overrides).filter(|said| said.value.is_string()).for_each(|said| said.value = HIDDEN.into());
+    Cow::Owned(leaf)
+}
+
 fn component(found: &MergedLeaf) -> String {
     format!("{}{}", found.component.as_str(), if found.of_worker { "-worker" } else { "" })
 }
@@ -68,7 +79,7 @@ fn component(found: &MergedLeaf) -> String {
 /// The same for people.
 pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> String {
     let rows = found.iter().flat_map(|found| {
-        rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(|(index, mut row)| {
+        rows(found.path.clone(), &shown(found), sources).into_iter().enumerate().map(|(index, mut row)| {
             row.insert(0, if index == 0 { component(found) } else { String::new() });
             row
         })

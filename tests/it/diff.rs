@@ -258,6 +258,10 @@ fn values_of_secrets_are_not_shown() {
         assert_eq!(done.exit, Some(2), "{format}");
         assert!(done.stdout.contains("HF_TOKEN") && !done.stdout.contains("abc") && !done.stdout.contains("xyz"), "{format}: {}", done.stdout);
     }
+    for format in ["table", "json", "markdown"] {
+        let done = scratch.ome(&["explain", "team/a", "--merge", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
+        assert!(done.stdout.contains("env.HF_TOKEN") && !done.stdout.contains("xyz"), "{format}: {}", done.stdout);
+    }
 }
 
 #[test]

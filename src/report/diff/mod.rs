@@ -7,8 +7,8 @@ mod shown;
 mod text;
 
 use super::fill::fill;
-use super::{SCHEMA_VERSION, findings};
-use crate::api::ObjectRef;
+use super::{HIDDEN, SCHEMA_VERSION, findings};
+use crate::api::{ObjectRef, names_secret};
 use crate::diag::Diagnostic;
 use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
@@ -170,9 +170,6 @@ fn field(cause: &Cause) -> (String, Value, Value) {
     (cause.path.to_string(), value(&cause.path, cause.from.as_ref()), value(&cause.path, cause.to.as_ref()))
 }
 
-/// What stands for a value that is not to be shown.
-const HIDDEN: &str = "(sensitive value)";
-
 /// A value as JSON; values of environment variables that are named like a secret are hidden.
 fn value(path: &FieldPath, node: Option<&Node>) -> Value {
     let Some(node) = node else { return Value::Null };
@@ -182,7 +179,7 @@ fn value(path: &FieldPath, node: Option<&Node>) -> Value {
         _ => None,
     });
     let last = path.0.last();
-    if last == Some(&Segment::Field("value".into())) && variable.is_some_and(is_secret) {
+    if last == Some(&Segment::Field("value".into())) && variable.is_some_and(names_secret) {
         return HIDDEN.into();
     }
     hide(&mut out);
@@ -193,7 +190,7 @@ fn hide(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(map) => {
-            let secret = map.get("name").and_then(Value::as_str).is_some_and(is_secret);
+            let secret = map.get("name").and_then(Value::as_str).is_some_and(names_secret);
             if let (true, Some(text @ Value::String(_))) = (secret, map.get_mut("value")) {
                 *text = HIDDEN.into();
             }
@@ -203,24 +200,9 @@ fn hide(value: &mut Value) {
     }
 }
 
-/// Whether a name is that of a secret: one of its words says so.
-fn is_secret(name: &str) -> bool {
-    const WORDS: [&str; 7] = ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS"];
-    name.to_ascii_uppercase().split(['_', '-', '.']).any(|word| WORDS.contains(&word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn secrets_are_known_by_a_word_of_their_name() {
-        for (name, secret) in
-            [("HF_TOKEN", true), ("aws-secret-access-key", true), ("API_KEY", true), ("MAX_TOKENS", false), ("TOKENIZER", false), ("LEVEL", false)]
-        {
-            assert_eq!(is_secret(name), secret, "{name}");
-        }
-    }
 
     #[test]
     fn values_of_secrets_are_hidden_wherever_they_stand() {
