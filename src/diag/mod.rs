@@ -191,10 +191,11 @@ impl<T> Checked<T> {
 
 /// The candidate nearest to `word` in spelling, if near enough to be worth offering.
 ///
-/// Nearness ignores case and allows about a third of the letters to differ; ties go to the first candidate.
+/// Nearness ignores case and allows about a third of the letters to differ, of three or fewer one; ties go to the first candidate.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
-    let limit = (word.chars().count() / 3).max(2);
+    let letters = word.chars().count();
+    let limit = if letters < 4 { 1 } else { (letters / 3).max(2) };
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other = candidate.to_lowercase();
@@ -214,6 +215,13 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 mod tests {
     use super::*;
     use crate::source::SourceId;
+
+    #[test]
+    fn what_is_offered_resembles_what_was_written() {
+        for (word, offered) in [("Foo", None), ("Jop", Some("Job")), ("Nod", Some("Node")), ("deploymnet", Some("Deployment")), ("zzzz", None)] {
+            assert_eq!(nearest(word, ["Job", "Node", "Deployment"]), offered, "{word}");
+        }
+    }
 
     #[test]
     fn replacements_are_made_in_the_order_of_the_text() {

@@ -132,7 +132,10 @@ fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: 
     }
 
     let sources = &loaded.sources;
-    let outcomes: Vec<Outcome> = readable.par_iter().map(|(id, input)| Reading::new(*id, sources.get(*id), input.as_ref(), limits).read()).collect();
+    // What is built in is not the input that limits are about.
+    let usual = Limits::default();
+    let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
+    let outcomes: Vec<Outcome> = readable.par_iter().map(|(id, input)| Reading::new(*id, sources.get(*id), input.as_ref(), limits(input)).read()).collect();
     let mut charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {

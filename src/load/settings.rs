@@ -59,7 +59,11 @@ pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnost
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let mut reader = Reader { id, settings: Settings { file: Some(file.to_owned()), ..Settings::default() }, found: Vec::new() };
     {
-        let table = DeTable::parse(&text).map_err(|error| format!("{} is not TOML: {}", file.display(), error.message()))?;
+        let table = DeTable::parse(&text).map_err(|error| {
+            let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or(&text);
+            let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+            format!("{}:{}:{column}: not TOML: {}", file.display(), before.matches('\n').count() + 1, error.message())
+        })?;
         reader.top(table.get_ref());
     }
     let Reader { settings, found, .. } = reader;

@@ -247,6 +247,10 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
     assert_eq!(findings(&loaded), []);
     let flags: Vec<(bool, bool)> = loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
     assert_eq!(flags, [(true, false), (false, false), (true, true)]);
+    // Limits are about what is given, not about what is built in.
+    let tight = load(&request, &mut std::io::empty(), &Limits { nodes: 1, ..Limits::default() });
+    assert_eq!(tight.documents.iter().filter(|document| document.builtin).count(), 1);
+    assert_eq!(findings(&tight).len(), 1);
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usi
             out.truncate(start);
             out.push_str(&printable(&diagnostic.message));
         }
-        if let (None, Some(file)) = (diagnostic.span(), &diagnostic.file) {
+        if let (None, Some(file)) = (diagnostic.span(), diagnostic.file.as_ref().filter(|file| !diagnostic.message.contains(file.as_str()))) {
             let _ = writeln!(out, "   in {}", printable(file));
         }
         if let (Some(span), true) = (diagnostic.span(), wide) {
