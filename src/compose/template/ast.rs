@@ -2,6 +2,7 @@
 
 use super::quote::Number;
 use crate::quantity::go_quote;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -11,19 +12,42 @@ pub(super) struct Program<'s> {
     /// The name messages give it.
     pub(super) name: &'static str,
     pub(super) text: &'s str,
-    pub(super) root: Vec<Item<'s>>,
-    pub(super) templates: BTreeMap<String, Vec<Item<'s>>>,
+    pub(super) root: List<'s>,
+    pub(super) templates: BTreeMap<String, List<'s>>,
+    /// The first action that defines a template.
+    pub(super) definition: Option<usize>,
+}
+
+impl<'s> Program<'s> {
+    /// A template by name; the root has the program's.
+    pub(super) fn template(&self, name: &str) -> Option<&List<'s>> {
+        if name == self.name { Some(&self.root) } else { self.templates.get(name) }
+    }
+}
+
+/// The body of a template.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List<'s> {
+    pub(super) pos: usize,
+    pub(super) items: Vec<Item<'s>>,
+}
+
+impl List<'_> {
+    /// Whether the body prints nothing but space.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.iter().all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
+    }
 }
 
 /// One piece of a template.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Item<'s> {
-    Text { pos: usize, text: &'s str },
+    Text { pos: usize, text: Cow<'s, str> },
     Action { pos: usize, pipe: Pipe<'s> },
     Branch { keyword: Keyword, pipe: Pipe<'s>, body: Vec<Item<'s>>, otherwise: Option<Vec<Item<'s>>> },
     Template { pos: usize, name: String, pipe: Option<Pipe<'s>> },
-    Break,
-    Continue,
+    Break { pos: usize },
+    Continue { pos: usize },
 }
 
 /// What a branch does with its value.
@@ -45,7 +69,7 @@ impl Keyword {
 }
 
 /// Commands joined by `|`, with the variables they set.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pipe<'s> {
     pub(super) pos: usize,
     /// `=` instead of `:=`.
@@ -55,7 +79,7 @@ pub(super) struct Pipe<'s> {
 }
 
 /// A function or a value, with arguments; never empty.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Command<'s> {
     pub(super) pos: usize,
     pub(super) first: Operand<'s>,
@@ -63,14 +87,14 @@ pub(super) struct Command<'s> {
 }
 
 /// One word of a command.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Operand<'s> {
     pub(super) pos: usize,
     pub(super) kind: OperandKind<'s>,
 }
 
 /// What a word is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum OperandKind<'s> {
     Dot,
     Nil,

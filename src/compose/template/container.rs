@@ -12,11 +12,11 @@ use super::documented::{check_documented, expand_documented};
 use super::error::{Error, Failure, Kind, action_at};
 use super::exec::{Flavour, execute};
 use super::parse::parse;
+use super::quote;
 use super::value::{Metadata, Root};
 use crate::quantity::go_quote;
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Segment, Value};
 use serde_json::Value as Json;
-use std::fmt::Write;
 
 /// Whose rules expand a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,21 +206,7 @@ impl Encoder {
         if text.contains("{{") {
             self.sites.push(Site { start: self.json.len(), origin, path: FieldPath(self.path.clone()) });
         }
-        self.json.push('"');
-        for c in text.chars() {
-            match c {
-                '"' | '\\' => self.json.extend(['\\', c]),
-                '\n' => self.json.push_str("\\n"),
-                '\r' => self.json.push_str("\\r"),
-                '\t' => self.json.push_str("\\t"),
-                '\u{8}' => self.json.push_str("\\b"),
-                '\u{c}' => self.json.push_str("\\f"),
-                // Writing to a text cannot fail.
-                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => drop(write!(self.json, "\\u{:04x}", u32::from(c))),
-                c => self.json.push(c),
-            }
-        }
-        self.json.push('"');
+        quote::write_json(&mut self.json, text);
     }
 
     /// A failure in the JSON text as an error of the string it lies in.

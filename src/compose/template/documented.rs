@@ -18,7 +18,7 @@ pub fn expand_documented(text: &str, metadata: &Metadata<'_>) -> Result<Option<S
     }
     let mut out = String::with_capacity(text.len());
     let mut errors = Vec::new();
-    for item in &parsed(text)?.root {
+    for item in &parsed(text)?.root.items {
         match item {
             Item::Text { text, .. } => out.push_str(text),
             _ => match variable(text, item).and_then(|(pos, names)| value(text, pos, names, metadata)) {
@@ -43,7 +43,7 @@ pub fn check_documented(text: &str) -> Vec<Error> {
         let (pos, names) = variable(text, item)?;
         known(text, pos, names)
     };
-    program.root.iter().filter(|item| !matches!(item, Item::Text { .. })).filter_map(|item| check(item).err()).collect()
+    program.root.items.iter().filter(|item| !matches!(item, Item::Text { .. })).filter_map(|item| check(item).err()).collect()
 }
 
 /// The variables of a string as written, such as `{{.Name}}`, known or not; for strings in which none are replaced.
@@ -52,18 +52,26 @@ pub fn variables(text: &str) -> Vec<&str> {
         return Vec::new();
     }
     let Ok(program) = parsed(text) else { return Vec::new() };
-    let chains = program.root.iter().filter(|item| !matches!(item, Item::Text { .. }));
+    let chains = program.root.items.iter().filter(|item| !matches!(item, Item::Text { .. }));
     chains.filter_map(|item| Some(action_at(text, variable(text, item).ok()?.0))).collect()
 }
 
 fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
-    parse("container-tmpl", text).map_err(|failure| {
+    let program = parse("container-tmpl", text).map_err(|failure| {
         // Go's sentence begins with the template's name and a line, which mean nothing to the reader here.
         let reason = failure.message.splitn(3, ": ").nth(2).unwrap_or(&failure.message).to_owned();
         let action = action_at(text, failure.offset);
         let message = if action.is_empty() { format!("the template cannot be read: {reason}") } else { format!("`{action}` cannot be read: {reason}") };
         vec![Failure { message, ..failure }.into_error(text)]
-    })
+    })?;
+    match program.definition {
+        Some(pos) => Err(vec![more_than_a_field(text, pos)]),
+        None => Ok(program),
+    }
+}
+
+fn more_than_a_field(text: &str, pos: usize) -> Error {
+    error(text, Kind::Unsupported, pos, |action| format!("`{action}` is more than a field of the service's metadata"))
 }
 
 fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> String) -> Error {
@@ -77,11 +85,10 @@ fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str])
             [Command { first: Operand { kind: OperandKind::Field(names), .. }, arguments, .. }] if arguments.is_empty() => return Ok((*pos, names)),
             _ => *pos,
         },
-        Item::Text { pos, .. } | Item::Action { pos, .. } | Item::Template { pos, .. } => *pos,
         Item::Branch { pipe, .. } => pipe.pos,
-        Item::Break | Item::Continue => 0,
+        Item::Text { pos, .. } | Item::Action { pos, .. } | Item::Template { pos, .. } | Item::Break { pos } | Item::Continue { pos } => *pos,
     };
-    Err(error(text, Kind::Unsupported, pos, |action| format!("`{action}` is more than a field of the service's metadata")))
+    Err(more_than_a_field(text, pos))
 }
 
 /// Whether a chain names a text of the metadata.

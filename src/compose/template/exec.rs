@@ -1,19 +1,19 @@
 //! Executes a Go template.
 //!
 //! In: a [`Program`] and the value it starts with. Out: the text it makes, or Go's own sentence on why it fails. The
-//! rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] every printed value is escaped as
-//! `html/template` does between tags. Work, depth and output are bounded: beyond the bounds the answer is
+//! rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] the program is given its escapes first
+//! ([`html`]). Work, depth and output are bounded: beyond the bounds the answer is
 //! `Unsupported`, never a wrong text.
 
 use super::ast::{At, Command, Item, Keyword, Operand, OperandKind, Pipe, Program};
 use super::error::{Failure, Kind};
 use super::functions;
+use super::html;
 use super::parse::MAX_DEPTH;
 use super::quote::Number;
 use super::value::{Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
-use std::collections::BTreeSet;
 
 /// Bytes and steps one execution may take.
 const MAX_WORK: usize = 16 << 20;
@@ -25,7 +25,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 pub(super) enum Flavour {
     /// `text/template`: values are printed as they are.
     Text,
-    /// `html/template`, in text without markup: values are escaped.
+    /// `html/template`: values are escaped as the place needs where they stand.
     Html,
 }
 
@@ -49,90 +49,30 @@ impl Output {
 ///
 /// # Errors
 /// In Go's words where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
-pub(super) fn execute<'a>(program: &'a Program<'a>, flavour: Flavour, root: Root<'a>) -> Result<Output, Failure> {
-    if flavour == Flavour::Html {
-        Escaper { program, seen: BTreeSet::new() }.check(&program.root)?;
+pub(super) fn execute(program: &Program<'_>, flavour: Flavour, root: Root<'_>) -> Result<Output, Failure> {
+    match flavour {
+        Flavour::Text => run(program, root),
+        Flavour::Html => run(&html::escape(program)?, root),
     }
+}
+
+fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> {
     let dot = Value::Root(root);
     let mut machine = Machine {
         program,
-        flavour,
         template: program.name,
         variables: vec![("$", dot.clone())],
         at: None,
-        apart: None,
         depth: 0,
         work: 0,
         output: Output { text: String::new(), marks: Vec::new() },
     };
-    machine.list(&dot, &program.root)?;
+    machine.list(&dot, &program.root.items)?;
     Ok(machine.output)
 }
 
-/// Looks at every template that is reached, as `html/template` does before it executes one.
-struct Escaper<'a> {
-    program: &'a Program<'a>,
-    seen: BTreeSet<&'a str>,
-}
-
-impl<'a> Escaper<'a> {
-    /// Whether what follows the list is never reached. Go looks at nothing that stands behind a `break`.
-    fn check(&mut self, items: &'a [Item<'a>]) -> Result<bool, Failure> {
-        for item in items {
-            match item {
-                Item::Text { pos, text } if text.contains('<') => return Err(unsupported_at(*pos, "markup in an html template is not supported")),
-                Item::Action { pos, pipe } if pipe.variables.is_empty() => {
-                    let (last, inner) = pipe.commands.split_last().expect("a pipeline has a command");
-                    if let Some(name) = inner.iter().find_map(predefined_escaper) {
-                        return Err(self.failure(*pos, format!("predefined escaper {} disallowed in template", go_quote(name))));
-                    }
-                    // Go loses the arguments here.
-                    if predefined_escaper(last) == Some("html") && !inner.is_empty() && !last.arguments.is_empty() {
-                        return Err(unsupported_at(*pos, "arguments of `html` at the end of a pipeline are not supported"));
-                    }
-                }
-                Item::Branch { keyword, body, otherwise, .. } => {
-                    let body = self.check(body)?;
-                    let otherwise = self.check(otherwise.as_deref().unwrap_or_default())?;
-                    if body && otherwise && *keyword != Keyword::Range {
-                        return Ok(true);
-                    }
-                }
-                Item::Template { pos, name, .. } => match self.program.templates.get(name) {
-                    None => return Err(self.failure(*pos, format!("no such template {}", go_quote(name)))),
-                    Some(body) => {
-                        if self.seen.insert(name) {
-                            self.check(body)?;
-                        }
-                    }
-                },
-                Item::Break | Item::Continue => return Ok(true),
-                Item::Text { .. } | Item::Action { .. } => {}
-            }
-        }
-        Ok(false)
-    }
-
-    fn failure(&self, pos: usize, message: impl std::fmt::Display) -> Failure {
-        let (line, column) = line_and_column(self.program.text, pos);
-        Failure { kind: Kind::Syntax, message: format!("html/template:{}:{line}:{column}: {message}", self.program.name), offset: pos }
-    }
-}
-
-fn unsupported_at(pos: usize, message: &str) -> Failure {
-    Failure { offset: pos, ..Failure::new(Kind::Unsupported, message) }
-}
-
-/// The name of the command's function, when it is one that escapes.
-fn predefined_escaper<'a>(command: &Command<'a>) -> Option<&'a str> {
-    match command.first.kind {
-        OperandKind::Function(name @ ("html" | "urlquery")) => Some(name),
-        _ => None,
-    }
-}
-
 /// Line from 1 and byte column from 0, as Go's messages count.
-fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
+pub(super) fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
     let before = &text[..pos.min(text.len())];
     (1 + before.matches('\n').count(), before.len() - before.rfind('\n').map_or(0, |newline| newline + 1))
 }
@@ -148,14 +88,11 @@ enum Flow {
 /// One execution.
 pub(super) struct Machine<'a> {
     program: &'a Program<'a>,
-    flavour: Flavour,
     /// The template that runs, as messages name it.
     template: &'a str,
     variables: Vec<(&'a str, Value<'a>)>,
     /// What is being evaluated, for messages.
     at: Option<At<'a>>,
-    /// See [`Machine::evaluates_apart`].
-    apart: Option<&'a Command<'a>>,
     depth: usize,
     work: usize,
     output: Output,
@@ -180,7 +117,7 @@ impl<'a> Machine<'a> {
         self.place(Failure::new(Kind::Unsupported, message))
     }
 
-    fn place(&self, failure: Failure) -> Failure {
+    pub(super) fn place(&self, failure: Failure) -> Failure {
         Failure { offset: self.at.map_or(0, At::pos), ..failure }
     }
 
@@ -226,8 +163,8 @@ impl<'a> Machine<'a> {
             match item {
                 Item::Text { pos, text } => self.write(text, *pos)?,
                 Item::Action { pos, pipe } => self.action(dot, *pos, pipe)?,
-                Item::Break => return Ok(Flow::Break),
-                Item::Continue => return Ok(Flow::Continue),
+                Item::Break { .. } => return Ok(Flow::Break),
+                Item::Continue { .. } => return Ok(Flow::Continue),
                 Item::Branch { keyword, pipe, body, otherwise } => {
                     let outer = self.variables.len();
                     let flow = self.nested(|machine| match keyword {
@@ -248,13 +185,13 @@ impl<'a> Machine<'a> {
                 }
                 Item::Template { pos, name, pipe } => {
                     self.at = Some(At::Template { pos: *pos, name, pipe: pipe.as_ref() });
-                    let Some(body) = self.program.templates.get(name) else {
+                    let Some(body) = self.program.template(name) else {
                         return Err(self.failure(format!("template {} not defined", go_quote(name))));
                     };
                     let dot = pipe.as_ref().map_or(Ok(Value::Absent), |pipe| self.pipeline(dot, pipe))?;
                     let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
                     let template = std::mem::replace(&mut self.template, name);
-                    self.nested(|machine| machine.list(&dot, body))?;
+                    self.nested(|machine| machine.list(&dot, &body.items))?;
                     self.variables = variables;
                     self.template = template;
                 }
@@ -264,22 +201,13 @@ impl<'a> Machine<'a> {
     }
 
     fn action(&mut self, dot: &Value<'a>, pos: usize, pipe: &'a Pipe<'a>) -> Result<(), Failure> {
-        self.apart = match pipe.commands.as_slice() {
-            [only] if self.flavour == Flavour::Html && pipe.variables.is_empty() && !only.arguments.is_empty() => predefined_escaper(only).map(|_| only),
-            _ => None,
-        };
         let value = self.pipeline(dot, pipe)?;
         if !pipe.variables.is_empty() {
             return Ok(());
         }
-        let last = pipe.commands.last().and_then(predefined_escaper);
-        let text = match (self.flavour, &value) {
-            (Flavour::Text, Value::Absent) => "<no value>".into(),
-            (Flavour::Html, Value::Absent) => EcoString::new(),
-            (Flavour::Text, _) => self.print(&value)?,
-            // `html` at the end of a pipeline stands in place of the automatic escape.
-            (Flavour::Html, _) if last == Some("html") => self.print(&value)?,
-            (Flavour::Html, _) => functions::escape_html(&self.print(&value)?, true).into(),
+        let text = match &value {
+            Value::Absent => "<no value>".into(),
+            _ => self.print(&value)?,
         };
         self.write(&text, pos)
     }
@@ -304,7 +232,9 @@ impl<'a> Machine<'a> {
         let mark = self.variables.len();
         let mut elements = elements.peekable();
         if elements.peek().is_none() {
-            return self.list(dot, otherwise.unwrap_or_default());
+            // `break` leaves this loop here too, and `continue` the one around it.
+            let flow = self.list(dot, otherwise.unwrap_or_default())?;
+            return Ok(if flow == Flow::Break { Flow::Next } else { flow });
         }
         for (index, element) in elements {
             self.charge(0)?;
@@ -493,11 +423,15 @@ impl<'a> Machine<'a> {
         }
         values.extend(last);
         if name == "call" {
-            let callee = arguments.first().map_or_else(|| values[0].print().unwrap_or_default(), |word| ecow::eco_format!("{word}"));
+            let callee = match (arguments.first(), &values[0]) {
+                (Some(word), _) => ecow::eco_format!("{word}"),
+                (None, Value::Str(text)) => text.clone(),
+                (None, value) => ecow::eco_format!("<{} Value>", value.type_name()),
+            };
             self.at = Some(node);
             return Err(self.failure(format!("error calling call: {}", functions::not_callable(&values[0], &callee))));
         }
-        let outcome = functions::call(self, name, node, &values);
+        let outcome = functions::call(self, name, &values);
         outcome.map_err(|failure| match failure {
             functions::Refusal::Go(message) => {
                 self.at = Some(node);
@@ -505,11 +439,5 @@ impl<'a> Machine<'a> {
             }
             functions::Refusal::Failure(failure) => failure,
         })
-    }
-
-    /// Whether `html/template` evaluates the arguments of this escaping function in a command of their own: it does so
-    /// where the function is the whole action, and then an absent value prints as `<nil>`.
-    pub(super) fn evaluates_apart(&self, node: At<'a>) -> bool {
-        matches!((node, self.apart), (At::Command(command), Some(apart)) if std::ptr::eq(command, apart))
     }
 }

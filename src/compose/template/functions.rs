@@ -1,13 +1,15 @@
 //! The functions of every Go template.
 //!
 //! In: values. Out: a value, or Go's sentence on why there is none. Rules and words follow Go's
-//! `text/template/funcs.go` and `fmt`; of `printf` the verbs `%v %s %d %q %t %x %f` with width, precision, `-` and `0`.
+//! `text/template/funcs.go`; [`format`] is `printf`.
 
-use super::ast::{At, Operand, OperandKind};
+use super::ast::{Operand, OperandKind};
 use super::error::Failure;
 use super::exec::Machine;
+use super::format;
+use super::html;
 use super::quote;
-use super::value::Value;
+use super::value::{Root, Value};
 use crate::quantity::go_quote;
 use ecow::EcoString;
 use std::cmp::Ordering;
@@ -32,9 +34,6 @@ fn go<T>(message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::Go(message.into()))
 }
 
-/// What Go's reflection says where a function reaches past its checks.
-const OUT_OF_RANGE: &str = "reflect: index out of range";
-
 /// The least number of arguments, and the exact one where more are refused.
 pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
     match name {
@@ -46,7 +45,7 @@ pub(super) fn arity(name: &str) -> (usize, Option<usize>) {
 }
 
 /// Calls a function other than `and`, `or` and `call`; the number of arguments is right.
-pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, node: At<'a>, values: &[Value<'a>]) -> Outcome<'a> {
+pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -> Outcome<'a> {
     let text = match name {
         "not" => return Ok(Value::Bool(!values[0].is_true())),
         "len" => return length(&values[0]),
@@ -58,17 +57,23 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, node: At<'a>, valu
             let words = values.iter().map(|value| machine.print(value)).collect::<Result<Vec<_>, _>>()?;
             format!("{}\n", words.join(" "))
         }
-        "printf" => printf(machine, values)?,
-        "html" | "js" | "urlquery" => {
-            let apart = name != "js" && machine.evaluates_apart(node);
-            let text = sprint(machine, values, if apart { "<nil>" } else { "<no value>" })?;
-            match name {
-                "html" => escape_html(&text, false),
-                "js" => escape_js(&text),
-                _ => escape_query(&text),
+        "printf" => match values {
+            [Value::Str(text), values @ ..] => format::sprintf(machine, text, values)?,
+            _ => return Err(machine.failure("invalid value; expected string").into()),
+        },
+        "html" => escape_html(&sprint(machine, values, "<no value>")?),
+        "js" => escape_js(&sprint(machine, values, "<no value>")?),
+        "urlquery" => escape_query(&sprint(machine, values, "<no value>")?),
+        // `html/template` evaluates the arguments of an escaping function apart, where it escapes the result again.
+        "_eval_args_" => sprint(machine, values, "<nil>")?,
+        "_html_template_jsvalescaper" => html::js_value(values.first().unwrap_or(&Value::Str(EcoString::new()))).map_err(|failure| machine.place(failure))?,
+        _ => {
+            let printed = values.iter().find(|value| !matches!(value, Value::Absent)).map_or(Ok(EcoString::new()), |value| machine.print(value))?;
+            match name.strip_prefix("_html_template_").and_then(|escaper| html::escape_value(escaper, &printed)) {
+                Some(text) => text,
+                None => return Err(machine.unsupported(format!("the function `{name}` is not supported")).into()),
             }
         }
-        _ => return Err(machine.unsupported(format!("the function `{name}` is not supported")).into()),
     };
     machine.charge(text.len())?;
     Ok(Value::Str(text.into()))
@@ -137,11 +142,11 @@ fn index<'a>(value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
             Value::Nil(_) => return go("index of nil pointer"),
             Value::Str(text) => match text.as_bytes().get(position(index, text.len())?) {
                 Some(byte) => Value::Byte(*byte),
-                None => return go(OUT_OF_RANGE),
+                None => return go("reflect: string index out of range"),
             },
             Value::Nothing(_) => {
                 position(index, 0)?;
-                return go(OUT_OF_RANGE);
+                return go("reflect: slice index out of range");
             }
             Value::Map(pairs) => match index {
                 Value::Str(key) => Value::Str(pairs.get(key.as_str()).copied().unwrap_or_default().into()),
@@ -161,7 +166,10 @@ fn slice<'a>(machine: &mut Machine<'a>, value: &Value<'a>, indexes: &[Value<'a>]
         _ if indexes.len() > 3 => return go(format!("too many slice indexes: {}", indexes.len())),
         Value::Str(_) if indexes.len() == 3 => return go("cannot 3-index slice a string"),
         Value::Str(text) => text,
-        Value::Nothing(_) => return Err(machine.unsupported("a slice of a list is not supported").into()),
+        Value::Nothing(_) => {
+            indexes.iter().try_for_each(|index| position(index, 0).map(drop))?;
+            return Ok(value.clone());
+        }
         _ => return go(format!("can't slice item of type {}", value.type_name())),
     };
     let start = indexes.first().map_or(Ok(0), |index| position(index, text.len()))?;
@@ -205,7 +213,7 @@ fn comparison<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -
     }))
 }
 
-fn equals(machine: &Machine<'_>, left: &Value<'_>, others: &[Value<'_>]) -> Result<bool, Refusal> {
+fn equals<'a>(machine: &mut Machine<'a>, left: &Value<'a>, others: &[Value<'a>]) -> Result<bool, Refusal> {
     if others.is_empty() {
         return go("missing argument for comparison");
     }
@@ -217,16 +225,9 @@ fn equals(machine: &Machine<'_>, left: &Value<'_>, others: &[Value<'_>]) -> Resu
             (Value::Absent, Value::Absent) => true,
             _ => match (left.as_int(), right.as_int()) {
                 (Some(a), Some(b)) => a == b,
-                _ if matches!(left, Value::Absent) || matches!(right, Value::Absent) => {
-                    // An absent value equals nothing that has a basic kind; among the rest it equals what is nil.
-                    match (basic_kind(left), basic_kind(right)) {
-                        (None, None) => return Err(machine.unsupported("a comparison of a list or mapping is not supported").into()),
-                        _ => false,
-                    }
-                }
-                _ if basic_kind(left).is_none() && basic_kind(right).is_none() => {
-                    return Err(machine.unsupported("a comparison of lists or mappings is not supported").into());
-                }
+                _ if basic_kind(left).is_none() && basic_kind(right).is_none() => same(machine, left, right)?,
+                // An absent value equals nothing that has a basic kind.
+                _ if matches!(left, Value::Absent) || matches!(right, Value::Absent) => false,
                 _ => return go(format!("incompatible types for comparison: {} and {}", left.type_name(), right.type_name())),
             },
         };
@@ -235,6 +236,32 @@ fn equals(machine: &Machine<'_>, left: &Value<'_>, others: &[Value<'_>]) -> Resu
         }
     }
     Ok(false)
+}
+
+/// Equality of values of which none has a basic kind.
+fn same<'a>(machine: &mut Machine<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Refusal> {
+    let kind = |value: &Value<'_>| match value {
+        Value::Map(_) => 0,
+        Value::Nothing(_) => 1,
+        Value::Nil(_) => 2,
+        _ => 3,
+    };
+    // A mapping without entries was never made.
+    let is_nil =
+        |value: &Value<'_>| matches!(value, Value::Absent | Value::Nil(_) | Value::Nothing(_)) || matches!(value, Value::Map(pairs) if pairs.is_empty());
+    if !matches!(left, Value::Absent) && !matches!(right, Value::Absent) && kind(left) != kind(right) {
+        let (left_type, right_type) = (left.type_name(), right.type_name());
+        let (left, right) = (format::sprintf(machine, "%s", &[left.clone()])?, format::sprintf(machine, "%s", &[right.clone()])?);
+        return go(format!("non-comparable types {left}: {left_type}, {right_type}: {right}"));
+    }
+    match right {
+        _ if is_nil(left) || is_nil(right) => Ok(is_nil(left) == is_nil(right)),
+        Value::Time | Value::Root(Root::Path { .. }) => Ok(left.type_name() == right.type_name()),
+        _ => {
+            let printed = format::sprintf(machine, "%s", &[right.clone()])?;
+            go(format!("non-comparable type {printed}: {}", right.type_name()))
+        }
+    }
 }
 
 fn less(left: &Value<'_>, right: &Value<'_>) -> Result<bool, Refusal> {
@@ -271,126 +298,12 @@ pub(super) fn check_piped_format(machine: &Machine<'_>, value: Option<&Value<'_>
     }
 }
 
-/// One directive of a format.
-struct Directive {
-    verb: char,
-    left: bool,
-    zero: bool,
-    width: usize,
-    precision: Option<usize>,
-}
-
-impl Directive {
-    /// The text in its width, counted in characters.
-    fn pad(&self, text: &str) -> String {
-        let missing = self.width.saturating_sub(text.chars().count());
-        match (self.left, self.zero, text.strip_prefix('-')) {
-            (true, ..) => format!("{text}{}", " ".repeat(missing)),
-            (false, true, Some(digits)) => format!("-{}{digits}", "0".repeat(missing)),
-            (false, true, None) => format!("{}{text}", "0".repeat(missing)),
-            (false, false, _) => format!("{}{text}", " ".repeat(missing)),
-        }
-    }
-}
-
-fn printf<'a>(machine: &mut Machine<'a>, values: &[Value<'a>]) -> Result<String, Failure> {
-    let Some((Value::Str(format), values)) = values.split_first() else {
-        return Err(machine.failure("invalid value; expected string"));
-    };
-    let mut out = String::new();
-    let mut values = values.iter();
-    let mut rest = format.as_str();
-    while let Some((text, after)) = rest.split_once('%') {
-        out.push_str(text);
-        machine.charge(text.len())?;
-        let (directive, after) = directive(after).ok_or_else(|| machine.unsupported(format!("the format {} is not supported", go_quote(format))))?;
-        rest = after;
-        if directive.verb == '%' {
-            out.push('%');
-            continue;
-        }
-        let Some(value) = values.next() else {
-            out.extend(["%!", directive.verb.encode_utf8(&mut [0; 4]), "(MISSING)"]);
-            continue;
-        };
-        let text = formatted(machine, &directive, value)?;
-        let unknown = || machine.unsupported(format!("`%{}` of a value of type {} is not supported", directive.verb, value.type_name()));
-        out.push_str(&directive.pad(&text.ok_or_else(unknown)?));
-    }
-    out.push_str(rest);
-    if values.len() > 0 {
-        let mut extra = Vec::new();
-        for value in values {
-            extra.push(if matches!(value, Value::Absent) { "<nil>".into() } else { format!("{}={}", value.type_name(), machine.print(value)?) });
-        }
-        out.extend(["%!(EXTRA ", &extra.join(", "), ")"]);
-    }
-    Ok(out)
-}
-
-/// Reads what stands behind a `%`; none when a part of it is not supported.
-fn directive(text: &str) -> Option<(Directive, &str)> {
-    let flags = text.len() - text.trim_start_matches(['-', '0']).len();
-    let (flags, rest) = text.split_at(flags);
-    let number = |text: &str| -> Option<usize> {
-        // Go refuses more than a million; nobody pads to more than a thousand.
-        if text.is_empty() { Some(0) } else { text.parse().ok().filter(|width| *width <= 1000) }
-    };
-    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (width, rest) = rest.split_at(digits(rest));
-    let (precision, rest) = match rest.strip_prefix('.') {
-        Some(rest) => {
-            let (precision, rest) = rest.split_at(digits(rest));
-            (Some(number(precision)?), rest)
-        }
-        None => (None, rest),
-    };
-    let verb = rest.chars().next().filter(|verb| "%vsdqtxf".contains(*verb))?;
-    let plain = flags.is_empty() && width.is_empty() && precision.is_none();
-    let left = flags.contains('-');
-    let directive = Directive { verb, left, zero: flags.contains('0') && !left, width: number(width)?, precision };
-    (verb != '%' || plain).then(|| (directive, &rest[1..]))
-}
-
-/// A value under a verb, before padding; none where that is not supported.
-fn formatted<'a>(machine: &mut Machine<'a>, directive: &Directive, value: &Value<'a>) -> Result<Option<EcoString>, Failure> {
-    let text = |text: String| Ok(Some(EcoString::from(text)));
-    let plain = directive.width == 0 && directive.precision.is_none();
-    match (directive.verb, value) {
-        // Zeros are for numbers, precision for texts and fractions.
-        (_, Value::Int(_) | Value::Byte(_)) if directive.precision.is_some() => Ok(None),
-        ('v' | 's' | 'q', Value::Str(content)) if !directive.zero => {
-            let cut = directive.precision.map_or(content.as_str(), |count| content.char_indices().nth(count).map_or(content, |(end, _)| &content[..end]));
-            text(if directive.verb == 'q' { go_quote(cut) } else { cut.into() })
-        }
-        ('x', Value::Str(content)) if plain => {
-            machine.charge(content.len())?;
-            text(content.bytes().flat_map(|byte| [hexadecimal(byte >> 4), hexadecimal(byte & 15)]).collect())
-        }
-        ('v' | 'd', Value::Int(_) | Value::Byte(_)) | ('v' | 't', Value::Bool(_)) | ('v', Value::Float(_)) if directive.precision.is_none() => {
-            Ok(Some(value.print()?))
-        }
-        ('x', Value::Int(number)) => text(format!("{}{:x}", if *number < 0 { "-" } else { "" }, number.unsigned_abs())),
-        ('x', Value::Byte(number)) => text(format!("{number:x}")),
-        ('f', Value::Float(number)) => text(format!("{number:.*}", directive.precision.unwrap_or(6))),
-        ('v', Value::Absent | Value::Map(_) | Value::Nothing(_) | Value::Imaginary(_)) | ('s', Value::Map(_) | Value::Nothing(_)) if plain => {
-            Ok(Some(machine.print(value)?))
-        }
-        (verb, Value::Absent) if plain => text(format!("%!{verb}(<nil>)")),
-        ('d' | 't' | 'f', Value::Str(_)) | ('s' | 't' | 'f', Value::Int(_) | Value::Byte(_)) | ('s' | 'd' | 'q' | 'x' | 'f', Value::Bool(_)) if plain => {
-            text(format!("%!{}({}={})", directive.verb, value.type_name(), machine.print(value)?))
-        }
-        _ => Ok(None),
-    }
-}
-
 /// A digit below 16.
 fn hexadecimal(digit: u8) -> char {
     char::from_digit(u32::from(digit), 16).unwrap_or('0')
 }
 
-/// HTML escapes; `plus`: also of `+`, as `html/template` does and the function `html` does not.
-pub(super) fn escape_html(text: &str, plus: bool) -> String {
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -400,7 +313,6 @@ pub(super) fn escape_html(text: &str, plus: bool) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '+' if plus => out.push_str("&#43;"),
             c => out.push(c),
         }
     }

@@ -6,9 +6,9 @@
 //! Under documented semantics a placeholder is a field chain of the metadata, and what maps to nothing is an error
 //! ([`expand_documented`]). Under the controller's semantics the text is a Go template, with all that Go allows:
 //! [`expand_container`] with [`Mode::Controller`], [`domain`] and [`path`]. Go's language is implemented here as far as
-//! values without functions reach: branches, loops, variables, definitions, all built-in functions. What is left out
-//! (a few verbs of `printf`, complex numbers, methods of times, markup in html templates, and whatever takes unbounded
-//! work) is refused as [`ErrorKind::Unsupported`] and never guessed.
+//! values without functions reach: branches, loops, variables, definitions, all built-in functions, and the escapes of
+//! html templates in every context ([`html`]). What is left out (addresses and binary fractions of `printf`, complex
+//! numbers, bytes that are no UTF-8 text, methods of times, and whatever takes unbounded work) is refused as [`ErrorKind::Unsupported`] and never guessed.
 
 mod ast;
 mod container;
@@ -16,7 +16,9 @@ mod documented;
 mod domain;
 mod error;
 mod exec;
+mod format;
 mod functions;
+mod html;
 mod lex;
 mod parse;
 mod quote;

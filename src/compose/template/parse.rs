@@ -3,7 +3,7 @@
 //! In: a text and the name messages give it. Out: a [`Program`], or Go's own sentence on what is wrong. The grammar,
 //! its order of checks and its words follow Go's `text/template/parse/parse.go`.
 
-use super::ast::{Command, Item, Keyword, Operand, OperandKind, Pipe, Program};
+use super::ast::{Command, Item, Keyword, List, Operand, OperandKind, Pipe, Program};
 use super::error::{Failure, Kind as FailureKind};
 use super::lex::{Kind, Token, lex};
 use super::quote;
@@ -36,12 +36,12 @@ pub(super) fn parse<'s>(name: &'static str, text: &'s str) -> Result<Program<'s>
         action_line: None,
         open: Vec::new(),
         templates: BTreeMap::new(),
+        definition: None,
     };
     let root = parser.top()?;
-    if parser.templates.contains_key(name) {
-        return Err(Failure::new(FailureKind::Unsupported, format!("a definition of the template {} itself is not supported", go_quote(name))));
-    }
-    Ok(Program { name, text, root, templates: parser.templates })
+    parser.add(name.to_owned(), root)?;
+    let root = parser.templates.remove(name).unwrap_or_default();
+    Ok(Program { name, text, root, templates: parser.templates, definition: parser.definition })
 }
 
 struct Parser<'s> {
@@ -59,7 +59,8 @@ struct Parser<'s> {
     action_line: Option<usize>,
     /// Where the actions around here begin.
     open: Vec<usize>,
-    templates: BTreeMap<String, Vec<Item<'s>>>,
+    templates: BTreeMap<String, List<'s>>,
+    definition: Option<usize>,
 }
 
 enum Parsed<'s> {
@@ -162,8 +163,8 @@ impl<'s> Parser<'s> {
         outcome
     }
 
-    fn top(&mut self) -> Outcome<Vec<Item<'s>>> {
-        let mut root = Vec::new();
+    fn top(&mut self) -> Outcome<List<'s>> {
+        let mut root = List { pos: self.peek().pos, items: Vec::new() };
         while self.peek_kind() != Kind::Eof {
             if self.peek_kind() == Kind::LeftDelimiter {
                 let delimiter = self.next;
@@ -177,7 +178,7 @@ impl<'s> Parser<'s> {
                 self.next = delimiter;
             }
             match self.text_or_action()? {
-                Parsed::Item(item) => root.push(item),
+                Parsed::Item(item) => root.items.push(item),
                 other => return Err(self.error(format!("unexpected {}", other.in_words()))),
             }
         }
@@ -196,20 +197,28 @@ impl<'s> Parser<'s> {
     fn define(&mut self, name: String, context: &str) -> Outcome<()> {
         let variables = std::mem::replace(&mut self.variables, vec!["$"]);
         let ranges = std::mem::take(&mut self.ranges);
-        let (body, end) = self.nested(Self::items)?;
+        self.definition = self.definition.or(self.open.last().copied());
+        self.skip_spaces();
+        let pos = self.peek().pos;
+        let (items, end) = self.nested(Self::items)?;
         if !matches!(end, Parsed::End) {
             return Err(self.error(format!("unexpected {} in {context}", end.in_words())));
         }
         self.variables = variables;
         self.ranges = ranges;
+        self.add(name, List { pos, items })
+    }
+
+    /// Of two templates of one name, one must print nothing.
+    fn add(&mut self, name: String, body: List<'s>) -> Outcome<()> {
         match self.templates.entry(name) {
             Entry::Vacant(entry) => {
                 entry.insert(body);
             }
-            Entry::Occupied(mut entry) if is_empty(entry.get()) => {
+            Entry::Occupied(mut entry) if entry.get().is_empty() => {
                 entry.insert(body);
             }
-            Entry::Occupied(entry) if !is_empty(&body) => {
+            Entry::Occupied(entry) if !body.is_empty() => {
                 let message = format!("template: multiple definition of template {}", go_quote(entry.key()));
                 return Err(self.error(message));
             }
@@ -234,7 +243,7 @@ impl<'s> Parser<'s> {
     fn text_or_action(&mut self) -> Outcome<Parsed<'s>> {
         let token = self.next_non_space();
         match (token.kind, token.text) {
-            (Kind::Text, Cow::Borrowed(text)) => Ok(Parsed::Item(Item::Text { pos: token.pos, text })),
+            (Kind::Text, Cow::Borrowed(text)) => Ok(Parsed::Item(Item::Text { pos: token.pos, text: Cow::Borrowed(text) })),
             (Kind::LeftDelimiter, _) => {
                 self.action_line = Some(self.line(token.pos));
                 self.open.push(token.pos);
@@ -253,8 +262,8 @@ impl<'s> Parser<'s> {
         let token = self.next();
         Ok(Parsed::Item(match token.kind {
             Kind::Block => self.block()?,
-            Kind::Break => self.loop_control("{{break}}", Item::Break)?,
-            Kind::Continue => self.loop_control("{{continue}}", Item::Continue)?,
+            Kind::Break => self.loop_control("{{break}}", Item::Break { pos: token.pos })?,
+            Kind::Continue => self.loop_control("{{continue}}", Item::Continue { pos: token.pos })?,
             Kind::If => self.nested(|parser| parser.branch(Keyword::If))?,
             Kind::Range => self.nested(|parser| parser.branch(Keyword::Range))?,
             Kind::With => self.nested(|parser| parser.branch(Keyword::With))?,
@@ -480,23 +489,9 @@ impl<'s> Parser<'s> {
 
     fn number(&self, kind: Kind, text: &str) -> Outcome<quote::Number> {
         match kind {
-            Kind::CharConstant => {
-                // `''` is no literal to Go's reader of characters, and two characters are malformed.
-                let value = if text == "''" { Err(None) } else { quote::unquoted(text) };
-                let value = value.map_err(|failure| self.place(failure.unwrap_or_else(|| Failure::new(FailureKind::Syntax, "invalid syntax"))))?;
-                let mut chars = value.chars();
-                match (chars.next(), chars.next()) {
-                    (Some(c), None) => Ok(quote::Number::Int(i64::from(u32::from(c)))),
-                    _ => Err(self.error(format!("malformed character constant: {text}"))),
-                }
-            }
+            Kind::CharConstant => quote::character(text).map(quote::Number::Int).map_err(|failure| self.place(failure)),
             Kind::Complex => Err(self.place(Failure::new(FailureKind::Unsupported, format!("the complex number {text} is not supported")))),
             _ => quote::number(text).map_err(|failure| self.place(failure)),
         }
     }
-}
-
-/// Whether a list prints nothing but space.
-fn is_empty(items: &[Item<'_>]) -> bool {
-    items.iter().all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
 }

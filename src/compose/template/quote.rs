@@ -2,6 +2,7 @@
 
 use super::error::{Failure, Kind};
 use crate::quantity::{go_quote, parse_go_float, underscores_separate_digits};
+use std::fmt::Write;
 
 /// Whether Go's `unicode.IsPrint` holds.
 pub(super) fn is_printable(c: char) -> bool {
@@ -20,37 +21,91 @@ pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
     }
     let mut bytes = Vec::with_capacity(inner.len());
     let mut chars = inner.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            if c == quote || c == '\n' {
-                return Err(None);
-            }
-            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            continue;
-        }
-        let escape = chars.next().ok_or(None)?;
-        let mut number =
-            |radix: u32, count: usize, first: u32| (0..count).try_fold(first, |value, _| Some(value * radix + chars.next()?.to_digit(radix)?)).ok_or(None);
-        match escape {
-            'a' => bytes.push(7),
-            'b' => bytes.push(8),
-            'f' => bytes.push(12),
-            'n' => bytes.push(b'\n'),
-            'r' => bytes.push(b'\r'),
-            't' => bytes.push(b'\t'),
-            'v' => bytes.push(11),
-            '\\' => bytes.push(b'\\'),
-            c if c == quote => bytes.push(quote as u8),
-            'x' => bytes.push(u8::try_from(number(16, 2, 0)?).map_err(|_| None)?),
-            '0'..='7' => bytes.push(u8::try_from(number(8, 2, escape.to_digit(8).unwrap_or(0))?).map_err(|_| None)?),
-            'u' | 'U' => {
-                let c = char::from_u32(number(16, if escape == 'u' { 4 } else { 8 }, 0)?).ok_or(None)?;
-                bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            _ => return Err(None),
+    while !chars.as_str().is_empty() {
+        match unit(&mut chars, quote).ok_or(None)? {
+            Unit::Byte(byte) => bytes.push(byte),
+            Unit::Char(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
     String::from_utf8(bytes).map_err(|_| Some(Failure::new(Kind::Unsupported, "a literal of bytes that are no UTF-8 text is not supported")))
+}
+
+/// The value of a character constant, as `newNumber` reads it.
+///
+/// # Errors
+/// Go's sentence.
+pub(super) fn character(literal: &str) -> Result<i64, Failure> {
+    let mut chars = literal.chars();
+    let unit = chars.next().and_then(|quote| unit(&mut chars, quote)).ok_or_else(|| Failure::new(Kind::Syntax, "invalid syntax"))?;
+    if chars.as_str() != "'" {
+        return Err(Failure::new(Kind::Syntax, format!("malformed character constant: {literal}")));
+    }
+    Ok(match unit {
+        Unit::Byte(byte) => i64::from(byte),
+        Unit::Char(c) => i64::from(u32::from(c)),
+    })
+}
+
+/// What a literal holds at one place.
+enum Unit {
+    Byte(u8),
+    Char(char),
+}
+
+/// Reads a character or an escape, as `strconv.UnquoteChar` does.
+fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
+    let c = chars.next()?;
+    if c == quote || c == '\n' {
+        return None;
+    }
+    if c != '\\' {
+        return Some(Unit::Char(c));
+    }
+    let escape = chars.next()?;
+    let mut number = |radix: u32, count: usize, first: u32| (0..count).try_fold(first, |value, _| Some(value * radix + chars.next()?.to_digit(radix)?));
+    Some(match escape {
+        'a' => Unit::Char('\x07'),
+        'b' => Unit::Char('\x08'),
+        'f' => Unit::Char('\x0c'),
+        'n' => Unit::Char('\n'),
+        'r' => Unit::Char('\r'),
+        't' => Unit::Char('\t'),
+        'v' => Unit::Char('\x0b'),
+        '\\' => Unit::Char('\\'),
+        c if c == quote => Unit::Char(c),
+        'x' => Unit::Byte(u8::try_from(number(16, 2, 0)?).ok()?),
+        '0'..='7' => Unit::Byte(u8::try_from(number(8, 2, escape.to_digit(8)?)?).ok()?),
+        'u' | 'U' => Unit::Char(char::from_u32(number(16, if escape == 'u' { 4 } else { 8 }, 0)?)?),
+        _ => return None,
+    })
+}
+
+/// Writes a text as Go's `encoding/json` does: safe to stand in HTML.
+pub(super) fn write_json(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            // Writing to a text cannot fail.
+            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A float as Go's `encoding/json` writes it: the shortest digits, an exponent below 1e-6 and from 1e21 on.
+pub(super) fn json_float(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
+        return format!("{value}");
+    }
+    let scientific = format!("{value:e}");
+    if scientific.contains("e-") { scientific } else { scientific.replace('e', "e+") }
 }
 
 /// A number constant, under every type that can hold it.

@@ -105,7 +105,8 @@ pub(super) fn is_metadata_field(name: &str) -> bool {
 }
 
 impl<'a> Root<'a> {
-    fn fields(self) -> &'static [&'static str] {
+    /// The fields in Go's order.
+    pub(super) fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Metadata(_) => &METADATA_FIELDS,
             Self::Domain(_) => &["Name", "Namespace", "IngressDomain", "Annotations", "Labels"],
