@@ -226,10 +226,12 @@ impl Check<'_> {
         for (index, element) in items.iter().enumerate() {
             let Some(identity) = identity(element) else { continue };
             let text = format!("{identity:?}");
-            let Some(first) = table.insert(text, seen.len()) else {
+            // The place of the first one stays, for a third and a fourth.
+            let first = *table.entry(text).or_insert(seen.len());
+            if first == seen.len() {
                 seen.push(identity);
                 continue;
-            };
+            }
             let said = if item.rules.set {
                 format!("`{}`", element.scalar_text().unwrap_or_default())
             } else {

@@ -229,6 +229,14 @@ fn findings_name_field_value_and_next_action() {
 }
 
 #[test]
+fn a_key_may_be_there_more_than_twice() {
+    let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec:\n  engineConfig:\n    runner:\n      name: r\n      env: [{name: B}, {name: A}, {name: A}, {name: A}, {name: B}]\n";
+    let twice =
+        |name: &str| format!("8: invalid-value: `spec.engineConfig.runner.env` has `name: \"{name}\"` twice; delete one of the two, or give it another key");
+    assert_eq!(said(text, Strictness::Server), [twice("A"), twice("A"), twice("B")]);
+}
+
+#[test]
 fn documents_know_more_and_ask_for_less() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: a}\nspec:\n  supportedModelFormats: [{name: safetensors}]\n  modelSizeRange: {min: 5000000000}\n  acceleratorRequirements: {supportedClasses: [a], requiredCapabilities: {minComputeCapability: \"8.0\"}}\n  engineConfig: {runner: {image: x}}\n";
     assert_eq!(said(text, Strictness::Documented), Vec::<String>::new());
