@@ -9,7 +9,7 @@ use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, stream};
 use crate::pipeline::{Rendered, Renderer, ServingHistory, leaf, wave};
-use crate::render::accept::accept;
+use crate::render::accept::accept_rendered;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
 use crate::report::why::remark;
@@ -267,7 +267,7 @@ fn failure(error: emit::Error) -> Failure {
 /// Turns a service's objects into text, on the thread that rendered them.
 fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
     for object in &rendered.objects {
-        accept(&object.node, &session.world.sources, &mut rendered.diagnostics);
+        accept_rendered(&object.node, session.semantics, &session.world.sources, &mut rendered.diagnostics);
     }
     // What cannot be deployed is not printed; a finding of error level says why.
     let failed = rendered.error.is_some() || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);

@@ -11,7 +11,7 @@ use crate::emit::{self, fix};
 use crate::load;
 use crate::pipeline::{Depth, Planner, Renderer};
 use crate::policy::Semantics;
-use crate::render::accept::accept;
+use crate::render::accept::{accept, accept_rendered};
 use crate::report::{findings, github, junit, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
@@ -229,7 +229,7 @@ fn refusals(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
     let judge = |views| {
         let mut rendered = renderer.render(views, &mut ());
         for object in &rendered.objects {
-            accept(&object.node, sources, &mut rendered.diagnostics);
+            accept_rendered(&object.node, session.semantics, sources, &mut rendered.diagnostics);
         }
         rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
         (&rendered.service.object, rendered.diagnostics)

@@ -27,7 +27,7 @@ use crate::catalog::Views;
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{KthenaPolicy, Semantics};
-use crate::render::accept::accept;
+use crate::render::accept::accept_rendered;
 use crate::schema;
 use crate::yaml::{FieldPath, Node};
 use cause::{Question, causes};
@@ -518,7 +518,7 @@ impl<'a> Comparison<'_, 'a> {
                 let components = renderer.components(service, &resolution);
                 let Rendered { objects, error, mut diagnostics, .. } = renderer.render_decided(service, resolution, &mut ());
                 for object in &objects {
-                    accept(&object.node, &world.sources, &mut diagnostics);
+                    accept_rendered(&object.node, self.settings.semantics, &world.sources, &mut diagnostics);
                 }
                 decided.error = error.as_ref().map(Refused::from).or_else(|| {
                     let found = diagnostics.iter().find(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);

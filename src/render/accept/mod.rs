@@ -20,6 +20,7 @@ mod volume;
 mod workload;
 
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::policy::Semantics;
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
 use crate::yaml::Node;
@@ -54,6 +55,23 @@ pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
         ("serving.knative.dev/v1", "Service") => pods(&mut judge, &at.field("template"), spec.and_then(|spec| spec.get("template"))),
         ("ray.io/v1", "RayCluster") => ray(&mut judge, &at, spec, sources),
         _ => {}
+    }
+}
+
+/// The same of an object that was rendered. An operator decodes what it is given into its own types, so that what has no
+/// place in the object it writes is written all the same: a server refuses it, or drops it where nobody asked it to be
+/// strict. By the documents it is what somebody wrote in the wrong place.
+pub fn accept_rendered(object: &Node, semantics: Semantics, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+    let first = findings.len();
+    accept(object, sources, findings);
+    if semantics != Semantics::Controller {
+        return;
+    }
+    for finding in &mut findings[first..] {
+        if matches!(finding.code, Code::UnknownField | Code::InvalidType) {
+            finding.code = Code::ServerRefuses;
+            finding.help.get_or_insert_with(|| "leave it out: a server that is not strict drops it".into());
+        }
     }
 }
 
