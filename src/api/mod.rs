@@ -29,5 +29,5 @@ pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, R
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use secret::{names_its_place, names_secret};
-pub use service::{Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Refusal, RuntimeRef, Service};
+pub use service::{Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, Refusal, RuntimeRef, Service};
 pub use version::Version;

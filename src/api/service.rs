@@ -108,6 +108,18 @@ pub struct RuntimeRef {
     pub kind: Option<Field<EcoString>>,
 }
 
+/// What there is of the deprecated `spec.predictor`, which migration leaves in place. The webhook and the controller do
+/// not agree about what makes it one that is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Predictor {
+    /// The engine was made of it.
+    pub migrated: bool,
+    /// The webhook takes it for used and warns.
+    pub warned: bool,
+    /// The controller takes it for used.
+    pub used: bool,
+}
+
 /// What a service says of one component.
 #[derive(Clone, Debug)]
 pub struct Component {
@@ -140,8 +152,8 @@ pub struct Service {
     pub accelerator_classes: Vec<Field<EcoString>>,
     /// Everything it says about accelerators.
     pub accelerators: Arc<super::AcceleratorWish>,
-    /// Was written in the deprecated predictor form, which still has content.
-    pub predictor: bool,
+    /// What there is of the deprecated predictor form.
+    pub predictor: Predictor,
 }
 
 impl Service {

@@ -39,7 +39,7 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
         let service = views.of(view.semantics);
         for component in &service.components {
             // The deprecated form is written under another key.
-            let key = if service.predictor { "predictor" } else { component.kind.as_str() };
+            let key = if service.predictor.migrated { "predictor" } else { component.kind.as_str() };
             visit(&Written { object: &service.object, path: format!("spec.{key}"), node: &component.node, whole: false });
         }
     }

@@ -107,7 +107,14 @@ impl Steps<'_> {
         if let Some(mounts) = list_mut(container, "volumeMounts", origin)
             && let Some(index) = position(mounts, "name", MODEL_DIRECTORY)
         {
-            mounts.make_mut()[index] = mount(MODEL_DEFAULT_PATH, "base");
+            // Of the mount that is there only these fields are written; what else it says stays.
+            let base = mount(MODEL_DEFAULT_PATH, "base");
+            if let Some(map) = mounts.make_mut()[index].as_map_mut() {
+                map.remove("readOnly");
+                for entry in base.entries().filter(|entry| entry.key != "name") {
+                    map.insert_entry(entry.clone());
+                }
+            }
             let mut weights = mount("/opt/ml/tfew", "finetuned");
             if let Some(map) = weights.as_map_mut() {
                 map.insert("readOnly", Node::bool(true, origin));

@@ -187,7 +187,7 @@ fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
             annotations.insert(MODE_ANNOTATION, Node::str(mode, Origin::Default(&WEBHOOK_MODE)));
         }
     }
-    if engine.is_none() && service.object.spec("predictor").is_some() {
+    if service.predictor.warned && !annotations.contains_key(DEPRECATION) {
         annotations.insert(DEPRECATION, Node::str(DEPRECATION_TEXT, Origin::Default(&WEBHOOK_DEPRECATION)));
     }
 }

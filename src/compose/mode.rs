@@ -5,7 +5,7 @@ use crate::decision::DeploymentMode;
 use crate::yaml::Node;
 
 /// The annotation that asks for a mode.
-pub(crate) const MODE_ANNOTATION: &str = "ome.io/deploymentMode";
+pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 
 /// The mode of one component.
 ///

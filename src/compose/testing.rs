@@ -84,7 +84,7 @@ impl Fixture {
             protocol: None,
             accelerator_classes: Vec::new(),
             accelerators: AcceleratorWish::silent(),
-            predictor: false,
+            predictor: crate::api::Predictor::default(),
         };
         Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
     }

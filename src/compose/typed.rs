@@ -61,7 +61,7 @@ pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind
         {
             map.remove("acceleratorOverride");
         }
-        decoded(&layer, component_type(kind)).map_err(EcoString::from)
+        decoded(&layer, config_type(kind)).map_err(EcoString::from)
     };
     Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
 }
@@ -71,12 +71,11 @@ pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind
 /// # Errors
 /// When a value does not fit its type or the two cannot be merged.
 pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upper: &Node, rec: &mut R) -> Result<Node, String> {
-    let ty = component_type(kind);
-    let upper = decoded(upper, ty)?;
+    let upper = decoded(upper, component_type(kind))?;
     let Some(lower) = lower else { return Ok(upper) };
     // Upstream decodes the result once more. What two marshalled structs merge to comes out of that as it went in, but
-    // for nulls that nobody prints.
-    smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())
+    // for nulls that nobody prints. The struct is the runtime's: the schema of a service leaves ephemeralContainers out.
+    smp::merge(lower, &upper, Some(config_type(kind)), rec).map_err(|error| error.to_string())
 }
 
 fn pod_type() -> &'static Type {

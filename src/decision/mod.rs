@@ -83,6 +83,9 @@ impl DeploymentMode {
         }
     }
 
+    /// The annotation that asks for a mode.
+    pub const ANNOTATION: &str = "ome.io/deploymentMode";
+
     /// The mode an annotation value names; `PDDisaggregated` and anything else name none.
     pub fn from_annotation(text: &str) -> Option<Self> {
         [Self::RawDeployment, Self::Serverless, Self::MultiNode, Self::MultiNodeRayVllm, Self::VirtualDeployment].into_iter().find(|mode| mode.as_str() == text)

@@ -56,7 +56,7 @@ pub fn flip<'a>(policy: &'static Policy, catalog: &'a Catalog, service: &'a Serv
     if let Some(named) = &service.runtime
         && named.name.value != *name
     {
-        if policy.api == Api::KServe && service.predictor {
+        if policy.api == Api::KServe && service.predictor.migrated {
             return impossible("the service is written in the previous schema, whose key stands for a runtime: run `ome convert` first".to_owned());
         }
         edits.push(Edit {

@@ -29,13 +29,17 @@ impl<'a> ModelConfig<'a> {
         let fine_tuned = first.and_then(|weight| catalog.fine_tuned_weight(&weight.value));
         let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
         let (name, model) = match (policy.model_kind, wanted.lookup) {
-            (ModelKindRule::Honoured, _) | (_, ModelLookup::ClusterFirst) => (name.clone(), served),
+            (ModelKindRule::Honoured, _) => (name.clone(), served),
+            (ModelKindRule::ConfigMapOnly, ModelLookup::ClusterFirst) => {
+                let namespaced = || catalog.model(&Scope::Namespace(service.namespace.clone()), name);
+                (name.clone(), catalog.model(&Scope::Cluster, name).or_else(namespaced))
+            }
             (ModelKindRule::ConfigMapOnly, ModelLookup::NamespaceFirst) => match kind {
                 Some("FineTunedWeight") => {
                     let base = catalog.fine_tuned_weight(name).and_then(|weight| weight.object.spec("baseModelRef"));
                     let text = |key| base.and_then(|base| base.get(key)).and_then(Node::as_str).map(EcoString::from);
                     let base_name = text("name").unwrap_or_default();
-                    let scope = text("namespace").map_or(Scope::Cluster, Scope::Namespace);
+                    let scope = text("namespace").filter(|namespace| !namespace.is_empty()).map_or(Scope::Cluster, Scope::Namespace);
                     let model = catalog.model(&scope, &base_name);
                     return Some(Self { name: base_name, model, fine_tuned: catalog.fine_tuned_weight(name) });
                 }

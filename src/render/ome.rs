@@ -51,9 +51,6 @@ pub(crate) fn objects(
 /// Most RayClusters of one component; upstream has no limit, a typing error does.
 const MOST_CLUSTERS: i64 = 1000;
 
-/// Annotation that names a deployment mode.
-const DEPLOYMENT_MODE: &str = "ome.io/deploymentMode";
-
 fn failure(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
     ServiceError { code: Code::InvalidInput, message: message.into(), help: Some(help.into()), span: span.into() }
 }
@@ -109,6 +106,13 @@ impl<'a> Writer<'a> {
         }
         match component.mode {
             DeploymentMode::RawDeployment => self.deployment(&frame, &pod)?,
+            // The controller writes replica bounds into annotations, of which there are none at all when a fine-tuned
+            // weight states no strategy (ome-components 4.4).
+            DeploymentMode::Serverless if component.annotations.is_empty() && self.settings.policy.replicas == ReplicaRule::Webhook => {
+                let message =
+                    format!("the controller would crash: the serverless `{}` has no annotations, as its fine-tuned weight has no strategy", component.name);
+                return Err(panic(message, service.object.name_span(), "write `hyperParameters.strategy` of the FineTunedWeight"));
+            }
             DeploymentMode::Serverless => self.push(kind, knative::object(&frame, &pod)),
             DeploymentMode::MultiNode => {
                 let Some((worker, size)) = &component.worker else {
@@ -122,7 +126,7 @@ impl<'a> Writer<'a> {
             }
             DeploymentMode::MultiNodeRayVllm => self.ray(&frame)?,
             DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
-                let span = component.annotations.get(DEPLOYMENT_MODE).and_then(|mode| mode.origin.span());
+                let span = component.annotations.get(DeploymentMode::ANNOTATION).and_then(|mode| mode.origin.span());
                 return Err(failure(
                     format!("invalid deployment mode for {}", component.kind.as_str()),
                     span.or(Some(service.object.name_span())),
@@ -275,7 +279,19 @@ impl<'a> Writer<'a> {
             }
             Some(DeploymentMode::Serverless) if settings.disable_istio_virtual_host => {}
             Some(DeploymentMode::Serverless) => {
-                self.push(None, virtual_service::object(&entry, config, self.settings.cluster_domain));
+                // Quirk: of a router the controller waits for a condition that it sets of no service whose own mode is
+                // another one (ome-objects 2.12).
+                let waits = entry.has(ComponentKind::Router) && compose::service_mode(service, config) != Some(DeploymentMode::Serverless);
+                if waits {
+                    self.remark(
+                        Severity::Warning,
+                        "there will be no VirtualService: the controller waits for the condition RoutesReady of the router, which it sets of serverless services only",
+                        "write the annotation `ome.io/deploymentMode: Serverless` on the service",
+                        None,
+                    );
+                } else {
+                    self.push(None, virtual_service::object(&entry, config, self.settings.cluster_domain));
+                }
                 self.push(None, service::alias(service, entry.namespace, &config.ingress.local_gateway_service));
                 self.remark(
                     Severity::Info,

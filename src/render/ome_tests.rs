@@ -15,6 +15,8 @@ const POD: &str = r#"{"containers":[{"name":"ome-container","image":"i","ports":
 
 fn part(kind: ComponentKind, mode: DeploymentMode) -> ComposedComponent {
     let mut part = component("chat", kind, mode, r#"{"minReplicas":1,"maxReplicas":3}"#, POD);
+    // Every component has some, but that of a fine-tuned weight without a strategy.
+    part.annotations.insert("ome.io/base-model-name", parse("\"m\""));
     if mode == MultiNode {
         part.worker = Some((parse(POD), 2));
     }
@@ -88,10 +90,14 @@ fn the_way_in_follows_the_component_that_takes_requests() {
     let mut gateway = ingress();
     gateway.ingress.enable_gateway_api = true;
     gateway.ingress.ome_ingress_gateway = "ome/gw".into();
+    let serverless = OperatorConfig { default_deployment_mode: "Serverless".into(), ..ingress() };
     for (components, config, expected) in [
         (vec![part(Engine, RawDeployment)], &ingress(), &["Ingress/chat 3"][..]),
         (vec![part(Engine, Serverless), part(Router, RawDeployment)], &ingress(), &["Ingress/chat 3"]),
         (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
+        // Nobody says of a router that it is ready unless the service itself is serverless.
+        (vec![part(Engine, RawDeployment), part(Router, Serverless)], &ingress(), &["Service/chat 3"]),
+        (vec![part(Engine, RawDeployment), part(Router, Serverless)], &serverless, &["VirtualService/chat 3", "Service/chat 3"]),
         (vec![part(Engine, RawDeployment)], &gateway, &["HTTPRoute/chat 3"]),
         (
             vec![part(Engine, RawDeployment), part(Decoder, RawDeployment), part(Router, RawDeployment)],
@@ -134,6 +140,8 @@ fn the_controllers_failures_are_errors_in_its_words() {
     classless.annotations.insert("ome.io/autoscalerClass", parse("\"none\""));
     let mut homeless = part(Engine, RawDeployment);
     homeless.annotations.insert("ome.io/ingress-domain", parse("\"Not A Domain\""));
+    let mut bare = part(Engine, Serverless);
+    bare.annotations = crate::yaml::Map::new();
     let mut countless = part(Engine, MultiNodeRayVllm);
     countless.spec = parse("{}");
     let mut endless = part(Engine, MultiNodeRayVllm);
@@ -146,6 +154,7 @@ fn the_controllers_failures_are_errors_in_its_words() {
         (vec![classless], OperatorConfig::default(), Code::InvalidInput, "unknown autoscaler class type"),
         (vec![homeless], OperatorConfig::default(), Code::InvalidInput, "invalid domain name \"chat-engine.default.Not A Domain\""),
         (vec![part(Engine, VirtualDeployment)], OperatorConfig::default(), Code::InvalidInput, "invalid deployment mode for engine"),
+        (vec![bare], OperatorConfig::default(), Code::WouldPanic, "has no annotations"),
         (vec![countless], OperatorConfig::default(), Code::WouldPanic, "has no minReplicas"),
         (vec![endless], OperatorConfig::default(), Code::InvalidInput, "would be as many RayClusters"),
         (vec![part(Engine, MultiNodeRayVllm)], proberless, Code::WouldPanic, "`multinodeProber`"),

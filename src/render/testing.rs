@@ -52,7 +52,7 @@ pub(crate) fn service(object: &str) -> Service {
         protocol: None,
         accelerators: crate::api::AcceleratorWish::silent(),
         accelerator_classes: Vec::new(),
-        predictor: false,
+        predictor: crate::api::Predictor::default(),
     }
 }
 

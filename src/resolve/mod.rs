@@ -17,9 +17,10 @@ pub use runtime::{Request, Trace};
 
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
-use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
+use crate::policy::{AcceleratorRule, Policy, ProtocolRule, Semantics};
+use crate::yaml::Node;
 use accelerator::known::Known;
 use ecow::EcoString;
 use std::collections::HashMap;
@@ -233,6 +234,21 @@ fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol
 }
 
 fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
+    let mut resolution = judged(world, service, select);
+    // The controller has a virtual service ready before it looks for model and runtime (ome-selection 0, step 3).
+    if world.policy.semantics == Semantics::Controller && is_virtual(world.policy, service) {
+        resolution.error = None;
+    }
+    resolution
+}
+
+/// Whether nothing is deployed for a service, by its own annotation; the operator's default is never this mode.
+fn is_virtual(policy: &Policy, service: &Service) -> bool {
+    let asked = service.object.annotation(DeploymentMode::ANNOTATION).and_then(Node::as_str).and_then(DeploymentMode::from_annotation);
+    policy.api == Api::Ome && asked == Some(DeploymentMode::VirtualDeployment)
+}
+
+fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
     let World { policy, catalog, runtimes, .. } = *world;
     let protocol = runtime::asked_protocol(policy, service);
     let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {

@@ -17,7 +17,14 @@ pub(super) fn resolve<'a>(policy: &Policy, catalog: &'a Catalog, service: &Servi
     let in_cluster = || catalog.model(&Scope::Cluster, &name.value);
     let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
     let found = match (wanted.lookup, policy.model_kind) {
-        (ModelLookup::ClusterFirst, _) => in_cluster().or_else(in_namespace),
+        (ModelLookup::ClusterFirst, ModelKindRule::Honoured) => in_cluster().or_else(in_namespace),
+        // Migration writes the kind of the model it finds, which the ConfigMap honours and selection does not.
+        (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly) => {
+            if let Some(kind) = in_cluster().map(|_| "ClusterBaseModel").or_else(|| in_namespace().map(|_| "BaseModel")) {
+                config_map_lookup(catalog, service, name, Some(kind))?;
+            }
+            in_namespace().or_else(in_cluster)
+        }
         (ModelLookup::NamespaceFirst, ModelKindRule::Honoured) => match kind {
             Some("ClusterBaseModel") => in_cluster(),
             Some("BaseModel") => in_namespace(),
@@ -50,7 +57,7 @@ fn config_map_lookup(catalog: &Catalog, service: &Service, name: &Field<EcoStrin
         Some("FineTunedWeight") => catalog.fine_tuned_weight(&name.value).is_some_and(|weight| {
             let base = weight.object.spec("baseModelRef");
             let base_name = base.and_then(|base| base.get("name")).and_then(|name| name.as_str());
-            let base_namespace = base.and_then(|base| base.get("namespace")).and_then(|namespace| namespace.as_str());
+            let base_namespace = base.and_then(|base| base.get("namespace")).and_then(|namespace| namespace.as_str()).filter(|namespace| !namespace.is_empty());
             base_name.is_some_and(|base_name| {
                 let scope = base_namespace.map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
                 catalog.model(&scope, base_name).is_some()

@@ -11,6 +11,7 @@ mod import;
 mod invalid;
 mod kueue;
 mod mixed;
+mod ome;
 mod process;
 mod properties;
 mod readme;

@@ -11,8 +11,8 @@ pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field, FormatEntry, InlineModel, Model, NamedVersion, Object, Refusal,
-    Runtime, RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
+    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field, FormatEntry, InlineModel, Model, NamedVersion, Object,
+    Predictor, Refusal, Runtime, RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
 };
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::{Policy, Semantics};
@@ -150,7 +150,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
         protocol,
         accelerator_classes: Vec::new(),
         accelerators: AcceleratorWish::silent(),
-        predictor: converted.is_some(),
+        predictor: Predictor { migrated: converted.is_some(), ..Predictor::default() },
         namespace,
         model: None,
         runtime,

@@ -7,8 +7,8 @@ mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
 use crate::api::{
-    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model, ModelLookup, ModelRef, Object, Runtime, RuntimeRef, Scope, Service,
-    SizeRange,
+    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope,
+    Service, SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::{Policy, Semantics};
@@ -129,14 +129,13 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
         Some(migration) => (migration.spec.clone(), migration.lookup),
         None => (object.node.get("spec").cloned().unwrap_or_else(|| Node::map(object.node.origin)), ModelLookup::NamespaceFirst),
     };
-    if let Some(predictor) = object.spec("predictor").filter(|predictor| !predictor.is_empty()) {
+    if object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()) {
         diagnostics.push(
             Diagnostic::new(Code::DeprecatedField, "`spec.predictor` is deprecated")
                 .at(object.node.get("spec").and_then(Node::as_map).and_then(|spec| spec.entry("predictor")).and_then(|entry| entry.key_origin.span()))
                 .path("spec.predictor")
                 .help("run `ome convert` to write it as `model`, `runtime` and `engine`"),
         );
-        let _ = predictor;
     }
     let model = spec.get("model").and_then(|model| {
         Some(ModelRef {
@@ -163,7 +162,11 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
         protocol: protocol(&object, policy, diagnostics),
         accelerator_classes: accelerator_classes(&object, &spec),
         accelerators: accelerator::wish(&object, &spec, policy.semantics),
-        predictor: object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()),
+        predictor: Predictor {
+            migrated: migrated.is_some(),
+            warned: object.spec("predictor").is_some_and(predictor::used),
+            used: object.spec("predictor").is_some_and(predictor::used_by_controller),
+        },
         namespace,
         model,
         runtime,

@@ -66,12 +66,20 @@ pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
     Some(Migration { spec: Node::new(Value::Map(spec_map), spec.origin), lookup })
 }
 
-fn used(predictor: &Node) -> bool {
+/// Whether the webhook takes a predictor for used (isPredictorUsed). An affinity counts also when it is empty: it is a
+/// pointer upstream.
+pub(super) fn used(predictor: &Node) -> bool {
     let has = |key: &str| predictor.get(key).is_some_and(|node| !node.is_empty());
     predictor.at(&["model", "baseModel"]).is_some()
-        || predictor.get("minReplicas").is_some()
+        || ["minReplicas", "affinity"].into_iter().any(|key| predictor.get(key).is_some())
         || predictor.get("serviceAccountName").and_then(Node::as_str).is_some_and(|name| !name.is_empty())
-        || ["containers", "volumes", "nodeSelector", "tolerations", "affinity"].into_iter().any(has)
+        || ["containers", "volumes", "nodeSelector", "tolerations"].into_iter().any(has)
+}
+
+/// Whether the controller takes a predictor for used (migration_util.go, IsPredictorUsed): maxReplicas and workers count
+/// here as well.
+pub(super) fn used_by_controller(predictor: &Node) -> bool {
+    used(predictor) || predictor.get("workerSpec").is_some() || predictor.get("maxReplicas").and_then(Node::as_int).is_some_and(|replicas| replicas != 0)
 }
 
 /// The first container named `ome-container` or whose name contains `ome`, else the first one, becomes the runner; the

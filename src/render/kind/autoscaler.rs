@@ -75,10 +75,25 @@ pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
 fn utilization(frame: &Frame<'_>) -> Option<Node> {
     match frame.annotations.get("ome.io/targetUtilizationPercentage") {
         Some(node) => {
-            let percent = node.scalar_text().and_then(|text| text.parse::<i32>().ok()).unwrap_or(0);
+            let percent = node.scalar_text().map_or(0, |text| atoi32(&text));
             Some(Node::new(Value::Int(percent.into()), node.origin))
         }
         None => frame.spec("scaleTarget").cloned().or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
+    }
+}
+
+/// A number as Go makes an int32 of `strconv.Atoi`, errors ignored: 0 for what is none, and of a number that is too
+/// large the low bits of the largest that fits.
+#[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
+fn atoi32(text: &str) -> i32 {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    match text.parse::<i64>() {
+        Ok(number) => number as i32,
+        Err(error) => match error.kind() {
+            PosOverflow => i64::MAX as i32,
+            NegOverflow => i64::MIN as i32,
+            _ => 0,
+        },
     }
 }
 
@@ -204,6 +219,9 @@ mod tests {
             (r#"{"scaleTarget":60}"#, "{}", 60),
             (r#"{"scaleTarget":60}"#, r#"{"ome.io/targetUtilizationPercentage":"45"}"#, 45),
             ("{}", r#"{"ome.io/targetUtilizationPercentage":"many"}"#, 0),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"4294967376"}"#, 80),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"99999999999999999999"}"#, -1),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"-99999999999999999999"}"#, 0),
         ] {
             let case = Case::engine(spec, "{}").annotated(annotations);
             assert_eq!(utilization(&case.frame()).and_then(|node| node.as_int()), Some(expected), "{spec} {annotations}");

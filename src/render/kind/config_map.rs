@@ -98,7 +98,8 @@ impl<'a> Fields<'a> {
         self.optional("storageUri", get("storageUri"));
         self.optional("path", get("path"));
         self.optional("schemaPath", get("schemaPath"));
-        if let Some(Value::Map(parameters)) = get("parameters").map(|node| &node.value) {
+        // An empty map is left out as an absent one is.
+        if let Some(Value::Map(parameters)) = get("parameters").filter(|node| !node.is_empty()).map(|node| &node.value) {
             self.key("parameters");
             let mut sorted = parameters.clone();
             sorted.sort();

@@ -91,13 +91,13 @@ fn non_empty(ports: Vec<Node>) -> Option<Vec<Node>> {
     (!ports.is_empty()).then_some(ports)
 }
 
-/// The stable address of a service that gets no Ingress. Quirk: while the deprecated predictor has content the
-/// selector takes every pod of the service.
+/// The stable address of a service that gets no Ingress. Quirk: while the deprecated predictor is used, which
+/// migration does not change, the selector takes every pod of the service.
 pub(crate) fn external(service: &Service, annotations: &Map, namespace: &Node, entry: ComponentKind, port: Option<&Node>) -> Option<Node> {
     const RULE: &Rule = &rules::EXTERNAL_SERVICE;
     let name = service.name();
     let labels: Map = [label("component", "external-service", RULE), label(SERVICE_LABEL, name.clone(), RULE)].into_iter().collect();
-    let component = (!service.predictor).then(|| label("component", entry.as_str(), RULE));
+    let component = (!service.predictor.used).then(|| label("component", entry.as_str(), RULE));
     let selector: Map = component.into_iter().chain([label(SERVICE_LABEL, name.clone(), RULE)]).collect();
     let port = port.cloned().or_else(|| 8080.into_node(Origin::Default(RULE)));
     node!(RULE; {

@@ -172,8 +172,9 @@ fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassRe
     if let Some(feature) = constraints.features.iter().find(|feature| !has_feature(capabilities, &feature.value)) {
         return no(Code::ReasonFeature, eco_format!("missing required feature: {}", feature.value));
     }
-    if let Some(least) = constraints.min_architecture.as_ref().filter(|least| !least.value.is_empty()) {
-        let Some(own) = &capabilities.compute_capability else {
+    // A minimum that is set to nothing still asks for a capability: it is a pointer upstream.
+    if let Some(least) = &constraints.min_architecture {
+        let Some(own) = capabilities.compute_capability.as_ref().filter(|own| !own.value.is_empty()) else {
             return no(Code::ReasonMinArchitecture, "missing compute capability for architecture version check".into());
         };
         // Quirk: compared as texts, so that 10.0 < 9.0.
@@ -250,7 +251,8 @@ fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
             } else if own.total_cmp(&least).is_eq() {
                 1.0
             } else {
-                least / own
+                // In upstream's two steps, for the last bit of the quotient.
+                1.0 / (own / least)
             }
         }
     };
@@ -334,6 +336,7 @@ fn cheapest<'a>(passed: &[&'a AcceleratorClass]) -> Ranking<'a> {
     }
     fn tier(cost: &Cost) -> Option<Quantity> {
         let rank = match cost.tier.as_ref()?.value.to_lowercase().as_str() {
+            "" => return None,
             "low" => 1,
             "high" => 3,
             _ => 2,

@@ -1,0 +1,176 @@
+//! Rare turns of OME's controller, seen from outside: what it does where two of its rules meet.
+
+use super::process::{Call, Done, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const MODEL: &str = "apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: m}
+spec:
+  vendor: meta
+  modelFormat: {name: safetensors, version: '1.0.0'}
+  modelFramework: {name: transformers, version: '4.43.0'}
+  storage: {storageUri: 'hf://acme/m', path: /models/m}
+";
+
+const RUNTIME: &str = "apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: rt}
+spec:
+  supportedModelFormats:
+  - modelFormat: {name: safetensors, version: '1.0.0'}
+    modelFramework: {name: transformers, version: '4.43.0'}
+    autoSelect: true
+  engineConfig:
+    runner: {name: ome-container, image: 'engine:1'}
+";
+
+fn service(metadata: &str, spec: &str) -> String {
+    format!("apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: demo, namespace: default{metadata}}}\nspec: {spec}\n")
+}
+
+fn call(command: &str, documents: &[&str]) -> Done {
+    let args = [command, "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"].map(String::from).to_vec();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
+    run(&Call { args, stdin: &documents.join("---\n"), directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+}
+
+/// The exit code and the objects by kind and name.
+fn render(documents: &[&str]) -> (Option<i32>, BTreeMap<String, Value>) {
+    let done = call("render", documents);
+    let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let objects = list["items"].as_array().expect("a list").iter();
+    (done.exit, objects.map(|object| (format!("{}/{}", text(object, "/kind"), text(object, "/metadata/name")), object.clone())).collect())
+}
+
+#[test]
+fn a_predictor_is_used_or_not_as_webhook_and_controller_see_it() {
+    const WARNING: &str = "ome.io/deprecation-warning";
+    for (metadata, spec, warned, component) in [
+        // Migrated; the predictor stays, so that the stable Service takes every pod.
+        ("", "{predictor: {model: {baseModel: m}}}", true, None),
+        // Beside an engine nothing is migrated, and the warning is written all the same.
+        ("", "{model: {name: m}, engine: {}, predictor: {minReplicas: 1}}", true, None),
+        // Used to the controller, not to the webhook.
+        ("", "{model: {name: m}, engine: {}, predictor: {maxReplicas: 3}}", false, None),
+        // Used to neither.
+        ("", "{model: {name: m}, engine: {}, predictor: {timeoutSeconds: 30}}", false, Some("engine")),
+        ("", "{model: {name: m}, engine: {}, predictor: {containers: [], maxReplicas: 0}}", false, Some("engine")),
+    ] {
+        let (exit, objects) = render(&[MODEL, RUNTIME, &service(metadata, spec)]);
+        assert_eq!(exit, Some(0), "{spec}");
+        assert_eq!(objects["Deployment/demo-engine"]["metadata"]["annotations"].get(WARNING).is_some(), warned, "{spec}");
+        assert_eq!(objects["Service/demo"]["spec"]["selector"].get("component").and_then(Value::as_str), component, "{spec}");
+    }
+    let own = service(", annotations: {ome.io/deprecation-warning: mine}", "{predictor: {model: {baseModel: m}}}");
+    let (_, objects) = render(&[MODEL, RUNTIME, &own]);
+    assert_eq!(objects["Deployment/demo-engine"]["metadata"]["annotations"][WARNING], "mine");
+}
+
+#[test]
+fn a_migrated_predictor_names_the_cluster_model_and_is_served_by_the_namespaced_one() {
+    let namespaced = MODEL.replace("ClusterBaseModel", "BaseModel").replace("{name: m}", "{name: m, namespace: default}").replace("/models/m", "/models/own");
+    let (exit, objects) = render(&[MODEL, &namespaced, RUNTIME, &service("", "{predictor: {model: {baseModel: m}}}")]);
+    assert_eq!(exit, Some(0));
+    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    assert!(described.contains("\"path\":\"/models/m\""), "{described}");
+    let pod = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"];
+    assert_eq!(pod["volumes"], json!([{"name": "m", "hostPath": {"path": "/models/own"}}]));
+    assert_eq!(pod["nodeSelector"], json!({"models.ome.io/default.basemodel.m": "Ready"}));
+}
+
+#[test]
+fn a_virtual_service_asks_for_nothing() {
+    for spec in ["{}", "{engine: {}}", "{model: {name: nowhere}, engine: {}}", "{model: {name: m}, runtime: {name: nowhere}, engine: {}}"] {
+        let virtual_service = service(", annotations: {ome.io/deploymentMode: VirtualDeployment}", spec);
+        let (exit, objects) = render(&[MODEL, RUNTIME, &virtual_service]);
+        assert_eq!((exit, objects.len()), (Some(0), 0), "{spec}");
+        assert_eq!(call("explain", &[MODEL, RUNTIME, &virtual_service]).exit, Some(0), "{spec}");
+        let (exit, _) = render(&[MODEL, &service("", spec)]);
+        assert_eq!(exit, Some(1), "{spec} without the annotation");
+    }
+}
+
+#[test]
+fn what_knative_has_no_field_for_is_printed_and_refused() {
+    let spec = "{model: {name: m}, engine: {minReplicas: 0, terminationGracePeriodSeconds: 60}}";
+    let (exit, objects) = render(&[MODEL, RUNTIME, &service("", spec)]);
+    assert_eq!(exit, Some(2));
+    assert_eq!(objects["Service/demo-engine"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"], 60);
+    // A Deployment has the field.
+    let (exit, _) = render(&[MODEL, RUNTIME, &service("", &spec.replace("minReplicas: 0", "minReplicas: 1"))]);
+    assert_eq!(exit, Some(0));
+}
+
+#[test]
+fn ephemeral_containers_come_from_the_runtime_alone() {
+    let runtime = format!("{RUNTIME}    ephemeralContainers: [{{name: debug, image: 'debug:1'}}]\n");
+    let of_service = service("", "{model: {name: m}, engine: {ephemeralContainers: [{name: other, image: 'other:1'}]}}");
+    let (_, objects) = render(&[MODEL, &runtime, &of_service]);
+    let pod = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"];
+    assert_eq!(pod["ephemeralContainers"], json!([{"name": "debug", "image": "debug:1"}]));
+}
+
+#[test]
+fn a_mount_of_a_fine_tuned_model_keeps_what_the_controller_does_not_write() {
+    let model = MODEL.replace("vendor: meta", "vendor: cohere");
+    let weight = "apiVersion: ome.io/v1beta1
+kind: FineTunedWeight
+metadata: {name: w}
+spec: {baseModelRef: {name: m}, modelType: x, hyperParameters: {strategy: tfew}, configuration: {}, storage: {storageUri: 'oci://n/a/b/c/o/d'}}
+";
+    let runner = "{name: ome-container, volumeMounts: [{name: model-empty-dir, mountPath: /x, readOnly: true, mountPropagation: None}]}";
+    let spec = format!("{{model: {{name: m, fineTunedWeights: [w]}}, engine: {{runner: {runner}}}}}");
+    let (_, objects) = render(&[&model, RUNTIME, weight, &service("", &spec)]);
+    let mounts = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"];
+    assert_eq!(mounts[0], json!({"name": "model-empty-dir", "mountPath": "/opt/ml/model/safetensors", "subPath": "base", "mountPropagation": "None"}));
+}
+
+#[test]
+fn a_model_without_parameters_is_one_with_none_in_them() {
+    let model = MODEL.replace("path: /models/m}", "path: /models/m, parameters: {}}");
+    let (_, objects) = render(&[&model, RUNTIME, &service("", "{model: {name: m}, engine: {}}")]);
+    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    assert!(!described.contains("parameters"), "{described}");
+}
+
+#[test]
+fn a_class_is_chosen_by_what_is_set_not_by_what_is_there() {
+    let class = |name: &str, capabilities: &str, cost: &str| {
+        format!(
+            "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: {name}}}\nspec: {{discovery: {{}}, capabilities: {capabilities}, cost: {cost}}}\n"
+        )
+    };
+    let runtime = format!("{RUNTIME}  acceleratorRequirements: {{acceleratorClasses: [a, b]}}\n");
+    let chosen = |classes: [&str; 2], selector: &str| {
+        let service = service("", &format!("{{model: {{name: m}}, engine: {{}}, acceleratorSelector: {selector}}}"));
+        let done = call("explain", &[MODEL, &runtime, classes[0], classes[1], &service]);
+        let document: Value = serde_json::from_str(&done.stdout).expect("JSON");
+        document["services"][0]["accelerators"][0]["chosen"].as_str().map(str::to_owned)
+    };
+    // A minimum of nothing still asks for a capability.
+    let (a, b) = (class("a", "{memoryGB: 80Gi}", "{}"), class("b", "{memoryGB: 80Gi, computeCapability: '8.0'}", "{}"));
+    assert_eq!(chosen([&a, &b], "{policy: FirstAvailable, constraints: {minArchitectureVersion: ''}}").as_deref(), Some("b"));
+    // An empty tier is no price.
+    let (a, b) = (class("a", "{}", "{tier: ''}"), class("b", "{}", "{tier: high}"));
+    assert_eq!(chosen([&a, &b], "{policy: Cheapest}").as_deref(), Some("b"));
+    let (a, b) = (class("a", "{}", "{tier: ''}"), class("b", "{}", "{}"));
+    assert_eq!(chosen([&a, &b], "{policy: Cheapest}"), None);
+}
+
+#[test]
+fn a_weight_may_name_its_base_by_an_empty_namespace() {
+    let weight = "apiVersion: ome.io/v1beta1
+kind: FineTunedWeight
+metadata: {name: m}
+spec: {baseModelRef: {name: m, namespace: ''}, modelType: x, hyperParameters: {strategy: lora}, configuration: {}, storage: {storageUri: 'oci://n/a/b/c/o/d'}}
+";
+    let (exit, objects) = render(&[MODEL, RUNTIME, weight, &service("", "{model: {name: m, kind: FineTunedWeight}, engine: {}}")]);
+    assert_eq!(exit, Some(0));
+    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    assert!(described.contains("\"path\":\"/models/m\"") && described.contains("fineTunedWeightSpec"), "{described}");
+}
