@@ -140,8 +140,6 @@ fn the_controllers_failures_are_errors_in_its_words() {
     classless.annotations.insert("ome.io/autoscalerClass", parse("\"none\""));
     let mut homeless = part(Engine, RawDeployment);
     homeless.annotations.insert("ome.io/ingress-domain", parse("\"Not A Domain\""));
-    let mut bare = part(Engine, Serverless);
-    bare.annotations = crate::yaml::Map::new();
     let mut countless = part(Engine, MultiNodeRayVllm);
     countless.spec = parse("{}");
     let mut endless = part(Engine, MultiNodeRayVllm);
@@ -154,7 +152,6 @@ fn the_controllers_failures_are_errors_in_its_words() {
         (vec![classless], OperatorConfig::default(), Code::InvalidInput, "unknown autoscaler class type"),
         (vec![homeless], OperatorConfig::default(), Code::InvalidInput, "invalid domain name \"chat-engine.default.Not A Domain\""),
         (vec![part(Engine, VirtualDeployment)], OperatorConfig::default(), Code::InvalidInput, "invalid deployment mode for engine"),
-        (vec![bare], OperatorConfig::default(), Code::WouldPanic, "has no annotations"),
         (vec![countless], OperatorConfig::default(), Code::WouldPanic, "has no minReplicas"),
         (vec![endless], OperatorConfig::default(), Code::InvalidInput, "would be as many RayClusters"),
         (vec![part(Engine, MultiNodeRayVllm)], proberless, Code::WouldPanic, "`multinodeProber`"),
@@ -166,6 +163,15 @@ fn the_controllers_failures_are_errors_in_its_words() {
         assert!(error.message.contains(words), "{}", error.message);
         assert!(error.help.is_some());
     }
+}
+
+#[test]
+fn a_serverless_component_without_annotations_is_a_crash() {
+    let mut bare = part(Engine, Serverless);
+    bare.annotations = crate::yaml::Map::new();
+    let error = render("", vec![bare], &OperatorConfig::default()).expect_err("no map to write into");
+    assert_eq!(error.code, Code::WouldPanic);
+    assert!(error.message.contains("has no annotations"), "{}", error.message);
 }
 
 #[test]
