@@ -96,8 +96,8 @@ pub struct KServeConfig {
     pub mode_flag: Option<EcoString>,
     /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
     pub default_mode: Option<EcoString>,
-    /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable.
-    pub rollout: Option<(EcoString, EcoString)>,
+    /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable; each may be empty.
+    pub rollout: (EcoString, EcoString),
     /// Key `ingress`.
     pub ingress: IngressConfig,
     /// `inferenceService.resource`: what containers of services get.
@@ -226,7 +226,7 @@ impl Default for KServeConfig {
             v2_probes: false,
             mode_flag: None,
             default_mode: None,
-            rollout: None,
+            rollout: (EcoString::new(), EcoString::new()),
             ingress: IngressConfig {
                 ingress_gateway: "knative-serving/knative-ingress-gateway".into(),
                 local_gateway: "knative-serving/knative-local-gateway".into(),

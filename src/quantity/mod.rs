@@ -8,6 +8,7 @@ mod decimal;
 mod field_error;
 mod glob;
 mod go_float;
+pub mod go_json;
 pub mod hash;
 mod int_or_percent;
 mod memory;

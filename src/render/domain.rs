@@ -65,14 +65,21 @@ impl IngressSettings {
     /// # Errors
     /// The operator's sentence: a template that fails, or that makes no domain name of at least two labels.
     pub(crate) fn host(&self, name: &str, namespace: &str, labels: &Map, annotations: &Map) -> Result<EcoString, String> {
-        let short = hash::truncate63(name);
+        self.host_of(&hash::truncate63(name), namespace, labels, annotations)
+    }
+
+    /// The host of a name that is not shortened.
+    ///
+    /// # Errors
+    /// As [`Self::host`].
+    pub(crate) fn host_of(&self, name: &str, namespace: &str, labels: &Map, annotations: &Map) -> Result<EcoString, String> {
         if self.domain_template == PLAIN {
-            let host = eco_format!("{short}.{namespace}.{}", self.domain);
+            let host = eco_format!("{name}.{namespace}.{}", self.domain);
             if names::fully_qualified_domain_name(&host).is_empty() {
                 return Ok(host);
             }
         }
-        let values = DomainValues { name: &short, namespace, ingress_domain: &self.domain, annotations: pairs(annotations), labels: pairs(labels) };
+        let values = DomainValues { name, namespace, ingress_domain: &self.domain, annotations: pairs(annotations), labels: pairs(labels) };
         template::domain(&self.domain_template, &values).map(EcoString::from).map_err(|error| error.message)
     }
 

@@ -9,6 +9,7 @@ mod discover;
 mod hostile;
 mod import;
 mod invalid;
+mod kserve;
 mod kueue;
 mod mixed;
 mod ome;

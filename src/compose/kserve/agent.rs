@@ -5,7 +5,7 @@
 use super::credentials::Credentials;
 use super::predictor::{MAIN, TRANSFORMER};
 use super::storage::MODELS;
-use super::{Facts, empty};
+use super::{Facts, empty, other};
 use crate::api::{Amounts, ComponentKind};
 use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, mapping, position, text};
@@ -13,7 +13,7 @@ use crate::compose::rules::KSERVE_AGENT;
 use crate::decision::DeploymentMode;
 use crate::diag::Diagnostic;
 use crate::schema;
-use crate::yaml::{Map, Node, Origin, Value};
+use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_AGENT);
@@ -67,7 +67,7 @@ pub(super) fn add(facts: &Facts<'_>, request: &Request<'_>, pod: &mut Node, find
         ORIGIN,
     );
     if let Some(probe) = probe {
-        push(&mut container, "env", super::other::variable("SERVING_READINESS_PROBE", probe, ORIGIN));
+        push(&mut container, "env", other::variable("SERVING_READINESS_PROBE", probe, ORIGIN));
     }
     if let (Some(map), Some(security)) = (container.as_map_mut(), security) {
         map.insert("securityContext", security);
@@ -171,21 +171,7 @@ fn readiness(container: &Node) -> Option<EcoString> {
     if let Some(ty) = schema::structure("Probe") {
         schema::order(&mut probe, ty);
     }
-    Some(json(&probe).into())
-}
-
-/// JSON in the order of the tree.
-fn json(node: &Node) -> String {
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    match &node.value {
-        Value::Map(map) => {
-            let entries: Vec<String> =
-                map.iter().filter(|entry| !entry.node.is_null()).map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node))).collect();
-            format!("{{{}}}", entries.join(","))
-        }
-        Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
-        _ => node.to_json().to_string(),
-    }
+    Some(other::json(&probe).into())
 }
 
 /// Volumes of a puller: the list of models and the directory they come to.

@@ -238,10 +238,7 @@ impl Credentials<'_, '_> {
             *first = Node::str(address, first.origin);
         }
         if let Some(map) = parameters.and_then(Node::as_map).filter(|map| !map.is_empty()) {
-            let mut sorted = map.clone();
-            sorted.sort();
-            let json = Node::new(crate::yaml::Value::Map(sorted), ORIGIN).to_json().to_string();
-            push(container, "env", variable("STORAGE_OVERRIDE_CONFIG", json.into(), ORIGIN));
+            push(container, "env", variable("STORAGE_OVERRIDE_CONFIG", super::other::parameters(map).into(), ORIGIN));
         }
     }
 }

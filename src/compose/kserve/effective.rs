@@ -3,7 +3,7 @@
 
 use super::credentials::Credentials;
 use super::predictor::MAIN;
-use super::storage::{INITIALIZER, MODELS, initializer, mount};
+use super::storage::{INITIALIZER, MODELS, Mount, initializer, is_writable, mount};
 use super::{Facts, agent, empty, oci, of};
 use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
 use crate::compose::ComposedComponent;
@@ -76,7 +76,7 @@ fn webhook(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Ma
     }
     agent::add(facts, &agent::Request { kind, annotations }, pod, findings);
     if let Some((way, image)) = image {
-        oci::add(facts, way, &image, pod);
+        oci::add(facts, way, &oci::Model { image: &image, path: MODELS, index: 0 }, pod);
     }
     Ok(())
 }
@@ -123,6 +123,7 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
         return Ok(());
     }
     let origin = Origin::Derived(&KSERVE_STORAGE);
+    let writable = is_writable(annotations);
     if let Some(claim) = address.strip_prefix("pvc://") {
         const VOLUME: &str = "kserve-pvc-source";
         let (name, path) = claim.split_once('/').unwrap_or((claim, ""));
@@ -130,7 +131,7 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
             let source = mapping([("claimName", Node::str(name, uri.origin))], origin);
             push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("persistentVolumeClaim", source)], origin));
         }
-        mount(facts, pod, VOLUME, MODELS, Some(path));
+        mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: Some(path), writable });
     } else {
         let account = pod.get("serviceAccountName").cloned();
         let args = vec![uri.clone(), Node::str(MODELS, origin)];
@@ -145,7 +146,7 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
         if !has_volume(pod, VOLUME) {
             push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
         }
-        mount(facts, pod, VOLUME, MODELS, None);
+        mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: None, writable });
     }
     // What a container of the service calls the place of its model is now where it lies.
     each_mut(pod, "containers", |container| {

@@ -16,9 +16,19 @@ use ecow::{EcoString, eco_format};
 /// Prefix of annotations for the webhook of pods.
 const INTERNAL: &str = "internal.serving.kserve.io/";
 
-/// The annotations of a service as the controller finds them, with what the webhook writes.
-pub(super) fn of_service(policy: &Policy, service: &Service, model: Option<&Node>, config: &KServeConfig) -> Map {
+/// Annotation of the number of pods that a revision begins with.
+const INITIAL_SCALE: &str = "autoscaling.knative.dev/initial-scale";
+
+/// The annotations of a service as the controller finds them, with what the webhook writes. A first scale that Knative
+/// would not take is dropped; that zero is allowed is a setting of Knative, which is not read.
+pub(super) fn of_service(policy: &Policy, service: &Service, model: Option<&Node>, mode: DeploymentMode, config: &KServeConfig) -> Map {
     let mut annotations = service.object.annotations();
+    if mode == DeploymentMode::Serverless {
+        let scale = annotations.get(INITIAL_SCALE).and_then(Node::scalar_text);
+        if scale.is_some_and(|text| text.parse::<i64>().ok().is_none_or(|scale| scale == 0)) {
+            annotations.remove(INITIAL_SCALE);
+        }
+    }
     if policy.replicas == ReplicaRule::Webhook {
         let written = annotations.get(ANNOTATION).and_then(Node::as_str);
         let default = config.default_mode.as_deref().and_then(DeploymentMode::from_kserve);
@@ -84,27 +94,24 @@ pub(super) fn annotations<R: Record>(facts: &Facts<'_>, kind: ComponentKind, run
 fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &mut Map) {
     let derived = Origin::Derived(&KSERVE_INTERNAL);
     let mut put = |key: &str, value: EcoString, origin: Origin| annotations.insert(eco_format!("{INTERNAL}{key}"), Node::str(value, origin));
-    if kind == ComponentKind::Predictor {
-        // Containers of the service itself say it in a variable.
-        let own = spec.get("containers").and_then(|list| list.items().first()).filter(|_| spec.get("model").is_none());
-        let variables = own.and_then(|container| container.get("env")).map(Node::items).unwrap_or_default();
-        let variable = variables.iter().find(|variable| variable.get("name").and_then(Node::as_str) == Some("STORAGE_URI"));
-        if let Some(uri) = facts.model("storageUri").or_else(|| variable.and_then(|variable| variable.get("value"))) {
-            put("storage-initializer-sourceuri", uri.scalar_text().unwrap_or_default(), uri.origin);
-        }
-        if let Some(name) = spec.get("storageContainerName") {
+    if let Some((uri, origin)) = kind.storage_uri(spec) {
+        put("storage-initializer-sourceuri", uri, origin);
+        // Quirk: who fetches is said only beside the one address.
+        if let Some(name) = spec.get("storageContainerName").filter(|name| kind == ComponentKind::Predictor && name.as_str() != Some("")) {
             put("storage-container-name", name.scalar_text().unwrap_or_default(), name.origin);
         }
+    }
+    if kind == ComponentKind::Predictor {
         if let Some(storage) = facts.model("storage") {
             put("storage-spec", "true".into(), derived);
-            if let Some(parameters) = storage.get("parameters") {
-                put("storage-spec-param", parameters.to_json().to_string().into(), parameters.origin);
+            if let Some((parameters, map)) = storage.get("parameters").and_then(|parameters| Some((parameters, parameters.as_map()?))) {
+                put("storage-spec-param", super::other::parameters(map).into(), parameters.origin);
             }
             if let Some(key) = storage.get("key") {
                 put("storage-spec-key", key.scalar_text().unwrap_or_default(), key.origin);
             }
             if let Some(path) = storage.get("path").and_then(|path| Some((path.as_str()?, path.origin))) {
-                put("storage-initializer-sourceuri", eco_format!("<scheme-placeholder>://{}", path.0.trim_start_matches('/')), path.1);
+                put("storage-initializer-sourceuri", eco_format!("<scheme-placeholder>://{}", path.0.strip_prefix('/').unwrap_or(path.0)), path.1);
             }
         }
         if let Some(confidential) = facts.model("confidential").filter(|confidential| confidential.get("enabled").and_then(Node::as_bool) == Some(true)) {
@@ -129,7 +136,8 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
             }
         }
     }
-    if let Some(batcher) = spec.get("batcher").filter(|batcher| batcher.as_map().is_some()) {
+    // Quirk: an explainer is never told of its batcher.
+    if let Some(batcher) = spec.get("batcher").filter(|batcher| kind != ComponentKind::Explainer && batcher.as_map().is_some()) {
         put("batcher", "true".into(), derived);
         for (field, key) in [("maxBatchSize", "batcher-max-batchsize"), ("maxLatency", "batcher-max-latency")] {
             if let Some(value) = batcher.get(field).and_then(|node| Some((node.scalar_text()?, node.origin))) {

@@ -4,6 +4,7 @@
 //! Layers, templates, metadata and records are those of OME; here stands only what KServe does with them.
 
 mod agent;
+mod canary;
 mod credentials;
 mod effective;
 mod metadata;
@@ -22,6 +23,7 @@ pub use effective::effective;
 use super::component::{Merged, MergedComponent, error};
 use super::history::Record;
 use super::lint::Place;
+use super::rules::KSERVE_NODES;
 use super::template::Metadata;
 use super::{ComposedComponent, gpus, lint, typed};
 use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
@@ -36,9 +38,6 @@ const STOP: &str = "serving.kserve.io/stop";
 
 static NO_MAXIMUM: Rule =
     Rule { id: "kserve-max-replicas", text: "maxReplicas follows minReplicas when nobody writes it.", cite: "kserve 6.1, hpa_reconciler.go" };
-
-static CANARY: Rule =
-    Rule { id: "kserve-canary", text: "Replicas of canaries are taken from the stable predictor.", cite: "kserve 11.3, components/predictor.go" };
 
 /// A component with what decided about its mode.
 pub(super) struct Made {
@@ -79,13 +78,12 @@ fn of<'a>(policy: &'a Policy, service: &'a Service, predictor: &'a Node, runtime
         basis,
         predictor,
         server,
-        protocol: service
-            .protocol
-            .as_ref()
-            .map(|protocol| protocol.value.clone())
+        protocol: model
+            .and_then(|model| model.get("protocolVersion")?.as_str().map(EcoString::from))
+            .or_else(|| service.protocol.as_ref().map(|protocol| protocol.value.clone()))
             .or_else(|| (server == "mlserver" || server == "tritonserver").then(|| "v2".into())),
         labels: Map::new(),
-        annotations: metadata::of_service(policy, service, model, config),
+        annotations: metadata::of_service(policy, service, model, mode, config),
     };
     let mut container = model.cloned();
     if let Some(container) = &mut container {
@@ -188,22 +186,27 @@ pub(super) fn components<R: Record>(
         let (kind, node) = (component.kind, &component.node);
         let is_predictor = kind == ComponentKind::Predictor;
         let name = if is_predictor { facts.predictor_name() } else { eco_format!("{}-{}", service.name(), kind.as_str()) };
-        let (pod, worker) = if is_predictor {
+        let runtime_layer = runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
+        let mut labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
+        let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
+        let (pod, mut worker) = if is_predictor {
             // In a service whose runtime was not found, the service alone says what its components are.
             let unknown = service.inline.is_some() && runtime.is_none();
-            if unknown { (typed::pod_fields(node), None) } else { predictor::pods(&facts, container.as_ref(), rec, &mut findings)? }
+            if unknown { (typed::pod_fields(node), None) } else { predictor::pods(&facts, container.as_ref(), Some(&annotations), rec, &mut findings)? }
         } else {
-            (other::pod(&facts, kind, node, &mut findings)?, None)
+            (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
-        let runtime_layer = runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
-        let labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
-        let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
+        // Knative runs the head alone, which is told of its workers all the same.
+        if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
+            labels.insert("isvc.generation", Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)));
+            labels.sort();
+        }
         let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
         let worker_metadata = (metadata::labels(&facts, kind, worker_layer, node, &mut ()), metadata::annotations(&facts, kind, worker_layer, node, &mut ()));
         lints(&facts, kind, node, &pod, &mut findings);
         let gpus = gpus::of_pod(&pod).saturating_add(worker.as_ref().map_or(0, |(pod, count)| gpus::of_pod(pod).saturating_mul(*count)));
         let mut spec = node.clone();
-        let canaries = if is_predictor { canaries(&facts, &mut spec, rec, &mut findings)? } else { Vec::new() };
+        let canaries = if is_predictor { canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)? } else { Vec::new() };
         let component = ComposedComponent {
             kind,
             name,
@@ -220,60 +223,6 @@ pub(super) fn components<R: Record>(
         made.extend(canaries);
     }
     Ok(Checked { value: made, diagnostics: findings })
-}
-
-/// Variants of the predictor, which take replicas over from it (Standard mode only).
-fn canaries<R: Record>(facts: &Facts<'_>, stable: &mut Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Vec<Made>, ServiceError> {
-    let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();
-    if facts.mode != DeploymentMode::RawDeployment || listed.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut made = Vec::new();
-    let mut taken = 0;
-    for predictor in listed.iter().filter_map(|canary| canary.get("predictor")) {
-        let (variant, container) = of(facts.policy, facts.service, predictor, facts.runtime, facts.config);
-        other_runtime(facts, &variant, findings);
-        let (pod, worker) = predictor::pods(&variant, container.as_ref(), rec, findings)?;
-        let kind = ComponentKind::Predictor;
-        let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
-        taken += predictor.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
-        let component = ComposedComponent {
-            kind,
-            name: variant.predictor_name(),
-            mode: facts.mode,
-            spec: predictor.clone(),
-            labels: metadata::labels(&variant, kind, layer, predictor, rec),
-            annotations: metadata::annotations(&variant, kind, layer, predictor, rec),
-            gpus: gpus::of_pod(&pod),
-            worker_metadata: None,
-            pod,
-            worker,
-        };
-        made.push(Made { component, basis: facts.basis });
-    }
-    if let (Some(min), Some(map)) = (stable.get("minReplicas").and_then(Node::as_int), stable.as_map_mut()) {
-        map.insert("minReplicas", Node::int((min - taken).max(1), Origin::Derived(&CANARY)));
-    }
-    Ok(made)
-}
-
-/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for another is not recorded.
-fn other_runtime(stable: &Facts<'_>, variant: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
-    let chosen = stable.runtime.map(|runtime| runtime.object.id.name.as_str());
-    let named = variant.model("runtime").filter(|named| named.as_str() != chosen);
-    let format = variant.model("modelFormat").filter(|_| variant.format() != stable.format());
-    if let Some((node, key)) = named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat"))) {
-        findings.push(
-            Diagnostic::new(
-                Code::CanaryRuntime,
-                format!("the variant has another `{key}` than the stable predictor: it is shown on {}", chosen.unwrap_or("no runtime")),
-            )
-            .at(node.origin.span())
-            .path(format!("spec.canary[].predictor.model.{key}"))
-            .object(stable.service.object.id.to_string())
-            .help("name the runtime of the stable predictor, or write a second service"),
-        );
-    }
 }
 
 /// What can be said of a component before it is wrapped.

@@ -2,13 +2,14 @@
 
 use super::Facts;
 use super::predictor::{over, pod_over};
-use crate::api::GPU_TYPES;
+use crate::api::{ComponentKind, GPU_TYPES};
 use crate::compose::container::set_env;
 use crate::compose::edit::{list_mut, map_mut, text};
 use crate::compose::history::Record;
 use crate::compose::rules::KSERVE_NODES;
 use crate::compose::typed;
-use crate::decision::ServiceError;
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::Code;
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -26,11 +27,20 @@ struct Shares {
 
 /// Finishes the head's pod and builds the workers'; none when the predictor runs on one node.
 pub(super) fn workers<R: Record>(facts: &Facts<'_>, head: &mut Node, rec: &mut R) -> Result<Option<(Node, i64)>, ServiceError> {
-    let (Some(own), Some(runtime)) = (facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()), facts.runtime) else { return Ok(None) };
-    let Some(spec) = runtime.object.spec("workerSpec") else {
-        return Err(facts.invalid("you cannot set WorkerSpec in the InferenceService if the ServingRuntime does not have a WorkerSpec"));
+    let Some(own) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else { return Ok(None) };
+    // A service that brings its own containers has no runtime that says how workers look.
+    let Some((runtime, spec)) = facts.runtime.and_then(|runtime| Some((runtime, runtime.object.spec("workerSpec")?))) else {
+        return Err(ServiceError {
+            code: Code::WouldPanic,
+            help: Some("delete `workerSpec`, or give the predictor a model whose runtime has one".into()),
+            span: own.origin.span().or_else(|| Some(facts.service.object.name_span())),
+            ..facts.invalid("the controller would crash: you cannot set WorkerSpec in the InferenceService if the ServingRuntime does not have a WorkerSpec")
+        });
     };
     let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+    if listed.is_empty() {
+        return Err(facts.invalid("No workerSpec container configuration found in selected serving runtime"));
+    }
     let Some(lower) = listed.iter().find(|container| text(container, "name") == "worker-container") else {
         return Err(facts.invalid("failed to find worker-container in ServingRuntime workerSpec containers"));
     };
@@ -46,9 +56,9 @@ pub(super) fn workers<R: Record>(facts: &Facts<'_>, head: &mut Node, rec: &mut R
         pod
     };
     let mut worker = pod_over(facts, &without(spec), &without(own), rec)?;
-    let rest = listed.iter().filter(|container| text(container, "name") != "worker-container").cloned();
+    // Quirk: whatever else the runtime lists beside its workers is gone.
     if let Some(map) = worker.as_map_mut() {
-        map.insert("containers", Node::list(std::iter::once(container).chain(rest), spec.origin));
+        map.insert("containers", Node::list([container], spec.origin));
     }
 
     let size = |key: &str| own.get(key).or_else(|| spec.get(key)).and_then(Node::as_int).unwrap_or(1);
@@ -65,12 +75,22 @@ pub(super) fn workers<R: Record>(facts: &Facts<'_>, head: &mut Node, rec: &mut R
     let number = |value: i64| eco_format!("{value}");
     let sizes = [("PIPELINE_PARALLEL_SIZE", number(pipeline)), ("TENSOR_PARALLEL_SIZE", number(tensor))];
     let counts = |gpus: i64| [("RAY_NODE_COUNT", number(shares.nodes)), ("REQUEST_GPU_COUNT", number(gpus))];
-    let model = [("MODEL_NAME", name.clone()), ("MODEL_DIR", EcoString::from("/mnt/models"))];
+    let uri = ComponentKind::Predictor.storage_uri(facts.predictor).map(|(uri, _)| uri).unwrap_or_default();
+    let stored = matches!(uri.split("://").next(), Some("pvc" | "oci"));
+    let model = [Some(("MODEL_NAME", name.clone())), stored.then(|| ("MODEL_DIR", EcoString::from("/mnt/models")))];
     let generation = facts.generation();
+    // Quirk: the Service of the head follows the predictor's own name, the variable does not.
+    let named = facts.predictor_name();
+    let base = named.strip_suffix("-predictor").unwrap_or(&named);
     let peers =
-        [("ISVC_NAME", name.clone()), ("HEAD_SVC", eco_format!("{name}-head-{generation}")), ("WORKER_SVC", eco_format!("{name}-workers-{generation}"))];
-    finish(head, head_type.as_deref(), shares.head, sizes.iter().chain(&counts(shares.head)).chain(&model));
-    finish(&mut worker, worker_type.as_deref(), shares.worker, counts(shares.worker).iter().chain(&sizes).chain(&peers));
+        [("ISVC_NAME", name.clone()), ("HEAD_SVC", eco_format!("{name}-head-{generation}")), ("WORKER_SVC", eco_format!("{base}-workers-{generation}"))];
+    variables(head, sizes.iter().chain(&counts(shares.head)).chain(model.iter().flatten()));
+    variables(&mut worker, counts(shares.worker).iter().chain(&sizes).chain(&peers));
+    // Knative Services are written without what Deployments are given.
+    if facts.mode == DeploymentMode::RawDeployment {
+        devices(head, head_type.as_deref(), shares.head);
+        devices(&mut worker, worker_type.as_deref(), shares.worker);
+    }
     Ok(Some((worker, shares.nodes - 1)))
 }
 
@@ -85,14 +105,13 @@ impl Facts<'_> {
     }
 }
 
-/// The GPU resource of a pod's first container and how many it requests.
+/// The GPU resource of a pod's first container and how many it requests; a resource of which it asks none is none.
 fn gpu(facts: &Facts<'_>, pod: &Node) -> (Option<EcoString>, i64) {
     let Some(container) = pod.get("containers").and_then(|list| list.items().first()) else { return (None, 0) };
     let of = |side: &str| {
         let amounts = container.at(&["resources", side])?;
-        let found = amounts.entries().find(|entry| facts.is_gpu(&entry.key))?;
-        let count = found.node.scalar_text().and_then(|text| Quantity::parse(&text).ok()).and_then(|quantity| quantity.value()).unwrap_or(0);
-        Some((found.key.clone(), count))
+        let count = |node: &Node| node.scalar_text().and_then(|text| Quantity::parse(&text).ok()).and_then(|quantity| quantity.value()).unwrap_or(0);
+        amounts.entries().filter(|entry| facts.is_gpu(&entry.key)).map(|entry| (entry.key.clone(), count(&entry.node))).find(|(_, count)| *count > 0)
     };
     let requested = of("requests");
     let kind = of("limits").or_else(|| requested.clone()).map(|(kind, _)| kind);
@@ -130,13 +149,18 @@ fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
     Ok(shares)
 }
 
-/// Writes environment and GPUs into the first container of a pod.
-fn finish<'v>(pod: &mut Node, kind: Option<&str>, gpus: i64, variables: impl Iterator<Item = &'v (&'static str, EcoString)>) {
-    let origin = Origin::Derived(&KSERVE_NODES);
-    let Some(container) = list_mut(pod, "containers", origin).and_then(|list| list.make_mut().first_mut()) else { return };
+/// Writes variables into the first container of a pod.
+fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static str, EcoString)>) {
+    let Some(container) = list_mut(pod, "containers", Origin::Derived(&KSERVE_NODES)).and_then(|list| list.make_mut().first_mut()) else { return };
     for (name, value) in variables {
         set_env(container, name, value.clone(), &KSERVE_NODES, &mut ());
     }
+}
+
+/// Writes GPUs into the first container of a pod.
+fn devices(pod: &mut Node, kind: Option<&str>, gpus: i64) {
+    let origin = Origin::Derived(&KSERVE_NODES);
+    let Some(container) = list_mut(pod, "containers", origin).and_then(|list| list.make_mut().first_mut()) else { return };
     for side in ["limits", "requests"] {
         let Some(resources) = map_mut(container, "resources", origin) else { return };
         let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(origin));

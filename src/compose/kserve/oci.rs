@@ -1,7 +1,6 @@
 //! Models in container images (kserve.md 5.7): linked from a sidecar, mounted as a volume, or pulled before the start.
 
-use super::predictor::{MAIN, TRANSFORMER};
-use super::storage::{MODELS, add_mount, ca_bundle, plain as initializer};
+use super::storage::{INITIALIZER, add_mount, ca_bundle, plain as initializer, readers, volume_name};
 use super::{Facts, empty};
 use crate::compose::container::{has_volume, push, set_env};
 use crate::compose::edit::{each_mut, mapping, position, text};
@@ -41,29 +40,57 @@ pub(super) fn way(facts: &Facts<'_>, address: &str) -> Option<(Way, EcoString)> 
     Some((way, image.into()))
 }
 
+/// The directory that holds a path.
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map(|(parent, _)| parent).filter(|parent| !parent.is_empty()).unwrap_or("/")
+}
+
+/// Whether the images of a component keep out of each other's way.
+///
+/// # Errors
+/// When one would be mounted over another: a link takes the directory it lies in, a volume its own.
+pub(super) fn apart(models: &[((Way, EcoString), String)]) -> Result<(), String> {
+    for (index, ((way, _), path)) in models.iter().enumerate() {
+        let taken = |path: &String| if *way == Way::Modelcar { parent(path).to_owned() } else { path.clone() };
+        if models[..index].iter().any(|((other, _), earlier)| other == way && *way != Way::Fetch && taken(earlier) == taken(path)) {
+            return Err(match way {
+                Way::Modelcar => format!("OCI storage paths must have different parent directories to avoid volume mount shadowing: {}", parent(path)),
+                _ => format!("each OCI storage URI needs a unique mount path: {path}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A model in an image.
+pub(super) struct Model<'a> {
+    pub(super) image: &'a str,
+    /// Where servers find it.
+    pub(super) path: &'a str,
+    /// How many of the component's images came before it.
+    pub(super) index: usize,
+}
+
 /// Shows the model of an image to the containers that serve.
-pub(super) fn add(facts: &Facts<'_>, way: Way, image: &str, pod: &mut Node) {
+pub(super) fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) {
     match way {
-        Way::Modelcar => modelcar(facts, image, pod),
-        Way::Native => native(image, pod),
-        Way::Fetch => fetch(facts, image, pod),
+        Way::Modelcar => modelcar(facts, model, pod),
+        Way::Native => native(model, pod),
+        Way::Fetch => fetch(facts, model, pod),
     }
 }
 
-/// Names of the containers that read models: the server and a transformer beside it.
-fn readers(pod: &Node) -> Vec<&'static str> {
-    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
-    [MAIN, TRANSFORMER].into_iter().filter(|name| position(listed, "name", name).is_some()).collect()
-}
-
-fn modelcar(facts: &Facts<'_>, image: &str, pod: &mut Node) {
+fn modelcar(facts: &Facts<'_>, &Model { image, path, index }: &Model<'_>, pod: &mut Node) {
     let settings = &facts.config.images;
+    // The first image has the plain names.
+    let called = |name: &str| if index == 0 { EcoString::from(name) } else { eco_format!("{name}-{index}") };
+    let volume = called(VOLUME);
     let readers = readers(pod);
     if readers.is_empty() {
         return;
     }
     let user = settings.user.map(|user| mapping([("runAsUser", Node::int(user, ORIGIN))], ORIGIN));
-    let volume_mount = || mapping([("name", Node::str(VOLUME, ORIGIN)), ("mountPath", Node::str("/mnt", ORIGIN))], ORIGIN);
+    let volume_mount = || mapping([("name", Node::str(volume.clone(), ORIGIN)), ("mountPath", Node::str(parent(path), ORIGIN))], ORIGIN);
     each_mut(pod, "containers", |container| {
         if readers.contains(&text(container, "name")) {
             set_env(container, "MODEL_INIT_MODE", "async".into(), &KSERVE_OCI, &mut ());
@@ -74,8 +101,8 @@ fn modelcar(facts: &Facts<'_>, image: &str, pod: &mut Node) {
             }
         }
     });
-    if !has_volume(pod, VOLUME) {
-        push(pod, "volumes", mapping([("name", Node::str(VOLUME, ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))], ORIGIN));
+    if !has_volume(pod, &volume) {
+        push(pod, "volumes", mapping([("name", Node::str(volume.clone(), ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))], ORIGIN));
     }
     let amount = |value: &EcoString, usual: &str| Node::str(if value.is_empty() { usual.into() } else { value.clone() }, ORIGIN);
     let amounts = || mapping([("cpu", amount(&settings.cpu, "10m")), ("memory", amount(&settings.memory, "15Mi"))], ORIGIN);
@@ -83,7 +110,7 @@ fn modelcar(facts: &Facts<'_>, image: &str, pod: &mut Node) {
         let args = ["sh".into(), "-c".into(), script].map(|word: EcoString| Node::str(word, ORIGIN));
         mapping(
             [
-                ("name", Node::str(name, ORIGIN)),
+                ("name", Node::str(called(name), ORIGIN)),
                 ("image", Node::str(image, ORIGIN)),
                 ("args", Node::list(args, ORIGIN)),
                 ("resources", mapping([("limits", amounts()), ("requests", amounts())], ORIGIN)),
@@ -92,7 +119,7 @@ fn modelcar(facts: &Facts<'_>, image: &str, pod: &mut Node) {
             ORIGIN,
         )
     };
-    let mut sidecar = container("modelcar", eco_format!("ln -sf /proc/$$$$/root/models {MODELS} && sleep infinity"));
+    let mut sidecar = container("modelcar", eco_format!("ln -sf /proc/$$$$/root/models {path} && sleep infinity"));
     push(&mut sidecar, "volumeMounts", volume_mount());
     if let (Some(map), Some(user)) = (sidecar.as_map_mut(), user) {
         map.insert("securityContext", user);
@@ -107,33 +134,59 @@ fn modelcar(facts: &Facts<'_>, image: &str, pod: &mut Node) {
     }
 }
 
-fn native(image: &str, pod: &mut Node) {
-    let volume = "mnt-models";
+fn native(&Model { image, path, .. }: &Model<'_>, pod: &mut Node) {
+    let volume = volume_name(path);
     let readers = readers(pod);
     each_mut(pod, "containers", |container| {
         if readers.contains(&text(container, "name")) {
             let mount = [
-                ("name", Node::str(volume, ORIGIN)),
-                ("mountPath", Node::str(MODELS, ORIGIN)),
+                ("name", Node::str(volume.clone(), ORIGIN)),
+                ("mountPath", Node::str(path, ORIGIN)),
                 ("readOnly", Node::bool(true, ORIGIN)),
                 ("subPath", Node::str("models", ORIGIN)),
             ];
             add_mount(container, mapping(mount, ORIGIN));
         }
     });
-    if !has_volume(pod, volume) {
+    if !has_volume(pod, &volume) {
         let source = mapping([("reference", Node::str(image, ORIGIN)), ("pullPolicy", Node::str("IfNotPresent", ORIGIN))], ORIGIN);
-        push(pod, "volumes", mapping([("name", Node::str(volume, ORIGIN)), ("image", source)], ORIGIN));
+        push(pod, "volumes", mapping([("name", Node::str(volume.clone(), ORIGIN)), ("image", source)], ORIGIN));
     }
 }
 
 /// The storage initializer pulls the image, with the first secret for images as its login. No ClusterStorageContainer is
 /// asked.
-fn fetch(facts: &Facts<'_>, image: &str, pod: &mut Node) {
+fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, pod: &mut Node) {
     const LOGIN: &str = "kserve-oci-fetch-docker-config";
     const DIRECTORY: &str = "/mnt/oci-fetch-auth";
-    let volume = "mnt-models";
-    let mut container = initializer(facts, vec![Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(MODELS, ORIGIN)]);
+    let volume = volume_name(path);
+    let mount = || mapping([("name", Node::str(volume.clone(), ORIGIN)), ("mountPath", Node::str(path, ORIGIN))], ORIGIN);
+    let args = [Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(path, ORIGIN)];
+    let volumes = |pod: &mut Node| {
+        if !has_volume(pod, &volume) {
+            push(pod, "volumes", mapping([("name", Node::str(volume.clone(), ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))], ORIGIN));
+        }
+    };
+    let readers = readers(pod);
+    let read = |container: &mut Node| {
+        if readers.contains(&text(container, "name")) {
+            add_mount(container, mount());
+        }
+    };
+    // Further images are pulled by the same container.
+    let there = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
+    if there {
+        each_mut(pod, "initContainers", |container| {
+            if text(container, "name") == INITIALIZER {
+                args.iter().for_each(|argument| push(container, "args", argument.clone()));
+                add_mount(container, mount());
+            }
+        });
+        each_mut(pod, "containers", read);
+        volumes(pod);
+        return;
+    }
+    let mut container = initializer(facts, args.to_vec());
     let secret = pod.get("imagePullSecrets").and_then(|list| list.items().first()).and_then(|secret| secret.get("name")).cloned();
     if let Some(secret) = secret.filter(|_| !has_volume(pod, LOGIN)) {
         let item = mapping([("key", Node::str(".dockerconfigjson", ORIGIN)), ("path", Node::str("config.json", ORIGIN))], ORIGIN);
@@ -146,16 +199,10 @@ fn fetch(facts: &Facts<'_>, image: &str, pod: &mut Node) {
     if !facts.config.ca_bundle.is_empty() {
         ca_bundle(facts, &mut container, pod);
     }
-    let mount = || mapping([("name", Node::str(volume, ORIGIN)), ("mountPath", Node::str(MODELS, ORIGIN))], ORIGIN);
     add_mount(&mut container, mount());
     push(pod, "initContainers", container);
-    let readers = readers(pod);
-    each_mut(pod, "containers", |container| {
-        if readers.contains(&text(container, "name")) {
-            add_mount(container, mount());
-        }
-    });
-    push(pod, "volumes", mapping([("name", Node::str(volume, ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))], ORIGIN));
+    each_mut(pod, "containers", read);
+    volumes(pod);
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use crate::compose::{quantities, typed};
 use crate::decision::ServiceError;
 use crate::diag::Diagnostic;
 use crate::policy::LayerRule;
+use crate::quantity::go_json::string;
 use crate::schema::CRD_DEFAULT;
-use crate::yaml::{Map, Node, Origin};
+use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 
 /// The pod a component writes itself, as the controller holds it.
@@ -79,7 +80,8 @@ pub(super) fn token(facts: &Facts<'_>, pod: &mut Node) {
 }
 
 /// The pod of a transformer or an explainer.
-pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Map, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+    super::predictor::stored(facts, kind, spec)?;
     let mut pod = own_pod(facts, spec)?;
     if let Some(art) = spec.get("art").filter(|_| kind == ComponentKind::Explainer) {
         let container = art_container(facts, spec, art)?;
@@ -101,7 +103,7 @@ pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, findings:
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    super::storage::several(facts, spec, &mut pod, findings)?;
+    super::storage::several(facts, spec, annotations, &mut pod, findings)?;
     Ok(pod)
 }
 
@@ -141,11 +143,14 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Ser
     let mut tell = |flag: EcoString, value: EcoString| args.extend([Node::str(flag, origin), Node::str(value, origin)]);
     tell("--model_name".into(), facts.service.name().clone());
     tell("--http_port".into(), "8080".into());
-    tell("--predictor_host".into(), eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace));
-    if let Some(workers) = spec.get("containerConcurrency").and_then(Node::scalar_text) {
+    let given = |flag: &str| own.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)));
+    if !given("--predictor_host") {
+        tell("--predictor_host".into(), eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace));
+    }
+    if let Some(workers) = spec.get("containerConcurrency").and_then(Node::scalar_text).filter(|_| !given("--workers")) {
         tell("--workers".into(), workers);
     }
-    if art.get("storageUri").is_some() {
+    if ComponentKind::Explainer.storage_uri(spec).is_some() {
         tell("--storage_uri".into(), "/mnt/models".into());
     }
     tell("--adversary_type".into(), art.get("type").and_then(Node::scalar_text).unwrap_or_default());
@@ -163,6 +168,32 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Ser
         map.insert("image", image);
     }
     Ok(container)
+}
+
+/// JSON as Go writes it, in the order of the tree.
+pub(super) fn json(node: &Node) -> String {
+    let text = |text: &str| {
+        let mut out = String::new();
+        string(&mut out, text);
+        out
+    };
+    match &node.value {
+        Value::Map(map) => {
+            let entries: Vec<String> =
+                map.iter().filter(|entry| !entry.node.is_null()).map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node))).collect();
+            format!("{{{}}}", entries.join(","))
+        }
+        Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
+        Value::Str(value) => text(value),
+        _ => node.to_json().to_string(),
+    }
+}
+
+/// The parameters of a storage in JSON, sorted by key as Go sorts them.
+pub(super) fn parameters(map: &Map) -> String {
+    let mut sorted = map.clone();
+    sorted.sort();
+    json(&Node::new(Value::Map(sorted), Origin::Derived(&KSERVE_CONTAINER)))
 }
 
 /// A variable of the environment.

@@ -27,22 +27,23 @@ pub(super) type Pods = (Node, Option<(Node, i64)>);
 const SCHEMES: [&str; 12] =
     ["gs://", "s3://", "pvc://", "file://", "https://", "http://", "hdfs://", "webhdfs://", "oci://", "oci+native://", "oci+fetch://", "hf://"];
 
-/// Whether the model can be fetched from where it is said to be (kserve 4.2, S1-004).
-fn stored(facts: &Facts<'_>) -> Result<(), ServiceError> {
-    let Some(uri) = facts.model("storageUri") else { return Ok(()) };
-    if facts.model("storage").is_some_and(|storage| storage.get("path").is_some()) {
+/// Whether the model of a component can be fetched from where it is said to be (kserve 4.2, S1-004).
+pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), ServiceError> {
+    let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
+    if kind == ComponentKind::Predictor && facts.model("storage").is_some_and(|storage| storage.get("path").is_some()) {
         return Err(facts.invalid("must provide only one of storageUri and storage.path"));
     }
-    let text = uri.as_str().unwrap_or_default();
-    let known = facts.config.storage_containers.iter().any(|container| storage::supports(container, text));
-    let local = !text.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
-    if known || local || SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
+    let known = facts.config.storage_containers.iter().any(|container| storage::fetches(container, &text));
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
+    let served = if text.contains(AZURE) { is_azure_blob(&text) } else { SCHEMES.iter().any(|scheme| text.starts_with(scheme)) };
+    if known || local || served {
         return Ok(());
     }
     Err(ServiceError {
         code: Code::StorageUriScheme,
         help: Some(format!("use one of {}", SCHEMES.join(", "))),
-        span: uri.origin.span(),
+        span: origin.span(),
         ..facts.invalid(format!(
             "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
             SCHEMES.join(", ")
@@ -50,9 +51,28 @@ fn stored(facts: &Facts<'_>) -> Result<(), ServiceError> {
     })
 }
 
-/// Builds the pods of a predictor.
-pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Pods, ServiceError> {
-    stored(facts)?;
+/// Host of blobs in Azure.
+const AZURE: &str = "blob.core.windows.net";
+
+/// `https://ACCOUNT.blob.core.windows.net/CONTAINER`, anywhere in the text.
+fn is_azure_blob(text: &str) -> bool {
+    text.match_indices("https://").any(|(at, scheme)| {
+        let rest = &text[at + scheme.len()..];
+        // The account has a letter at least, and the dot before the host stands for any letter upstream.
+        let host = rest.match_indices(AZURE).find(|(at, host)| rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/'));
+        host.is_some_and(|(at, host)| rest.len() > at + host.len() + 1)
+    })
+}
+
+/// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left alone.
+pub(super) fn pods<R: Record>(
+    facts: &Facts<'_>,
+    model: Option<&Node>,
+    annotations: Option<&Map>,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Pods, ServiceError> {
+    stored(facts, ComponentKind::Predictor, facts.predictor)?;
     let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
         (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
         _ => of_service(facts),
@@ -64,7 +84,9 @@ pub(super) fn pods<R: Record>(facts: &Facts<'_>, model: Option<&Node>, rec: &mut
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    storage::several(facts, facts.predictor, &mut pod, findings)?;
+    if let Some(annotations) = annotations {
+        storage::several(facts, facts.predictor, annotations, &mut pod, findings)?;
+    }
     let worker = nodes::workers(facts, &mut pod, rec)?;
     Ok((pod, worker))
 }
@@ -107,7 +129,7 @@ fn of_runtime<R: Record>(facts: &Facts<'_>, model: &Node, rec: &mut R, findings:
     let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
     let mut container = over(facts, &listed[main], &typed::container_fields(model), rec)?;
     container = expand(facts, MAIN, &container, findings)?;
-    server::image(facts.server, &mut container, facts.model("runtimeVersion"));
+    server::image(server::of_image(runtime), &mut container, facts.model("runtimeVersion"));
     let mut containers = vec![container];
     let collocated = |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
     match (collocated(listed), collocated(own)) {

@@ -13,9 +13,18 @@ const SERVER_TYPE: &str = "serving.kserve.io/server-type";
 
 /// The server of a runtime: its annotation, else what its name is known for; empty when nobody knows.
 pub(super) fn of(runtime: &Runtime) -> &str {
-    if let Some(annotation) = runtime.object.annotation(SERVER_TYPE) {
-        return annotation.as_str().unwrap_or_default();
+    match runtime.object.annotation(SERVER_TYPE) {
+        Some(annotation) => annotation.as_str().unwrap_or_default(),
+        None => of_name(runtime),
     }
+}
+
+/// The server as images know it. Quirk: an annotation without a value hides the name from everything but the image.
+pub(super) fn of_image(runtime: &Runtime) -> &str {
+    Some(of(runtime)).filter(|server| !server.is_empty()).unwrap_or_else(|| of_name(runtime))
+}
+
+fn of_name(runtime: &Runtime) -> &str {
     match runtime.object.id.name.as_str() {
         "kserve-mlserver" => "mlserver",
         "kserve-torchserve" => "torchserve",

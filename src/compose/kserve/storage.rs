@@ -1,63 +1,111 @@
 //! Several models at once: `storageUris` (kserve.md 5.7). What one `storageUri` needs is the webhook's to add.
 
 use super::credentials::Credentials;
-use super::predictor::MAIN;
-use super::{Facts, empty};
+use super::predictor::{MAIN, TRANSFORMER};
+use super::{Facts, empty, oci};
 use crate::api::Amounts;
-use crate::compose::container::{default_env, push};
-use crate::compose::edit::{list_mut, mapping, position, text};
+use crate::compose::container::{default_env, has_volume, push};
+use crate::compose::edit::{each_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_STORAGE;
 use crate::compose::{merge, typed};
-use crate::decision::ServiceError;
-use crate::diag::Diagnostic;
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::LayerRule;
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// Where a model lies when nobody says.
 pub(super) const MODELS: &str = "/mnt/models";
 /// Name of the container that fetches.
 pub(super) const INITIALIZER: &str = "storage-initializer";
-/// Containers that see the models.
-const READERS: [&str; 3] = [MAIN, "worker-container", "transformer-container"];
+/// Container of workers.
+const WORKER: &str = "worker-container";
 
-/// Mounts claims and fetches everything else for a component with `storageUris`.
-pub(super) fn several(facts: &Facts<'_>, spec: &Node, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+/// Mounts claims, shows images and fetches everything else for a component with `storageUris`.
+///
+/// # Errors
+/// What the controller says. Quirk: in Knative mode it says it into its log only, and goes on without what is missing.
+pub(super) fn several(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
-    if uris.is_empty() {
+    let Some(first) = uris.first() else { return Ok(()) };
+    let container = initializer(facts, text(first, "uri"), spec)?;
+    match provide(facts, uris, container, annotations, pod, findings) {
+        Err(error) if facts.mode == DeploymentMode::Serverless => {
+            findings.push(
+                Diagnostic::new(Code::InvalidInput, format!("the controller goes on without the models: {}", error.message))
+                    .severity(Severity::Warning)
+                    .at(first.origin.span())
+                    .path("spec.predictor.storageUris")
+                    .object(facts.service.object.id.to_string())
+                    .help("correct `storageUris`, or what is to fetch them"),
+            );
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+fn provide(
+    facts: &Facts<'_>,
+    uris: &[Node],
+    container: Initializer,
+    annotations: &Map,
+    pod: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), ServiceError> {
+    let fetched = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
+    if super::effective::internal(annotations, "agent").is_some() || fetched {
         return Ok(());
     }
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let path = |node: &Node| node.get("mountPath").and_then(Node::as_str).filter(|path| !path.is_empty()).unwrap_or(MODELS).to_owned();
-    let (claims, fetched): (Vec<&Node>, Vec<&Node>) = uris.iter().partition(|node| text(node, "uri").starts_with("pvc://"));
-    for claim in claims {
-        let (uri, path) = (text(claim, "uri"), path(claim));
-        let name = uri.trim_start_matches("pvc://").split('/').next().unwrap_or_default();
-        let volume = volume_name(&path);
-        let source = mapping([("claimName", Node::str(name, claim.origin))], origin);
-        push(pod, "volumes", mapping([("name", Node::str(volume.clone(), origin)), ("persistentVolumeClaim", source)], origin));
-        mount(facts, pod, &volume, &path, None);
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
+        return Err(facts.invalid("Invalid configuration: cannot find container"));
     }
-    let Some(first) = fetched.first() else { return Ok(()) };
-    let container = initializer(facts, text(first, "uri"), spec)?;
     if !container.several {
         return Err(
             facts.invalid(format!("storage container \"{}\" does not support multi-model download; set supportsMultiModelDownload to true", container.name))
         );
     }
+    let origin = Origin::Derived(&KSERVE_STORAGE);
+    let path = |node: &Node| node.get("mountPath").and_then(Node::as_str).filter(|path| !path.is_empty()).unwrap_or(MODELS).to_owned();
+    let (images, others): (Vec<&Node>, Vec<&Node>) = uris.iter().partition(|node| oci::way(facts, text(node, "uri")).is_some());
+    let shown: Vec<_> = images.iter().filter_map(|node| Some((oci::way(facts, text(node, "uri"))?, path(node)))).collect();
+    oci::apart(&shown).map_err(|message| facts.invalid(message))?;
+    for (index, ((way, image), path)) in shown.into_iter().enumerate() {
+        oci::add(facts, way, &oci::Model { image: &image, path: &path, index }, pod);
+    }
+    let (claims, fetched): (Vec<&Node>, Vec<&Node>) = others.into_iter().partition(|node| text(node, "uri").starts_with("pvc://"));
+    let writable = is_writable(annotations);
+    for claim in claims {
+        let (uri, path) = (text(claim, "uri"), path(claim));
+        let name = uri.strip_prefix("pvc://").unwrap_or(uri).split('/').next().unwrap_or_default();
+        let volume = volume_name(&path);
+        mount(pod, &Mount { volume: &volume, path: &path, sub_path: None, writable });
+        if !has_volume(pod, &volume) {
+            let source = mapping([("claimName", Node::str(name, claim.origin))], origin);
+            push(pod, "volumes", mapping([("name", Node::str(volume, origin)), ("persistentVolumeClaim", source)], origin));
+        }
+    }
+    // Quirk: what pulls images is called as what fetches, so that nothing else is fetched beside it.
+    let pulls = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
+    if fetched.is_empty() || pulls {
+        return Ok(());
+    }
     let paths: Vec<String> = fetched.iter().map(|node| path(node)).collect();
     let parent = common_parent(&paths);
     let volume = volume_name(&parent);
-    push(pod, "volumes", mapping([("name", Node::str(volume.clone(), origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
+    if !has_volume(pod, &volume) {
+        push(pod, "volumes", mapping([("name", Node::str(volume.clone(), origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
+    }
     let mut args = Vec::new();
     for (node, path) in fetched.iter().zip(&paths) {
         args.push(node.get("uri").cloned().unwrap_or_else(|| Node::str("", origin)));
         args.push(Node::str(path.as_str(), origin));
     }
-    mount(facts, pod, &volume, &parent, None);
+    mount(pod, &Mount { volume: &volume, path: &parent, sub_path: None, writable });
     let account = pod.get("serviceAccountName").cloned();
     let container = container.built(facts, args, (&volume, &parent), pod, |container, pod| {
-        Credentials { facts, annotations: &facts.annotations, findings }.of_account(account.as_ref(), container, pod);
+        Credentials { facts, annotations, findings }.of_account(account.as_ref(), container, pod);
     })?;
     push(pod, "initContainers", container);
     Ok(())
@@ -73,16 +121,8 @@ pub(super) struct Initializer {
 
 /// The container that fetches from an address: the one the service names, or the first that knows the address.
 pub(super) fn initializer(facts: &Facts<'_>, uri: &str, spec: &Node) -> Result<Initializer, ServiceError> {
-    let named = spec.get("storageContainerName").and_then(Node::as_str);
-    let found = facts.config.storage_containers.iter().find(|object| {
-        if let Some(name) = named {
-            object.id.name == name
-        } else {
-            let enabled = object.node.get("disabled").and_then(Node::as_bool) != Some(true);
-            let works = object.spec("workloadType").and_then(Node::as_str).is_none_or(|kind| kind == "initContainer");
-            enabled && works && supports(object, uri)
-        }
-    });
+    let named = spec.get("storageContainerName").and_then(Node::as_str).filter(|name| !name.is_empty());
+    let found = facts.config.storage_containers.iter().find(|object| if let Some(name) = named { object.id.name == name } else { fetches(object, uri) });
     if let (None, Some(name)) = (found, named) {
         return Err(facts.invalid(format!("ClusterStorageContainer \"{name}\" not found")));
     }
@@ -96,8 +136,15 @@ pub(super) fn initializer(facts: &Facts<'_>, uri: &str, spec: &Node) -> Result<I
     })
 }
 
+/// Whether a storage container fetches from an address before a server starts.
+pub(super) fn fetches(object: &crate::api::Object, uri: &str) -> bool {
+    let enabled = object.node.get("disabled").and_then(Node::as_bool) != Some(true);
+    let works = object.spec("workloadType").and_then(Node::as_str).is_none_or(|kind| kind == "initContainer");
+    enabled && works && supports(object, uri)
+}
+
 /// Whether a storage container knows an address, by prefix or by pattern.
-pub(crate) fn supports(object: &crate::api::Object, uri: &str) -> bool {
+fn supports(object: &crate::api::Object, uri: &str) -> bool {
     object.spec("supportedUriFormats").map(Node::items).unwrap_or_default().iter().any(|format| {
         let prefix = text(format, "prefix");
         let pattern = text(format, "regex");
@@ -196,40 +243,68 @@ pub(super) fn add_mount(container: &mut Node, mount: Node) {
     }
 }
 
+/// Whether servers may write where their models lie: an annotation of the pod.
+pub(super) fn is_writable(annotations: &Map) -> bool {
+    annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false")
+}
+
+/// Which containers of a pod read models: the server, or a worker where there is none, and a transformer beside it.
+pub(super) fn readers(pod: &Node) -> Vec<&'static str> {
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    let has = |name: &&str| position(listed, "name", name).is_some();
+    let server = [MAIN, WORKER].into_iter().find(has);
+    server.into_iter().chain(Some(TRANSFORMER).filter(has)).collect()
+}
+
+/// Where a volume is mounted.
+pub(super) struct Mount<'a> {
+    pub(super) volume: &'a str,
+    pub(super) path: &'a str,
+    pub(super) sub_path: Option<&'a str>,
+    pub(super) writable: bool,
+}
+
 /// Mounts a volume where models are read.
-pub(super) fn mount(facts: &Facts<'_>, pod: &mut Node, volume: &str, path: &str, sub_path: Option<&str>) {
+pub(super) fn mount(pod: &mut Node, mount: &Mount<'_>) {
     let origin = Origin::Derived(&KSERVE_STORAGE);
-    let writable = facts.annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false");
-    let Some(list) = list_mut(pod, "containers", origin) else { return };
-    for container in list.make_mut().iter_mut().filter(|container| READERS.contains(&text(container, "name"))) {
-        let mut mount = mapping([("name", Node::str(volume, origin)), ("mountPath", Node::str(path, origin))], origin);
-        if let Some(map) = mount.as_map_mut() {
-            if !writable {
+    let readers = readers(pod);
+    each_mut(pod, "containers", |container| {
+        if !readers.contains(&text(container, "name")) {
+            return;
+        }
+        let mut node = mapping([("name", Node::str(mount.volume, origin)), ("mountPath", Node::str(mount.path, origin))], origin);
+        if let Some(map) = node.as_map_mut() {
+            if !mount.writable {
                 map.insert("readOnly", Node::bool(true, origin));
             }
-            if let Some(sub_path) = sub_path.filter(|sub_path| !sub_path.is_empty()) {
+            if let Some(sub_path) = mount.sub_path.filter(|sub_path| !sub_path.is_empty()) {
                 map.insert("subPath", Node::str(sub_path, origin));
             }
         }
-        add_mount(container, mount);
-    }
+        add_mount(container, node);
+    });
 }
 
 /// `/mnt/models/a` as the name of a volume.
-fn volume_name(path: &str) -> EcoString {
+pub(super) fn volume_name(path: &str) -> EcoString {
     let name: String = path.trim_matches('/').to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     eco_format!("{name}")
 }
 
 /// The deepest directory that holds all paths.
 fn common_parent(paths: &[String]) -> String {
-    let Some(first) = paths.first() else { return MODELS.to_owned() };
-    let mut common: Vec<&str> = first.split('/').collect();
-    for path in &paths[1..] {
-        let shared = common.iter().zip(path.split('/')).take_while(|(a, b)| **a == *b).count();
+    let (first, rest) = match paths {
+        [] => return MODELS.to_owned(),
+        // The only path stays as it is written.
+        [only] => return only.clone(),
+        [first, rest @ ..] => (first, rest),
+    };
+    let mut common: Vec<&str> = first.trim_matches('/').split('/').collect();
+    for path in rest {
+        let shared = common.iter().zip(path.trim_matches('/').split('/')).take_while(|(a, b)| **a == *b).count();
         common.truncate(shared);
     }
-    common.join("/")
+    format!("/{}", common.join("/"))
 }
 
 #[cfg(test)]
@@ -241,6 +316,7 @@ mod tests {
         let paths = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(common_parent(&paths(&["/mnt/models/base", "/mnt/models/adapter"])), "/mnt/models");
         assert_eq!(common_parent(&paths(&["/mnt/models"])), "/mnt/models");
+        assert_eq!(common_parent(&paths(&["/mnt/models/a", "/mnt/models/b/", "/mnt/models/"])), "/mnt/models");
         assert_eq!(volume_name("/mnt/models/one"), "mnt-models-one");
     }
 }

@@ -214,7 +214,7 @@ fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node,
     let count = match kind {
         ComponentKind::Predictor if others + custom == 0 => usize::from(!listed.is_empty()),
         ComponentKind::Predictor => others + custom,
-        _ => others + usize::from(!listed.is_empty() && others == 0),
+        _ => others + usize::from(!listed.is_empty()),
     };
     if count != 1 {
         let message = match kind {
@@ -231,7 +231,14 @@ fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node,
             judge.documented();
         }
     }
-    let first = listed.first().filter(|_| kind == ComponentKind::Predictor && component.get("model").is_none());
+    if kind == ComponentKind::Predictor {
+        protocol(judge, component, path);
+    }
+}
+
+/// The protocol that a predictor of the service's own says in a variable.
+fn protocol(judge: &mut Judge<'_>, predictor: &Node, path: &str) {
+    let first = items(predictor, "containers").first().filter(|_| predictor.get("model").is_none());
     if let Some(protocol) = first.and_then(|container| variable(container, "PROTOCOL"))
         && !matches!(text(protocol, "value"), "v1" | "v2")
     {

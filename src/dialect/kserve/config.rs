@@ -1,6 +1,6 @@
 //! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
 
-use crate::api::{Amounts, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
+use crate::api::{Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
 use crate::dialect::ingress::{self, Spelling};
@@ -37,6 +37,10 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     // What the shipped ConfigMap says does not stand in another one.
     config.mount_token = false;
     config.disallowed_annotations = Vec::new();
+    config.disallowed_labels = Vec::new();
+    config.resources = Amounts::default();
+    config.windows = Default::default();
+    config.collector = CollectorConfig::default();
     config.credentials = CredentialConfig::default();
     config.metrics = Default::default();
     if let Some(entry) = data.entry("predictors") {
@@ -100,8 +104,8 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
             string(&mut mode, &value, WHAT, "DeployConfig.defaultDeploymentMode")?;
         }
         if key.eq_ignore_ascii_case("deploymentRolloutStrategy") {
-            let part = |name: &str| value.get("defaultRollout").and_then(|rollout| rollout.get(name)).and_then(Json::as_str).map(EcoString::from);
-            config.rollout = part("maxSurge").zip(part("maxUnavailable"));
+            let part = |name: &str| value.get("defaultRollout").and_then(|rollout| rollout.get(name)).and_then(Json::as_str).unwrap_or_default();
+            config.rollout = (part("maxSurge").into(), part("maxUnavailable").into());
         }
     }
     match mode.as_str() {
@@ -152,8 +156,9 @@ fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> 
 fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "isvc config";
     config.resources = Amounts::default();
-    // Quirk: the controller's own list counts only where this key is there.
+    // Quirk: the controller's own lists count only where this key is there.
     config.disallowed_annotations = KSERVE_DISALLOWED.map(EcoString::from).to_vec();
+    config.disallowed_labels = KServeConfig::default().disallowed_labels;
     for (key, value) in fields(text, WHAT)? {
         if key.eq_ignore_ascii_case("resource") {
             amounts(WHAT, &mut config.resources, &value)?;

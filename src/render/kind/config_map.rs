@@ -1,13 +1,13 @@
 //! The model ConfigMap, `v1` (ome-objects.md 2.14).
 
 use crate::api::Model;
+use crate::quantity::go_json::string;
 use crate::render::ModelConfig;
 use crate::render::build::node;
 use crate::render::metadata::{SERVICE_LABEL, label, metadata};
 use crate::render::{names, rules};
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
-use std::fmt::Write;
 
 /// The ConfigMap that describes a model to the pods of a service.
 pub(crate) fn object(service: &EcoString, namespace: &Node, config: &ModelConfig<'_>) -> Option<Node> {
@@ -114,46 +114,5 @@ impl<'a> Fields<'a> {
 
     fn end(self) {
         self.out.push('}');
-    }
-}
-
-/// A string as Go's encoding/json writes it: `<`, `>`, `&` and the two line separators of Unicode are escaped too.
-fn string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                write!(out, "\\u{:04x}", u32::from(c)).expect("writing to a string never fails");
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_escaped_as_go_escapes_it() {
-        for (text, expected) in [
-            ("a<b>&", "\"a\\u003cb\\u003e\\u0026\""),
-            ("\u{2028}", "\"\\u2028\""),
-            ("tab\tbell\u{7}", "\"tab\\tbell\\u0007\""),
-            ("日本 \"q\" \\", "\"日本 \\\"q\\\" \\\\\""),
-            ("\u{7f}", "\"\u{7f}\""),
-        ] {
-            let mut out = String::new();
-            string(&mut out, text);
-            assert_eq!(out, expected, "{text:?}");
-        }
     }
 }

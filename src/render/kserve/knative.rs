@@ -10,8 +10,6 @@ use crate::yaml::{Entry, Map, Node, Rule, Value};
 const RULE: &Rule = &rules::KSERVE_KNATIVE;
 /// Annotations of the Service itself; all others belong to its revisions.
 const MANAGED: [&str; 2] = ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
-/// Annotations of a revision that only the spec decides about.
-const BOUNDS: [&str; 2] = ["autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/max-scale"];
 
 /// The Knative Service of a component; `of_pods` are annotations that only its pods have.
 pub(super) fn object(view: &View<'_>, component: &ComposedComponent, of_pods: Option<&Map>) -> Option<Node> {
@@ -31,11 +29,7 @@ pub(super) fn object(view: &View<'_>, component: &ComposedComponent, of_pods: Op
 fn scaling(component: &ComposedComponent) -> Map {
     let number = |key: &str| component.spec.get(key).and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)));
     let entry = |key: &'static str, node: Option<Node>| node.map(|node| Entry { key: key.into(), key_origin: node.origin, node });
-    let given = without(&component.annotations, |key| {
-        let initial = key == "autoscaling.knative.dev/initial-scale"
-            && component.annotations.get(key).and_then(Node::scalar_text).and_then(|text| text.parse::<i64>().ok()).is_none_or(|scale| scale == 0);
-        MANAGED.contains(&key) || BOUNDS.contains(&key) || initial
-    });
+    let given = without(&component.annotations, |key| MANAGED.contains(&key));
     let class = (!given.contains_key("autoscaling.knative.dev/class")).then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
     let entries = [
         class,

@@ -53,7 +53,7 @@ impl View<'_> {
     }
 
     fn host(&self, name: &str) -> Result<EcoString, ServiceError> {
-        self.settings.host(name, &self.service.namespace, &self.labels, &self.annotations).map_err(|message| {
+        self.settings.host_of(name, &self.service.namespace, &self.labels, &self.annotations).map_err(|message| {
             let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
             ServiceError { code: Code::InvalidInput, message, help: Some("correct `domainTemplate` or `ingressDomain`".into()), span: Some(span) }
         })
@@ -126,14 +126,22 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
             push(kind, 1, knative::object(&view, component, of_pods));
             continue;
         }
+        if let Some(class) = scale::unknown_class(component) {
+            return Err(ServiceError {
+                code: Code::InvalidInput,
+                message: format!("unknown autoscaler class type: {}", class.scalar_text().unwrap_or_default()),
+                help: Some("write `hpa`, `keda`, `external` or `none`".into()),
+                span: class.origin.span().or_else(|| Some(service.object.name_span())),
+            });
+        }
         view.host(&component.name)?;
         for (wave, object) in raw::objects(&view, component, of_pods) {
             push(kind, wave, object);
         }
     }
     if mode == DeploymentMode::Serverless {
-        if !config.ingress.disable_istio_virtual_host {
-            push(None, 3, virtual_service::object(&view));
+        if let Some(routes) = virtual_service::object(&view).filter(|_| !config.ingress.disable_istio_virtual_host) {
+            push(None, 3, Some(routes));
             push(None, 3, entry::alias(&view));
         }
     } else if settled && entry::is_open(&view) {

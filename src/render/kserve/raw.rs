@@ -1,7 +1,6 @@
 //! Deployment and Service of Standard mode (kserve.md 6.1).
 
 use super::{View, nodes, scale};
-use crate::api::ComponentKind;
 use crate::compose::ComposedComponent;
 use crate::render::build::{node, set};
 use crate::render::metadata::{label, metadata, with};
@@ -57,17 +56,17 @@ pub(super) fn objects(view: &View<'_>, component: &ComposedComponent, of_pods: O
 fn deployment(view: &View<'_>, component: &ComposedComponent, wrapped: &Wrapped<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
     let &Wrapped { name, pod: pod_spec, labels, app, workers, of_pods } = wrapped;
-    let own = component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some() && workers.is_none());
+    let own = component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some());
     let rolling =
         |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
     let standard = matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
+    let usual = |part: &EcoString| if part.is_empty() || !standard { "25%".into() } else { part.clone() };
     let strategy = match (own, workers) {
-        (Some(own), _) => Some(own.clone()),
-        (None, Some(_)) => rolling("100%".into(), "0%".into()),
-        (None, None) => match view.config.rollout.as_ref().filter(|_| standard) {
-            Some((surge, unavailable)) => rolling(surge.clone(), unavailable.clone()),
-            None => rolling("25%".into(), "25%".into()),
-        },
+        // Workers that roll keep their old pods until the new ones are there, whatever is written.
+        (Some(own), Some(_)) if own.get("type").and_then(Node::as_str) != Some("RollingUpdate") => Some(own.clone()),
+        (_, Some(_)) => rolling("100%".into(), "0%".into()),
+        (Some(own), None) => Some(own.clone()),
+        (None, None) => rolling(usual(&view.config.rollout.0), usual(&view.config.rollout.1)),
     };
     let none = scale::class(component) == Some("none");
     let replicas = match workers {
@@ -119,7 +118,7 @@ pub(super) fn ports(component: &ComposedComponent) -> Vec<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let containers = component.pod.get("containers").map(Node::items).unwrap_or_default();
     let named = |wanted: &str| containers.iter().find(|container| container.get("name").and_then(Node::as_str) == Some(wanted));
-    let source = named("transformer-container").filter(|_| component.kind == ComponentKind::Predictor).or_else(|| containers.first());
+    let source = named("transformer-container").or_else(|| containers.first());
     let declared = source.and_then(|container| container.get("ports")).map(Node::items).unwrap_or_default();
     let mut ports: Vec<Node> = Vec::new();
     for (index, declared) in declared.iter().enumerate() {

@@ -10,9 +10,20 @@ use crate::render::rules;
 use crate::yaml::{Map, Node, Rule, Value};
 use ecow::{EcoString, eco_format};
 
+/// Where metrics of pods are collected.
+const TELEMETRY: &str = "opentelemetry";
+/// Annotation that names what scales a component.
+const CLASS: &str = "serving.kserve.io/autoscalerClass";
+
 /// The class an annotation names.
 pub(super) fn class(component: &ComposedComponent) -> Option<&str> {
-    component.annotations.get("serving.kserve.io/autoscalerClass").and_then(Node::as_str)
+    component.annotations.get(CLASS).and_then(Node::as_str)
+}
+
+/// The class of a component, when it is none that the controller knows: the webhook looks at those of the service only.
+pub(super) fn unknown_class(component: &ComposedComponent) -> Option<&Node> {
+    let known = matches!(class(component), None | Some("hpa" | "keda" | "external" | "none"));
+    component.annotations.get(CLASS).filter(|_| !known)
 }
 
 /// The autoscaler of a component, when the controller makes one.
@@ -49,16 +60,15 @@ fn horizontal(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> O
     let utilization = |percent: Option<Node>| node!(RULE; { type: "Utilization", averageUtilization: percent });
     let listed: Vec<Option<Node>> = if let Some(metrics) = metrics(component) {
         let of = |entry: &Node| -> Option<Node> {
-            let resource = entry.get("resource").filter(|_| text(entry, &["type"]) == Some("Resource"))?;
-            let target = resource.get("target");
-            let percent = target.and_then(|target| target.get("averageUtilization")).cloned();
+            let resource = entry.get("resource").filter(|resource| !resource.is_null())?;
+            let target = |key: &str| resource.at(&["target", key]).cloned();
             match text(resource, &["name"])? {
-                "cpu" => metric("cpu", utilization(percent.or_else(|| 80.into_node(RULE)))),
-                "memory" => match target.and_then(|target| target.get("averageValue")) {
-                    Some(value) if text(resource, &["target", "type"]) != Some("Utilization") => {
-                        metric("memory", node!(RULE; { type: "AverageValue", averageValue: value }))
-                    }
-                    _ => metric("memory", utilization(percent)),
+                "cpu" => metric("cpu", utilization(target("averageUtilization").or_else(|| 80.into_node(RULE)))),
+                // Quirk: an amount of memory altogether is no target of a pod, and the target stays without a type.
+                "memory" => match text(resource, &["target", "type"]) {
+                    Some("Utilization") => metric("memory", utilization(target("averageUtilization"))),
+                    Some("AverageValue") => metric("memory", node!(RULE; { type: "AverageValue", averageValue: (target("averageValue")) })),
+                    _ => metric("memory", node!(RULE; { type: "" })),
                 },
                 _ => None,
             }
@@ -94,20 +104,15 @@ fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -
     const RULE: &Rule = &rules::KSERVE_KEDA;
     let (min, max) = bounds(component, 0);
     let triggers: Vec<Option<Node>> = metrics(component).unwrap_or_default().iter().map(|entry| trigger(view, component, entry)).collect();
+    // Quirk: of the behavior only the windows are taken over.
     let behavior = |side: &str, window: &str| {
-        let own = component.spec.at(&["autoScaling", "behavior", side]).cloned();
-        let own_window = own.as_ref().and_then(|own| own.get("stabilizationWindowSeconds")).cloned();
-        let window = own_window.or_else(|| node!(RULE; (window.parse::<i64>().ok())));
-        if let Some(mut own) = own {
-            if let (Some(map), Some(window)) = (own.as_map_mut(), window) {
-                map.insert("stabilizationWindowSeconds", window);
-            }
-            Some(own)
-        } else {
-            node!(RULE; { stabilizationWindowSeconds: window })
-        }
+        let own = component.spec.at(&["autoScaling", "behavior", side, "stabilizationWindowSeconds"]).cloned();
+        let window = own.or_else(|| node!(RULE; (window.parse::<i32>().ok())))?;
+        node!(RULE; { stabilizationWindowSeconds: window })
     };
     let (up, down) = (behavior("scaleUp", &view.config.windows.0), behavior("scaleDown", &view.config.windows.1));
+    let advanced =
+        (up.is_some() || down.is_some()).then(|| node!(RULE; { horizontalPodAutoscalerConfig: { behavior: { scaleUp: up, scaleDown: down } } })).flatten();
     node!(RULE; {
         apiVersion: "keda.sh/v1alpha1",
         kind: "ScaledObject",
@@ -116,7 +121,7 @@ fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -
             scaleTargetRef: { name: (&component.name) },
             minReplicaCount: min,
             maxReplicaCount: max,
-            advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleUp: up, scaleDown: down } } },
+            advanced: advanced,
             triggers: triggers,
         },
     })
@@ -124,68 +129,76 @@ fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -
 
 fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_KEDA;
-    let target = |source: &str| {
-        let target = entry.at(&[source, "target"])?;
-        as_text(["averageUtilization", "averageValue", "value"].into_iter().find_map(|key| target.get(key)))
-    };
+    let value = |source: &str, key: &str| as_text(entry.at(&[source, "target", key]));
+    let filled = |node: Option<&Node>| node.filter(|node| node.as_str() != Some("")).cloned();
     match text(entry, &["type"])? {
         "Resource" => {
             let name = entry.at(&["resource", "name"])?;
             let kind = entry.at(&["resource", "target", "type"]).cloned();
             let default = || if name.as_str() == Some("cpu") { "80".into_node(RULE) } else { None };
-            let value = target("resource").or_else(default);
-            node!(RULE; { type: name, metricType: kind, metadata: { value: value } })
+            let value = match kind.as_ref().and_then(Node::as_str) {
+                Some("Utilization") => value("resource", "averageUtilization").or_else(default),
+                Some("AverageValue") => value("resource", "averageValue"),
+                Some("Value") => value("resource", "value"),
+                _ => None,
+            };
+            node!(RULE; { type: name, metricType: kind, metadata: { value: (value.or_else(|| "0".into_node(RULE))) } })
         }
         "External" => {
             let metric = entry.at(&["external", "metric"])?;
             let own = |key: &str| metric.get(key).cloned();
             let reference = entry.at(&["external", "authenticationRef"]);
-            let modes = reference.and_then(|reference| reference.get("authModes")).filter(|modes| modes.as_str() != Some("")).cloned();
-            let credentials = reference.and_then(|reference| reference.get("authenticationRef")).cloned();
+            let modes = filled(reference.and_then(|reference| reference.get("authModes")));
+            let name = filled(reference.and_then(|reference| reference.at(&["authenticationRef", "name"])));
+            let credentials = name.and_then(|name| node!(RULE; { name: name }));
             let prometheus = text(metric, &["backend"]) == Some("prometheus");
+            let said = |key: &str| own(key).or_else(|| "".into_node(RULE));
             node!(RULE; {
                 type: (own("backend")),
                 metadata: {
-                    serverAddress: (own("serverAddress")), query: (own("query")), threshold: (target("external")),
-                    namespace: (own("namespace").filter(|_| prometheus)), authModes: modes,
+                    serverAddress: (said("serverAddress")), query: (said("query")), threshold: (value("external", "value")),
+                    namespace: (filled(metric.get("namespace")).filter(|_| prometheus)), authModes: modes,
                 },
                 authenticationRef: credentials,
             })
         }
         "PodMetric" => {
             let metric = entry.at(&["podmetric", "metric"])?;
+            if text(metric, &["backend"]) != Some(TELEMETRY) {
+                return node!(RULE; { type: "", metadata: {} });
+            }
+            let scaler = filled(metric.get("serverAddress")).or_else(|| (&view.config.collector.scaler).into_node(RULE));
             let query = text(metric, &["query"]).unwrap_or_default();
             let query = eco_format!("sum({query}{{namespace=\"{}\", deployment=\"{}\"}})", view.service.namespace, component.name);
             let operation = metric.get("operationOverTime").filter(|operation| operation.as_str() != Some("")).cloned();
             node!(RULE; {
                 type: "external",
-                metadata: { metricQuery: query, targetValue: (target("podmetric")), scalerAddress: (&view.config.collector.scaler), operationOverTime: operation },
+                metadata: { metricQuery: query, targetValue: (value("podmetric", "value")), scalerAddress: scaler, operationOverTime: operation },
             })
         }
         _ => None,
     }
 }
 
-/// The collector that a scale by metrics of pods needs.
+/// The collector that a scale by metrics of pods needs. Quirk: it is made for every class, and for named metrics only.
 pub(super) fn collector(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_COLLECTOR;
-    if class(component) != Some("keda") {
+    let collected = |entry: &&Node| text(entry, &["type"]) == Some("PodMetric") && text(entry, &["podmetric", "metric", "backend"]) == Some(TELEMETRY);
+    let names: Vec<Node> = metrics(component)?
+        .iter()
+        .filter(collected)
+        .filter_map(|entry| entry.at(&["podmetric", "metric", "metricNames"]))
+        .flat_map(|names| names.items().iter().cloned())
+        .collect();
+    if names.is_empty() {
         return None;
     }
-    let listed: Vec<&Node> = metrics(component)?.iter().filter(|entry| text(entry, &["type"]) == Some("PodMetric")).collect();
-    let first = listed.first()?;
-    let names = first.at(&["podmetric", "metric", "metricNames"]).filter(|names| !names.is_empty()).cloned();
-    let filtered = names.is_some();
-    let port = component.annotations.get("prometheus.kserve.io/port").or_else(|| component.annotations.get("prometheus.io/port")).and_then(Node::scalar_text);
+    let port = component.annotations.get("prometheus.kserve.io/port").and_then(Node::scalar_text);
     let target = eco_format!("localhost:{}", port.as_deref().unwrap_or("8080"));
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &view.config.collector.resources;
     let statement = |name: &str| eco_format!("set(attributes[\"{name}\"], resource.attributes[\"k8s.{name}.name\"])");
     let statements: Vec<EcoString> = ["namespace", "deployment", "pod"].into_iter().map(statement).collect();
-    let mut processors: Vec<EcoString> = vec!["resourcedetection/env".into(), "transform".into()];
-    if filtered {
-        processors.push("filter/metrics".into());
-    }
-    let filter = names.and_then(|names| node!(RULE; { metrics: { include: { match_type: "strict", metric_names: names } } }));
+    let processors: Vec<EcoString> = vec!["resourcedetection/env".into(), "transform".into(), "filter/metrics".into()];
     node!(RULE; {
         apiVersion: "opentelemetry.io/v1beta1",
         kind: "OpenTelemetryCollector",
@@ -199,7 +212,7 @@ pub(super) fn collector(view: &View<'_>, component: &ComposedComponent) -> Optio
                 processors: {
                     "resourcedetection/env": { detectors: ["env"], timeout: "2s", override: false },
                     transform: { metric_statements: [{ context: "datapoint", statements: statements }] },
-                    "filter/metrics": filter,
+                    "filter/metrics": { metrics: { include: { match_type: "strict", metric_names: names } } },
                 },
                 exporters: { otlp: { endpoint: (&view.config.collector.receiver), compression: "none", tls: { insecure: true } } },
                 service: { pipelines: { metrics: { receivers: ["prometheus"], processors: processors, exporters: ["otlp"] } } },

@@ -21,9 +21,13 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
     let explainer = view.component(ComponentKind::Explainer);
     // Quirk: the first occurrence goes, also when it belongs to the service's own name.
     let suffix = if main.kind == ComponentKind::Transformer { "-transformer" } else { "-predictor" };
-    let public_host = EcoString::from(format!("{}.{namespace}.{KNATIVE_DOMAIN}", main.name).replacen(suffix, "", 1));
+    let host = format!("{}.{namespace}.{KNATIVE_DOMAIN}", main.name);
+    // Quirk: `-default` anywhere in the host is taken for the suffix that names once had.
+    let legacy = if host.contains("-default") { format!("{suffix}-default") } else { suffix.to_owned() };
+    let public_host = EcoString::from(host.replacen(&legacy, "", 1));
     let internal = text(&view.labels, "networking.knative.dev/visibility").as_deref() == Some("cluster-local") || public_host == internal_host;
-    let path = view.settings.path(name, namespace).and_then(Result::ok);
+    // Without a path that can be written neither routes nor alias are.
+    let path = view.settings.path(name, namespace).transpose().ok()?;
     let additional = if internal { Vec::new() } else { view.settings.additional_hosts(&public_host, &[KNATIVE_DOMAIN, view.settings.domain.as_str()]) };
 
     let mut hosts = vec![internal_host.clone()];

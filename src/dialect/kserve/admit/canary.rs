@@ -1,8 +1,9 @@
 //! Rules of variants (kserve.md 4.1, rule 10; the sentences are not the webhook's own, but for the first).
 
-use super::{Judge, items, text};
-use crate::api::Service;
+use super::{Judge, extension, items, protocol, text};
+use crate::api::{ComponentKind, Service};
 use crate::decision::DeploymentMode;
+use crate::dialect::kserve::FRAMEWORKS;
 use crate::yaml::Node;
 
 /// Fields that only the stable predictor has.
@@ -15,7 +16,7 @@ pub(super) fn service(judge: &mut Judge<'_>, service: &Service, stable: &Node, m
         let help = "write the annotation `serving.kserve.io/deploymentMode: Standard`";
         judge.value("spec.canary", Some(first), "canary is only supported in Standard deployment mode", help);
     }
-    if stable.get("model").is_none() {
+    if stable.get("model").is_none() && ComponentKind::Predictor.storage_uri(stable).is_none() {
         judge.value("spec.predictor", Some(stable), "canary requires the stable predictor to have a model", "write `model`");
     }
     let mut names = vec![text(stable, "name")];
@@ -38,14 +39,21 @@ pub(super) fn service(judge: &mut Judge<'_>, service: &Service, stable: &Node, m
         }
         sum += percent.clamp(0, 100);
         let Some(predictor) = predictor else { continue };
-        let custom = items(predictor, "containers").iter().filter(|container| text(container, "name") == "kserve-container").count();
-        if usize::from(predictor.get("model").is_some()) + custom != 1 {
+        let listed = items(predictor, "containers");
+        let custom = listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
+        // Framework keys of a variant are not rewritten, and count as they stand.
+        let keys = FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
+        let count = usize::from(predictor.get("model").is_some()) + keys + custom;
+        if count != 1 && !(count == 0 && !listed.is_empty()) {
             judge.value(format!("{path}.predictor"), Some(predictor), "canary predictor must have exactly one implementation", "write `model`");
         }
+        let path = format!("{path}.predictor");
+        protocol(judge, predictor, &path);
+        extension(judge, predictor, &path);
         for key in STABLE {
-            if let Some(node) = predictor.get(key) {
+            if let Some(node) = predictor.get(key).filter(|node| !(key == "maxReplicas" && node.as_int().is_some_and(|most| most <= 0))) {
                 let message = format!("canary predictor must not set {key}");
-                judge.value(format!("{path}.predictor.{key}"), Some(node), message, "write it on the stable predictor");
+                judge.value(format!("{path}.{key}"), Some(node), message, "write it on the stable predictor");
             }
         }
         let least = |predictor: &Node| predictor.get("minReplicas").and_then(Node::as_int);
@@ -53,7 +61,7 @@ pub(super) fn service(judge: &mut Judge<'_>, service: &Service, stable: &Node, m
             && own > stable
         {
             let message = format!("canary minReplicas {own} must not exceed those of the stable predictor, {stable}");
-            judge.value(format!("{path}.predictor.minReplicas"), predictor.get("minReplicas"), message, "lower it, or raise those of the stable predictor");
+            judge.value(format!("{path}.minReplicas"), predictor.get("minReplicas"), message, "lower it, or raise those of the stable predictor");
         }
     }
     if sum > 100 {

@@ -65,9 +65,12 @@ pub(super) fn service(judge: &mut Judge<'_>, predictor: &Node, config: &KServeCo
                 }
             }
         }
-        if let Some(class) = object.annotation(CLASS).filter(|class| class.as_str() != Some("none")) {
-            let message = format!("{prefix}Multinode only supports 'none' autoscaler({})", class.as_str().unwrap_or_default());
-            judge.value(format!("metadata.annotations.{CLASS}"), Some(class), message, "write `none`");
+        // Quirk: a service that says nothing is refused too, although the class is hpa then.
+        let class = object.annotation(CLASS);
+        let text = class.and_then(Node::as_str).unwrap_or_default();
+        if text != "none" {
+            let message = format!("{prefix}Multinode only supports 'none' autoscaler({text})");
+            judge.value(format!("metadata.annotations.{CLASS}"), class, message, "write the annotation with the value `none`");
         }
     }
     sizes(judge, worker, path, |word, size| format!("{prefix}WorkerSpec.{word} cannot be less than 1({size})"));

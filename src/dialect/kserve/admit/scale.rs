@@ -85,20 +85,22 @@ fn keda_metric(metric: &Node) -> Option<(&'static str, String, &'static str)> {
         if target("value").is_none() {
             return wrong("the target threshold value should not be empty", "write `target.value`");
         }
-        return None;
     }
     match (text(source, "name"), kind) {
-        ("cpu", other) if other != "Utilization" => return wrong("the cpu target value type should be Utilization", "write `type: Utilization`"),
-        ("memory", other) if !matches!(other, "AverageValue" | "Utilization") => {
-            return wrong("the memory target value type should be AverageValue or Utilization", "write one of the two");
-        }
+        _ if key != ".resource" => {}
+        ("cpu", "Utilization") => {}
+        ("cpu", _) => return wrong("the cpu target value type should be Utilization", "write `type: Utilization`"),
         ("memory", "AverageValue") => {
             let amount = target("averageValue").and_then(Node::scalar_text).and_then(|text| Quantity::parse(&text).ok()).and_then(|amount| amount.value());
             if amount.is_some_and(|amount| amount < 1 << 20) {
                 return wrong("the memory target value should be greater than 1 MiB", "write `1Mi` or more");
             }
         }
-        _ => {}
+        ("memory", "Utilization") => {}
+        ("memory", _) => {
+            return wrong("the memory target value type should be AverageValue or Utilization", "write one of the two");
+        }
+        (other, _) => return wrong(&format!("resource type {other} is not supported"), "write `cpu` or `memory`"),
     }
     match kind {
         "Utilization" => match target("averageUtilization").and_then(Node::as_int) {

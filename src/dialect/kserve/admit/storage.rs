@@ -7,12 +7,9 @@ use crate::yaml::Node;
 pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node) {
     let path = format!("spec.{}.storageUris", kind.as_str());
     let several = items(component, "storageUris");
-    let one = match kind {
-        ComponentKind::Predictor => component.at(&["model", "storageUri"]),
-        _ => component.at(&["art", "storageUri"]),
-    };
-    if let (Some(one), false) = (one, several.is_empty()) {
-        judge.value(path.as_str(), Some(one), "Setting both StorageURI and StorageURIs is not supported.", "keep one of the two");
+    if let (Some((_, origin)), false) = (kind.storage_uri(component), several.is_empty()) {
+        let one = Node::map(origin);
+        judge.value(path.as_str(), Some(&one), "Setting both StorageURI and StorageURIs is not supported.", "keep one of the two");
     }
     let mut fetched: Vec<&str> = Vec::new();
     let mut claimed: Vec<(&str, &Node)> = Vec::new();

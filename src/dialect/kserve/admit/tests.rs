@@ -25,6 +25,7 @@ fn found(annotations: &str, spec: &str) -> Vec<(String, String)> {
 }
 
 const MODEL: &str = "model: {modelFormat: {name: f}, storageUri: 's3://b'}";
+const NONE: &str = "serving.kserve.io/autoscalerClass: none";
 const STANDARD: &str = "serving.kserve.io/deploymentMode: Standard";
 
 /// The only violation is this one.
@@ -126,10 +127,13 @@ fn several_nodes() {
             "invalid GPU format(acme)",
             "metadata.annotations.serving.kserve.io/gpu-resource-types".into(),
         ),
+        ("", model, "{}", "Multinode only supports 'none' autoscaler()", "metadata.annotations.serving.kserve.io/autoscalerClass".into()),
     ] {
-        one(annotations, &format!("{{predictor: {{{model}, workerSpec: {spec}}}}}"), message, &path);
+        let classed = message.contains("autoscaler");
+        let annotations = if classed { annotations.to_owned() } else { format!("{NONE}, {annotations}") };
+        one(&annotations, &format!("{{predictor: {{{model}, workerSpec: {spec}}}}}"), message, &path);
     }
-    let known = "serving.kserve.io/gpu-resource-types: '[\"acme.com/npu\"]'";
+    let known = &format!("{NONE}, serving.kserve.io/gpu-resource-types: '[\"acme.com/npu\"]'");
     let npu = "{predictor: {model: {modelFormat: {name: f}, storageUri: 'pvc://c', resources: {limits: {acme.com/npu: 1, cpu: 1}}}, workerSpec: {}}}";
     assert!(found(known, npu).is_empty());
 }
