@@ -241,8 +241,9 @@ impl Cluster {
         }
         // Quirk: without a topology and without minima all PodGroups are deleted once; the reconcile makes them anew.
         if before.is_some() && old.topology && !self.target.topology && !self.target.gang_minimum {
-            let mut going: Vec<(EcoString, i64)> =
-                self.groups.iter().filter(|group| group.gang).map(|group| (names::group("", group.ordinal), group.ordinal)).collect();
+            let with_pod_group = self.groups.iter().filter(|group| group.gang).map(|group| group.ordinal);
+            let orphans = std::mem::take(&mut self.orphans);
+            let mut going: Vec<(EcoString, i64)> = with_pod_group.chain(orphans).map(|ordinal| (names::group("", ordinal), ordinal)).collect();
             going.sort_unstable();
             for (_, ordinal) in going {
                 if let Some(group) = self.group_mut(ordinal) {

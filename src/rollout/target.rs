@@ -2,7 +2,8 @@
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
 use crate::policy::{GangResources, KthenaPolicy};
-use crate::render::kthena::{gpus, plugins, pod_group, revision};
+use crate::render::kthena::{gpus, names, plugins, pod_group, revision};
+use crate::yaml::Node;
 use ecow::EcoString;
 use indexmap::IndexSet;
 
@@ -45,6 +46,8 @@ pub(super) struct TargetRole {
     pub(super) partition: i64,
     /// GPUs of the entry pod and of one worker.
     pub(super) gpus: (i64, i64),
+    /// What the entry pod and one worker cost to delete, as their template or a plugin says.
+    pub(super) costs: (i64, i64),
 }
 
 /// A ModelServing as it is asked for.
@@ -70,6 +73,7 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn new(serving: &ModelServing, policy: &KthenaPolicy, names: &mut Names) -> Self {
+        let chain = plugins::Chain::of(serving).ok();
         let roles: Vec<TargetRole> = serving
             .roles
             .iter()
@@ -90,6 +94,7 @@ impl Target {
                     },
                     partition: if policy.role_partition { role.budget.protected(replicas) } else { 0 },
                     gpus: (gpus(Some(&role.entry)), gpus(role.worker.as_ref())),
+                    costs: (cost(chain.as_ref(), role, 0), cost(chain.as_ref(), role, 1)),
                 }
             })
             .collect();
@@ -106,7 +111,7 @@ impl Target {
             pod_groups: pod_group::has_pod_group(serving, policy),
             topology: serving.topology.is_some(),
             gang_minimum: serving.gang.as_ref().is_some_and(|gang| !gang.min_role_replicas.is_empty()),
-            broken: plugins::broken(serving).is_some(),
+            broken: chain.is_none(),
         }
     }
 
@@ -118,6 +123,14 @@ impl Target {
     pub(super) fn pods_per_group(&self) -> i64 {
         self.roles.iter().map(|role| role.replicas * role.size).sum()
     }
+}
+
+/// What a pod costs to delete when nobody has set the annotation on the pod itself.
+fn cost(chain: Option<&plugins::Chain<'_>>, role: &crate::api::Role, index: i64) -> i64 {
+    let template = if index == 0 { Some(&role.entry) } else { role.worker.as_ref() };
+    let written = template.and_then(|template| template.annotations.get(names::DELETION_COST));
+    let given = chain.and_then(|chain| chain.annotation(&role.name.value, index, names::DELETION_COST)).or(written);
+    given.and_then(Node::as_str).map_or(0, names::deletion_cost)
 }
 
 fn is_default(role: &crate::api::Role) -> bool {

@@ -29,12 +29,20 @@ impl Shape {
             let _ = write!(text, "{{name: r{index}, replicas: {replicas}, workerReplicas: {workers}, entryTemplate: {pod}, workerTemplate: {pod}}}, ");
         }
         text.push_str("]}}}");
-        let node = parse(SourceId(0), &text, 0..text.len(), &Limits::default()).value.unwrap();
-        let span = Span { source: SourceId(0), start: 0, end: 1 };
-        let id = ObjectRef { kind: "ModelServing".into(), scope: Scope::Namespace("default".into()), name: "s".into() };
-        let object = Object { api: Api::Kthena, api_version: kthena::API_VERSION.into(), id, node, span, builtin: false, reported: true };
-        kthena::model_serving(object, policy)
+        read(&text, policy)
     }
+}
+
+fn read(text: &str, policy: &KthenaPolicy) -> ModelServing {
+    let node = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
+    let span = Span { source: SourceId(0), start: 0, end: 1 };
+    let id = ObjectRef { kind: "ModelServing".into(), scope: Scope::Namespace("default".into()), name: "s".into() };
+    let object = Object { api: Api::Kthena, api_version: kthena::API_VERSION.into(), id, node, span, builtin: false, reported: true };
+    kthena::model_serving(object, policy)
+}
+
+fn requests(outcome: &Outcome) -> Vec<String> {
+    outcome.trace.requests().map(|event| format!("{} {} {} {}", event.stage, event.action.as_str(), event.kind.as_str(), outcome.trace.name(event))).collect()
 }
 
 fn play(policy: &'static KthenaPolicy, from: &[&ModelServing], to: &ModelServing, broken: &[&str]) -> Outcome {
@@ -239,4 +247,50 @@ fn a_bad_image_is_replaced_first_and_scaling_does_not_wait() {
     let first: Vec<(i64, Cause)> =
         down.trace.group_steps().filter(|event| event.action == Action::Delete && event.stage == 0).map(|event| (event.group, event.cause)).collect();
     assert_eq!(first, [(3, Cause::Groups), (2, Cause::Groups), (1, Cause::Update)]);
+}
+
+// A plugin that cannot be built: what exists stays, what is missing does not come, and pods that get ready are not seen.
+#[test]
+fn a_broken_plugin_stops_pods_and_nothing_else() {
+    let mut old = four(1, "schedulerName: other,");
+    old.replicas = 2;
+    let mut new = old.clone();
+    new.rollout.push_str("plugins: [{name: nobody}],");
+    new.replicas = 3;
+    new.roles[0].0 = 2;
+    let from = old.read(&KTHENA_HEAD);
+    assert_eq!(requests(&play(&KTHENA_HEAD, &[&from], &new.read(&KTHENA_HEAD), &[])), Vec::<String>::new());
+    new.replicas = 1;
+    let down = play(&KTHENA_HEAD, &[&from], &new.read(&KTHENA_HEAD), &[]);
+    assert_eq!(requests(&down), ["0 delete Pod s-1-r0-0-0", "0 delete Service s-1-r0-0-0"]);
+}
+
+// The annotation counts wherever the pod has it from: its template, or a plugin, which has the last word.
+#[test]
+fn deletion_costs_come_from_templates_and_plugins() {
+    let serving = |replicas: i64, costs: [&str; 2], plugins: &str| {
+        let role = |name: &str, cost: &str| {
+            format!(
+                "{{name: {name}, replicas: {replicas}, workerReplicas: 0, entryTemplate: {{metadata: {{annotations: {{controller.kubernetes.io/pod-deletion-cost: '{cost}'}}}}, spec: {{containers: [{{name: c, image: i}}]}}}}}}"
+            )
+        };
+        let text = format!(
+            "{{metadata: {{name: s}}, spec: {{schedulerName: other, rolloutStrategy: {{type: RoleRollingUpdate}}, {plugins} template: {{roles: [{}, {}]}}}}}}",
+            role("a", costs[0]),
+            role("b", costs[1])
+        );
+        read(&text, &KTHENA_HEAD)
+    };
+    // A partition keeps `a-0` and `b-0` on the old template; the new replicas are cheaper to delete, or dearer.
+    let to_go = |plugins: &str| -> Vec<String> {
+        let mut second = serving(2, ["1", "20"], plugins);
+        for role in &mut second.roles {
+            role.budget.partition = Some(crate::api::Field::new(crate::quantity::IntOrPercent::Int(1), role.name.origin));
+        }
+        let outcome = play(&KTHENA_HEAD, &[&serving(2, ["9", "9"], ""), &second], &serving(1, ["1", "20"], plugins), &[]);
+        requests(&outcome).into_iter().take(2).collect()
+    };
+    assert_eq!(to_go(""), ["0 delete Pod s-0-a-1-0", "0 delete Pod s-0-b-0-0"]);
+    let plugin = "plugins: [{name: demo-pod-tweaks, config: {annotations: {controller.kubernetes.io/pod-deletion-cost: '5'}}}],";
+    assert_eq!(to_go(plugin), ["0 delete Pod s-0-a-1-0", "0 delete Pod s-0-b-1-0"]);
 }

@@ -18,7 +18,7 @@ impl Cluster {
     /// A group begins: its PodGroup, then for every role in order every replica. False when no pod can be created at all; the
     /// PodGroup is there then, and the reconcile fails.
     pub(super) fn create_group(&mut self, ordinal: i64, revision: Id, roles: &[TargetRole], cause: Cause, reason: Reason) -> bool {
-        if self.target.broken {
+        if self.target.broken && roles.iter().any(|role| role.replicas > 0) {
             if self.target.pod_groups && self.orphans.insert(ordinal) {
                 self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
             }
@@ -55,6 +55,9 @@ impl Cluster {
 
     /// A role replica begins within its group: its entry pod, then its workers.
     pub(super) fn create_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, labels: (Id, Id), cause: Cause, reason: Reason) {
+        if self.target.broken {
+            return;
+        }
         let owed = self.owed_replicas.iter().position(|(owner, name, _)| cause == Cause::Roles && (*owner, *name) == (group, role.name));
         let cause = owed.map_or(cause, |owed| self.owed_replicas.swap_remove(owed).2);
         self.add_replica(group, role, ordinal, labels, cause);
@@ -75,6 +78,9 @@ impl Cluster {
 
     /// The pods of a role replica that do not exist are created; those that do stay as they are.
     pub(super) fn create_missing_pods(&mut self, group: i64, role: &TargetRole, ordinal: i64, cause: Cause, reason: Reason) {
+        if self.target.broken {
+            return;
+        }
         let mut created = Vec::new();
         let began = (self.stage, cause);
         for index in 0..role.size {
@@ -83,7 +89,8 @@ impl Cluster {
             let Some(replica) = self.replica_mut(group, role.name, ordinal) else { return };
             if let Err(position) = replica.pods.binary_search_by_key(&index, |pod| pod.index) {
                 let gpus = if index == 0 { role.gpus.0 } else { role.gpus.1 };
-                let pod = Pod { index, ready: false, terminating: false, held, cost: 0, gpus, template: role.hash, began };
+                let cost = if index == 0 { role.costs.0 } else { role.costs.1 };
+                let pod = Pod { index, ready: false, terminating: false, held, cost, gpus, template: role.hash, began };
                 replica.pods.insert(position, pod);
                 created.push(at);
                 self.counts.pod(&pod, 1);
@@ -241,6 +248,10 @@ impl Cluster {
         pod.ready = true;
         let began = pod.began;
         self.note_ready(Kind::Pod, at, began);
+        // Quirk: a plugin that cannot be built stops the controller from counting the pod, now and later.
+        if self.target.broken {
+            return;
+        }
         let size = self.target.role(at.role).map(|role| role.size);
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
         let ready = replica.pods.iter().filter(|pod| pod.ready).count();

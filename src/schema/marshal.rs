@@ -33,6 +33,11 @@ pub struct Misfit {
 }
 
 impl Misfit {
+    /// The value at a path does not fit.
+    pub fn new(path: &str, node: &Node) -> Self {
+        Self { path: path.into(), ..Self::of(node) }
+    }
+
     fn of(node: &Node) -> Self {
         Self { path: EcoString::new(), found: node.scalar_text().unwrap_or_else(|| node.kind_name().into()) }
     }

@@ -10,15 +10,12 @@ use crate::dialect::kthena;
 use crate::machines::Inventory;
 use crate::pipeline::{self, Depth, Planner, Renderer};
 use crate::policy::Admission;
-use crate::render::kthena::too_many_pods;
+use crate::render::kthena::{names, too_many_pods};
 use crate::report::{findings, rollout, table, waves};
 use crate::rollout::{Before, Scenario, fits};
 use ecow::EcoString;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-
-/// Annotation of a pod that says how much its deletion costs.
-const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
 ///
@@ -99,8 +96,14 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         };
         from.push(Before { serving, costs: costs(before, &to.namespace) });
     }
-    let changed = from.last().map(|before| refused_change(before.serving, to, session)).unwrap_or_default();
-    let before_found: Vec<Vec<Diagnostic>> = earlier.iter().map(|before| before.settle(Vec::new())).collect();
+    // Every file is a change of the one before it; what is wrong with it is said of that file.
+    let refused = |at: usize, after: &ModelServing| {
+        let before = at.checked_sub(1).and_then(|earlier| from.get(earlier));
+        before.map(|before| refused_change(before.serving, after, session)).unwrap_or_default()
+    };
+    let before_found: Vec<Vec<Diagnostic>> =
+        earlier.iter().zip(&from).enumerate().map(|(at, (before, state))| before.settle(refused(at, state.serving))).collect();
+    let changed: Vec<Diagnostic> = refused(from.len(), to);
     let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
     let too_many = too_many_pods(to).is_some() || from.iter().any(|before| too_many_pods(before.serving).is_some());
     let found = session.settle(changed.iter().cloned());
@@ -184,11 +187,11 @@ fn as_json(session: &Session, found: &[Diagnostic], earlier: &[Session], before:
     all
 }
 
-/// Deletion costs that Pod documents of a state give. What is no integer counts as 0, as upstream reads it.
+/// Deletion costs that Pod documents of a state give.
 fn costs(session: &Session, namespace: &str) -> Vec<(EcoString, i64)> {
     let pods =
         session.world.catalog.others().iter().filter(|object| object.id.kind == "Pod" && object.id.scope.namespace().is_some_and(|found| found == namespace));
-    pods.filter_map(|pod| Some((pod.id.name.clone(), pod.annotation(DELETION_COST)?.as_str()?.parse().unwrap_or(0)))).collect()
+    pods.filter_map(|pod| Some((pod.id.name.clone(), names::deletion_cost(pod.annotation(names::DELETION_COST)?.as_str()?)))).collect()
 }
 
 fn inference_service(args: &Args, session: &Session, earlier: &[Session], views: &Views, io: &mut Io<'_>) -> Result<Outcome, Failure> {

@@ -19,7 +19,8 @@ use crate::schema::{self, Library};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 pub use expanded::{Expanded, Replaced};
-use pods::Prepared;
+use plugins::Chain;
+use pods::{Common, Prepared};
 
 /// API version of a ModelServing.
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
@@ -54,13 +55,13 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
         }
         return objects;
     }
-    let broken = plugins::broken(serving);
-    if let Some((plugin, problem)) = &broken {
-        let said = format!("no pod of `{}` is ever created: {problem}", serving.name());
+    let chain = Chain::of(serving);
+    if let Err(broken) = &chain {
+        let said = format!("no pod of `{}` is ever created: {}", serving.name(), broken.problem);
         diagnostics.push(
             Diagnostic::new(Code::InvalidValue, said)
                 .severity(crate::diag::Severity::Warning)
-                .at(plugin.name.span())
+                .at(broken.plugin.name.span())
                 .object(serving.object.id.to_string())
                 .help(format!("the plugins are {}", plugins::REGISTERED.join(", "))),
         );
@@ -79,19 +80,23 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
         if has_gang {
             objects.push(Expanded::of(pod_group::pod_group(serving, &gang, group, policy)));
         }
-        if broken.is_some() {
-            break;
-        }
+        // Only a pod needs the chain.
+        let chain = match &chain {
+            Ok(chain) => chain,
+            Err(_) if serving.pods_per_group() == 0 => continue,
+            Err(_) => break,
+        };
+        let common = Common { revision: &revision, chain, gang: has_gang, policy };
         for (role, prepared) in serving.roles.iter().zip(&prepared) {
             for ordinal in 0..role.replicas.value {
-                objects.extend(pods::pods(serving, prepared, &revision, group, ordinal, has_gang, policy));
+                objects.extend(pods::pods(serving, prepared, common, group, ordinal));
                 if role.worker.is_some() {
                     services.push(Expanded::of(pods::service(serving, role, group, ordinal)));
                 }
             }
         }
     }
-    if policy.controller_revisions && partition >= replicas && broken.is_none() {
+    if policy.controller_revisions && partition >= replicas && chain.is_ok() {
         let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
         diagnostics.push(defect(serving, said).at(serving.budget.partition.as_ref().and_then(crate::api::Field::span)));
     }

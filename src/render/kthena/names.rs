@@ -24,3 +24,10 @@ pub const GROUP_ANNOTATION: &str = "scheduling.k8s.io/group-name";
 pub const TASK_ANNOTATION: &str = "volcano.sh/task-spec";
 /// Annotation of a ModelServing that names a Volcano queue.
 pub const QUEUE_ANNOTATION: &str = "scheduling.volcano.sh/queue-name";
+/// Annotation of a pod that says how much its deletion costs.
+pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+
+/// Reads a deletion cost. What is no integer counts as 0, as upstream reads it.
+pub fn deletion_cost(text: &str) -> i64 {
+    text.parse().unwrap_or(0)
+}

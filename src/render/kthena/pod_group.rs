@@ -123,7 +123,7 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
     let seed = policy.gang_seed_labels.then(|| name.clone());
     let min_member = Some(gang.min_member).filter(|members| *members != 0);
     let topology = serving.topology.as_ref().and_then(|topology| topology.group.clone());
-    let queue = serving.object.annotation(names::QUEUE_ANNOTATION).cloned();
+    let queue = serving.object.annotation(names::QUEUE_ANNOTATION).filter(|queue| queue.as_str() != Some("")).cloned();
     let mut spec = mapping(
         [
             ("minMember", node!(rule; (min_member))),

@@ -1,6 +1,6 @@
 //! Pods of a ServingGroup, and the headless Services in front of them.
 
-use super::plugins::{self, Place, Pod};
+use super::plugins::{Chain, Place, Pod};
 use super::{Expanded, Replaced, names, rules};
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::policy::KthenaPolicy;
@@ -50,16 +50,18 @@ fn base(serving: &ModelServing, template: &PodTemplate) -> Base {
     Base { spec, replaced }
 }
 
+/// What all pods of a ModelServing have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub(super) revision: &'a EcoString,
+    pub(super) chain: &'a Chain<'a>,
+    /// Pods join a PodGroup.
+    pub(super) gang: bool,
+    pub(super) policy: &'a KthenaPolicy,
+}
+
 /// All pods of one role replica: the entry, then its workers.
-pub(super) fn pods(
-    serving: &ModelServing,
-    prepared: &Prepared<'_>,
-    revision: &EcoString,
-    group: i64,
-    ordinal: i64,
-    gang: bool,
-    policy: &KthenaPolicy,
-) -> Vec<Expanded> {
+pub(super) fn pods(serving: &ModelServing, prepared: &Prepared<'_>, common: Common<'_>, group: i64, ordinal: i64) -> Vec<Expanded> {
     let role = prepared.role;
     let mut worker_base = prepared.worker.clone();
     let mut found = Vec::new();
@@ -71,10 +73,10 @@ pub(super) fn pods(
                 _ => break,
             },
         };
-        let created = create(serving, prepared, template, base, Identity { revision, group, ordinal, index, gang });
+        let created = create(serving, prepared, template, base, Identity { common, group, ordinal, index });
         // Quirk: workers of one role replica share the containers of the template, so that what a plugin adds to one is
         // there for the next (kthena.md 2.5).
-        if index > 0 && policy.plugin_env_repeats {
+        if index > 0 && common.policy.plugin_env_repeats {
             worker_base = Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });
         }
         found.push(tree(serving, created, prepared, group, ordinal, index));
@@ -84,11 +86,10 @@ pub(super) fn pods(
 
 #[derive(Clone, Copy)]
 struct Identity<'a> {
-    revision: &'a EcoString,
+    common: Common<'a>,
     group: i64,
     ordinal: i64,
     index: i64,
-    gang: bool,
 }
 
 fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplate, base: Base, id: Identity<'_>) -> Pod {
@@ -102,7 +103,7 @@ fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplat
         (names::GROUP, &group),
         (names::ROLE, role),
         (names::ROLE_ID, &role_id),
-        (names::REVISION, id.revision),
+        (names::REVISION, id.common.revision),
         (names::ROLE_HASH, &prepared.hash),
     ];
     for (key, value) in own {
@@ -117,13 +118,13 @@ fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplat
     let size = prepared.role.size();
     let address = eco_format!("{}.{}", names::pod(&group, &role_id, 0), serving.namespace);
     inject(&mut spec, [eco_format!("{size}"), address, eco_format!("{}", id.index)], &mut replaced);
-    if id.gang {
+    if id.common.gang {
         for (key, value) in [(names::GROUP_ANNOTATION, group), (names::TASK_ANNOTATION, role_id)] {
             replaced.put(&mut annotations, &["metadata", "annotations"], key, value, &rules::GANG_POD);
         }
     }
     let mut pod = Pod { labels, annotations, spec, replaced };
-    plugins::apply(serving, Place { group: id.group, role, index: id.index }, &mut pod);
+    id.common.chain.apply(serving, Place { group: id.group, role, index: id.index }, &mut pod);
     pod
 }
 
