@@ -4,7 +4,7 @@ use super::{View, run as check};
 use crate::api::{Api, Object, ObjectRef, Scope};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::{kserve, ome};
+use crate::dialect::{kserve, kueue, ome};
 use crate::policy::{Policy, Semantics};
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
@@ -66,6 +66,9 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
                 let views = (view(Semantics::Documented), view(Semantics::Controller));
                 builder.service(views.0, views.1);
             }
+            (Api::Cluster, "ResourceFlavor") => builder.flavor(kueue::resource_flavor(object)),
+            (Api::Cluster, "ClusterQueue") => builder.cluster_queue(kueue::cluster_queue(object)),
+            (Api::Cluster, "LocalQueue") => builder.local_queue(kueue::local_queue(object)),
             _ => builder.other(object),
         }
     }

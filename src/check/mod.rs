@@ -105,6 +105,7 @@ pub static CHECKS: &[Check] = &[
         cite: "CONTRACT-tools; ome-selection 3.4",
         run: references::dangling,
     },
+    Check { codes: &[Code::KueueNotFound], on_demand: false, cite: "accelerators.md 6.2", run: references::queues },
     Check {
         codes: &[Code::FieldAlias, Code::MatchesEveryNode, Code::InvalidPciId, Code::PciVendorMismatch, Code::OperatorNotKubernetes],
         on_demand: false,

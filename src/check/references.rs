@@ -52,6 +52,27 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Queues and flavors that queues name. Silent where nothing of the kind is loaded: whoever owns a namespace rarely has what
+/// belongs to the cluster.
+pub(super) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let catalog = view.catalog;
+    if catalog.cluster_queues().len() > 0 {
+        for local in catalog.local_queues() {
+            let Some(named) = local.cluster_queue.as_ref().filter(|named| catalog.cluster_queue(&named.value).is_none()) else { continue };
+            let names = catalog.cluster_queues().map(|queue| queue.name().as_str());
+            found.push(missing(Code::KueueNotFound, &local.object, "ClusterQueue", named, names));
+        }
+    }
+    if catalog.flavors().len() > 0 {
+        for queue in catalog.cluster_queues() {
+            for quotas in queue.flavors().filter(|quotas| catalog.flavor(&quotas.flavor.value).is_none()) {
+                let names = catalog.flavors().map(|flavor| flavor.name().as_str());
+                found.push(missing(Code::KueueNotFound, &queue.object, "ResourceFlavor", &quotas.flavor, names));
+            }
+        }
+    }
+}
+
 fn text(node: Option<&Node>) -> Option<Field<EcoString>> {
     let node = node?;
     node.as_str().filter(|text| !text.is_empty()).map(|text| Field::new(text.into(), node.origin))
@@ -204,6 +225,17 @@ mod tests {
         assert_eq!(codes(&found), ["accelerator-not-found", "model-not-found", "model-not-found"]);
         let helps: Vec<_> = found.iter().filter_map(|finding| finding.help.as_deref()).collect();
         assert_eq!(helps, ["did you mean `nvidia-h100`?", "did you mean `lora`?", "did you mean `base`?"]);
+    }
+
+    #[test]
+    fn a_queue_offers_the_nearest_name_where_there_is_one() {
+        let flavor = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: gpu-h100}\n";
+        let cluster = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: gpus}\nspec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: gpu-h10, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n";
+        let local = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: own, namespace: team}\nspec: {clusterQueue: gpu}\n";
+        let found = run(&[flavor, cluster, local].join("---\n"), Documented);
+        let said: Vec<_> = found.iter().map(|finding| (finding.code.as_str(), finding.help.as_deref().unwrap_or(""))).collect();
+        assert_eq!(said, [("kueue-not-found", "did you mean `gpus`?"), ("kueue-not-found", "did you mean `gpu-h100`?")]);
+        assert!(run(local, Documented).is_empty() && run(cluster, Documented).is_empty());
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl Session {
     fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
         let dangling = matches!(
             diagnostic.code,
-            Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::NoCompatibleRuntime | Code::NoRuntimeForModel
+            Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::KueueNotFound | Code::NoCompatibleRuntime | Code::NoRuntimeForModel
         );
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
     }

@@ -173,9 +173,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let stuck = cluster.stuck();
     let proof = stuck.map(|ordinal| cluster.proof(ordinal));
     if let Some(ordinal) = stuck {
-        let stage = cluster.stage.saturating_sub(1);
-        cluster.stage = cluster.group_mut(ordinal).map_or(stage, |group| group.began.0.min(stage));
-        let cause = cluster.group_mut(ordinal).map_or(Cause::Upkeep, |group| group.began.1);
+        let (began, cause) = cluster.waits_since(ordinal);
+        cluster.stage = began.min(cluster.stage.saturating_sub(1));
         cluster.note_group(Action::Wait, Kind::ServingGroup, ordinal, cause, Reason::NeverReady);
     }
     let is_known = |at: Address| {
@@ -469,6 +468,14 @@ impl Cluster {
     fn stuck(&self) -> Option<i64> {
         let waiting = |group: &&Group| group.touched && group.status != Status::Running && group.has_unready_pods();
         self.groups.iter().rev().find(waiting).map(|group| group.ordinal)
+    }
+
+    /// The stage that created the first pod for which a group waits, and what for.
+    fn waits_since(&self, ordinal: i64) -> (u32, Cause) {
+        let Some(position) = self.position(ordinal) else { return (self.stage, Cause::Upkeep) };
+        let group = &self.groups[position];
+        let pods = group.replicas().flat_map(|(_, replica)| &replica.pods).filter(|pod| !pod.ready && !pod.terminating);
+        pods.map(|pod| pod.began).min_by_key(|(stage, _)| *stage).unwrap_or(group.began)
     }
 
     /// Why nothing happens while a group waits.

@@ -219,6 +219,17 @@ fn the_table_of_the_document_is_a_fold_over_pods() {
     assert!(stuck.proof.is_some_and(|proof| proof.contains("s-0, s-1, s-2 keep the old revision")));
 }
 
+// A group that exists waits in the row in which its new pod appeared, not in the one of its own creation.
+#[test]
+fn a_group_waits_in_the_row_that_holds_it_up() {
+    let old = four(1, "");
+    let mut new = old.clone();
+    new.roles[0].0 = 2;
+    let outcome = play(&KTHENA_SEED, &[&old.read(&KTHENA_SEED)], &new.read(&KTHENA_SEED), &["s-2-r0-1-0"]);
+    let steps: Vec<(u32, &str, i64)> = outcome.trace.group_steps().map(|event| (event.stage, event.action.as_str(), event.group)).collect();
+    assert_eq!((steps, outcome.trace.rows.len()), (vec![(0, "create", 3), (1, "create", 2), (1, "wait", 2)], 3));
+}
+
 // kthena.md 8: v1.0 appends, so that a default update of four groups ends with the ordinals 3 to 6.
 #[test]
 fn ordinals_drift_where_a_release_appends_them() {

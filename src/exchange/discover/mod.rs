@@ -70,6 +70,22 @@ pub struct Skipped {
     pub reason: &'static str,
 }
 
+/// What a product comes to.
+enum Outcome<'a> {
+    /// A class of its own.
+    Proposed(Box<Proposal>),
+    /// A class of another name, which other products may come to as well.
+    Followed(Followed<'a>),
+}
+
+/// One product of a class that follows its nodes under another name.
+struct Followed<'a> {
+    class: &'a AcceleratorClass,
+    /// The product, for messages.
+    word: EcoString,
+    draft: Draft,
+}
+
 /// Everything.
 #[derive(Clone, Debug, Default)]
 pub struct Discovered {
@@ -186,17 +202,29 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
                 .help("load nodes with `-f`: `kubectl get nodes -o yaml | ome discover -f -`"),
         );
     }
+    let mut followers: BTreeMap<&EcoString, Vec<Followed<'_>>> = BTreeMap::new();
     for group in &groups {
         let before = found.len();
-        let proposal = world.of_group(group, &mut found);
+        let proposal = match world.of_group(group, &groups, &mut found) {
+            Some(Outcome::Proposed(proposal)) => Some(proposal),
+            Some(Outcome::Followed(followed)) => {
+                followers.entry(followed.class.name()).or_default().push(followed);
+                None
+            }
+            None => None,
+        };
         // What no label speaks of is said at the node.
         let node = group.sightings.first().and_then(|sighting| catalog.nodes().find(|node| node.id.name == sighting.machine.name));
         for finding in found[before..].iter_mut().filter(|finding| finding.labels.is_empty()) {
             *finding = finding.clone().at(node.map(crate::api::Object::name_span));
         }
         if let Some(proposal) = proposal {
-            // Of two products that one class follows, the first by name speaks.
-            classes.entry(proposal.name.clone()).or_insert(proposal);
+            classes.entry(proposal.name.clone()).or_insert(*proposal);
+        }
+    }
+    for (name, followed) in followers {
+        if let Some(proposal) = world.of_follower(&followed, &mut found) {
+            classes.entry(name.clone()).or_insert(proposal);
         }
     }
     for class in &world.classes {
@@ -221,16 +249,17 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
     Checked { value: Discovered { classes: classes.into_values().collect(), skipped, no_tier }, diagnostics: found }
 }
 
-impl World<'_> {
+impl<'a> World<'a> {
     /// What becomes of the class of a product; none when somebody's own takes all of it.
-    fn of_group(&self, group: &Group<'_>, found: &mut Vec<Diagnostic>) -> Option<Proposal> {
+    fn of_group(&self, group: &Group<'_>, groups: &[Group<'_>], found: &mut Vec<Diagnostic>) -> Option<Outcome<'a>> {
+        let own = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
         let named = self.classes.iter().find(|class| *class.name() == group.name);
-        let mut own = Vec::new();
         if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
-            let draft = group.draft(self.options.measured, &mut own);
-            loaded::drift(class, group, &draft, &mut own);
-            found.extend(own.into_iter().filter(about_nodes));
-            return Some(self.as_written(class, Action::Kept));
+            let mut said = Vec::new();
+            let draft = group.draft(self.options.measured, &mut said);
+            loaded::drift(class, group, &draft, &mut said);
+            found.extend(said.into_iter().filter(about_nodes));
+            return own(self.as_written(class, Action::Kept));
         }
         // Somebody's own class comes first, whatever its name.
         let manual = |mark: &Mark| self.classes.iter().find(|class| !is_auto_discovered(&class.object) && loaded::covers(class, group, mark));
@@ -258,16 +287,43 @@ impl World<'_> {
             if of_flavor {
                 keep_discovery(&mut draft);
             }
-            return Some(self.followed(class, draft, (!of_flavor).then_some(&marked)));
+            return own(self.followed(class, draft, (!of_flavor).then_some(&marked)));
         }
-        // A class that follows the nodes under another name goes on to do so; which nodes is its own affair.
-        let follower = self.classes.iter().find(|class| is_auto_discovered(&class.object) && marks.iter().all(|mark| loaded::covers(class, &rest, mark)));
-        if let Some(class) = follower {
+        // A class that follows the nodes under another name goes on to do so; which nodes is its own affair. One that has the
+        // name of another product is that product's.
+        let of_others = |class: &AcceleratorClass| groups.iter().any(|other| other.name == *class.name());
+        let follows = |class: &&&'a AcceleratorClass| {
+            is_auto_discovered(&class.object) && !of_others(class) && marks.iter().all(|mark| loaded::covers(class, &rest, mark))
+        };
+        if let Some(class) = self.classes.iter().find(follows) {
             keep_discovery(&mut draft);
             draft.name = class.name().clone();
-            return Some(self.followed(class, draft, None));
+            return Some(Outcome::Followed(Followed { class, word: group.word().into(), draft }));
         }
-        Some(self.created(draft, &marked))
+        own(self.created(draft, &marked))
+    }
+
+    /// What becomes of a class that follows its nodes under another name: of several products it states what they have in
+    /// common, and keeps what it says of the rest.
+    fn of_follower(&self, followed: &[Followed<'a>], found: &mut Vec<Diagnostic>) -> Option<Proposal> {
+        let (first, others) = followed.split_first()?;
+        let mut draft = first.draft.clone();
+        let (common, apart): (Vec<Fact>, Vec<Fact>) = draft.facts.into_iter().partition(|fact| {
+            let same = |other: &Fact| other.path == fact.path && other.value == fact.value;
+            others.iter().all(|other| other.draft.facts.iter().any(same))
+        });
+        draft.facts = common;
+        if let Some(fact) = apart.first() {
+            let words: Vec<&str> = followed.iter().map(|product| product.word.as_str()).collect();
+            let message = format!("class `{}` follows {}, which differ in `{}`: it keeps what it says", first.class.name(), words.join(" and "), fact.path);
+            found.push(
+                Diagnostic::new(Code::NodesDiffer, message)
+                    .at(first.class.object.name_span())
+                    .object(first.class.object.id.to_string())
+                    .help("narrow what it selects, or delete it: every product then gets a class of its own"),
+            );
+        }
+        Some(self.followed(first.class, draft, None))
     }
 
     /// Says that somebody's own class stands for a product, and where it differs from its nodes.

@@ -335,6 +335,33 @@ fn a_class_that_follows_states_what_is_seen() {
 }
 
 #[test]
+fn a_class_of_two_products_states_what_they_share() {
+    let present = "nvidia.com/gpu.product";
+    let listed = |values: &Value| json!([{"matchExpressions": [{"key": present, "operator": "In", "values": values}]}]);
+    let both = listed(&json!(["NVIDIA-A100-SXM4-40GB", SELECTOR.1]));
+    let a100 = node(
+        "a1",
+        &json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/gpu.compute.major": "8", "nvidia.com/gpu.compute.minor": "0"}),
+        &json!({GPU: "8"}),
+    );
+    let spec = json!({"vendor": "amd", "discovery": {"nodeSelectorTerms": both.clone()}, "capabilities": {"memoryGB": "64Gi"}, "resources": [{"name": GPU}]});
+    let (discovered, said) = found(&[class("gpus", true, &spec), a100.clone(), h100("h1")]);
+    let class_of_both = one(&discovered, "gpus");
+    assert_eq!(
+        (discovered.classes.len(), class_of_both.action, at(&class_of_both, &["vendor"]), at(&class_of_both, &["capabilities", "memoryGB"])),
+        (1, Action::Update, json!("nvidia"), json!("64Gi"))
+    );
+    assert_eq!(codes(&said), ["nodes-differ"]);
+
+    // A class that has the name of one product is that product's; the other gets its own.
+    let named =
+        class("nvidia-h100-80gb-hbm3", true, &json!({"vendor": "nvidia", "discovery": {"nodeSelectorTerms": both}, "capabilities": {"memoryGB": "80Gi"}}));
+    let (discovered, _) = found(&[named, a100, h100("h1")]);
+    assert_eq!(at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "memoryGB"]), json!("80Gi"));
+    assert_eq!(one(&discovered, "nvidia-a100-sxm4-40gb").action, Action::Create);
+}
+
+#[test]
 fn which_nodes_a_flavor_has_is_the_flavors_affair() {
     let mut of_flavor =
         class("gpu-spot", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1, "pool": "a"}}, "capabilities": {"memoryGB": "40Gi"}}));
