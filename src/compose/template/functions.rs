@@ -10,7 +10,6 @@ use super::format;
 use super::html;
 use super::quote;
 use super::value::{Root, Value};
-use crate::quantity::go_quote;
 use ecow::EcoString;
 use std::cmp::Ordering;
 
