@@ -60,6 +60,7 @@ rules! {
     KSERVE_OCI "kserve-oci" "A model in a container image is linked, mounted or pulled." "kserve 5.7, pkg/utils/storage.go"
     KSERVE_METRICS "kserve-metrics" "The pod says whether and where its metrics are collected." "kserve 5.8, metrics_aggregate_injector.go"
     KSERVE_GKE "kserve-gke" "A pod with a GPU goes to nodes with the accelerator that its annotation names." "kserve 5.7, accelerator_injector.go"
+    KSERVE_ISTIO "kserve-istio" "What fetches the model runs as Istio's proxy, or as an annotation says." "kserve 5.7, storage_initializer_injector.go SetIstioCniSecurityContext"
     KSERVE_NODES "kserve-nodes" "Head and workers of a model on several nodes know of each other." "kserve 6.1, components/predictor.go"
     KSERVE_AGENT "kserve-agent" "The agent logs, batches or pulls in front of the server." "S3-005; kserve 5.8, agent_injector.go"
     KSERVE_V2_PROBES "kserve-probes" "A server that speaks v2 is asked whether it lives and is ready." "S3-031"

@@ -46,7 +46,7 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     let inside = format!(".svc.{cluster_domain}");
     let mut outside = objects.iter().filter(|object| text(object, &["metadata", "name"]) == name).filter_map(|object| {
         let hosts = match text(object, &["kind"]) {
-            "Ingress" => vec![object.at(&["spec", "rules"])?.items().first()?.get("host")?],
+            "Ingress" => vec![own_rule(object, entrance.components)?.get("host")?],
             "HTTPRoute" => object.at(&["spec", "hostnames"])?.items().iter().collect(),
             "VirtualService" => object.at(&["spec", "hosts"])?.items().iter().collect(),
             _ => return None,
@@ -70,6 +70,18 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
         None => base(name),
     };
     Entry { external, internal: Some(internal) }
+}
+
+/// The rule of an Ingress that leads to the component that takes the requests: the first one. KServe writes one that leads
+/// to the explainer before it, where there is a transformer too.
+fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
+    let rules = ingress.at(&["spec", "rules"])?.items();
+    let leads = |rule: &&Node| {
+        let paths = rule.at(&["http", "paths"]).map(Node::items).unwrap_or_default();
+        let backend = paths.first().and_then(|path| path.at(&["backend", "service", "name"])).and_then(Node::as_str).unwrap_or_default();
+        components.iter().any(|component| backend.strip_suffix(component).is_some_and(|rest| rest.ends_with('-')))
+    };
+    rules.iter().find(leads).or_else(|| rules.first())
 }
 
 /// The first Service with a fitting name: its name, and its first port unless it is but another name.

@@ -9,7 +9,8 @@ const FLAGS: [&str; 4] = ["--served-model-name", "--served_model_name", "--model
 
 /// The name that a container of the workload is told to serve the model by; the first one found, the last of its repeats.
 ///
-/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the container's own variables.
+/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the container's own variables. To
+/// MLServer a variable says it, before any argument.
 pub fn served_model(workload: &Node) -> Option<String> {
     let mut found = None;
     containers(workload, &mut |container| {
@@ -37,6 +38,11 @@ fn containers(node: &Node, visit: &mut impl FnMut(&Node)) {
 }
 
 fn of_container(container: &Node) -> Option<String> {
+    let env = container.get("env").map(Node::items).unwrap_or_default();
+    let said = |name: &str| env.iter().rev().find(|entry| entry.get("name").and_then(Node::as_str) == Some(name))?.get("value")?.as_str();
+    if let Some(name) = said("MLSERVER_MODEL_NAME").filter(|name| !name.is_empty()) {
+        return Some(name.to_owned());
+    }
     let texts = ["command", "args"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items).filter_map(Node::as_str);
     let mut words = texts.flat_map(str::split_whitespace).map(|word| word.trim_matches(['"', '\'', '\\'])).filter(|word| !word.is_empty()).peekable();
     let mut name = None;
@@ -48,9 +54,7 @@ fn of_container(container: &Node) -> Option<String> {
     }
     let name = name?.trim_matches(['"', '\'']);
     let Some(variable) = name.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')) else { return Some(name.to_owned()) };
-    let env = container.get("env").map(Node::items).unwrap_or_default();
-    let value = env.iter().rev().find(|entry| entry.get("name").and_then(Node::as_str) == Some(variable))?.get("value")?;
-    value.as_str().map(str::to_owned)
+    said(variable).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -79,5 +83,8 @@ mod tests {
             ] } } } });
             assert_eq!(served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(), expected, "{args}");
         }
+        let env = json!([{ "name": "MLSERVER_MODEL_NAME", "value": "own" }]);
+        let pod = json!({ "containers": [{ "name": "kserve-container", "args": ["--model_name=a"], "env": env }] });
+        assert_eq!(served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(), Some("own"));
     }
 }

@@ -21,8 +21,12 @@ const MODEL: &str = "model: {modelFormat: {name: f}, storageUri: 's3://b/m'}";
 
 /// `ome render` over these documents, as the controller has it.
 fn render(documents: &[&str], flags: &[&str]) -> Done {
+    ask("render", documents, flags)
+}
+
+fn ask(command: &str, documents: &[&str], flags: &[&str]) -> Done {
     let stdin = documents.join("\n---\n");
-    let args = ["render", "-A", "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"].iter().chain(flags).map(ToString::to_string).collect();
+    let args = [command, "-A", "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"].iter().chain(flags).map(ToString::to_string).collect();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
     run(&Call { args, stdin: &stdin, directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
 }
@@ -437,4 +441,23 @@ fn containers_that_say_something_themselves() {
     let vllm = RUNTIME.replace("metadata: {name: rt}", "metadata: {name: kserve-vllmserver, annotations: {serving.kserve.io/server-type: ''}}");
     let image = at(&[&vllm, &service(RAW, &format!("{{predictor: {{{MODEL}}}}}"))], &[], "Deployment/iris-predictor", "/spec/template/spec/containers/0/image");
     assert_eq!(image, "example/server-cpu:1", "an annotation without a value leaves the image to the name");
+}
+
+// kserve.md 6.1 and 7, GetModelName.
+#[test]
+fn a_service_is_entered_by_its_own_host_under_the_name_of_its_model() {
+    let spec = |model: &str, transformer: &str| {
+        format!(
+            "{{predictor: {{model: {{modelFormat: {{name: f}}, storageUri: 's3://b/m'{model}}}}}, transformer: {{containers: [{{name: c, image: i{transformer}}}]}}, explainer: {{containers: [{{name: c, image: i}}]}}}}"
+        )
+    };
+    let own = ", args: ['--model_name=mine']";
+    for (model, transformer, expected) in
+        [("", "", "iris"), (own, "", "mine"), (", env: [{name: MLSERVER_MODEL_NAME, value: env}]", "", "env"), (own, ", args: ['--model_name', 'its']", "its")]
+    {
+        let done = ask("endpoints", &[RUNTIME, &service(RAW, &spec(model, transformer))], &[]);
+        let found: Value = serde_json::from_str(&done.stdout).expect("JSON");
+        let service = &found["services"][0];
+        assert_eq!((&service["external"], &service["model"]), (&json!("http://iris-default.example.com"), &json!(expected)), "{model} {transformer}");
+    }
 }

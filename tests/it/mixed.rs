@@ -26,6 +26,22 @@ fn decisions(done: &Done) -> Vec<(String, String, Vec<String>)> {
         .collect()
 }
 
+/// Both controllers write a Service under the name of the service: they undo each other's.
+#[test]
+fn services_of_one_name_that_write_one_object_are_told_apart() {
+    let read = |file: &str| std::fs::read_to_string(Path::new(DIRECTORY).join(file)).expect("a file");
+    let raw = format!("{}\n---\n{}", read("kserve.yaml"), read("ome.yaml"));
+    let knative = raw.replace("deploymentMode: RawDeployment", "deploymentMode: Serverless");
+    for (text, doubled) in [(&raw, 0), (&knative, 1)] {
+        let args = "render iris -n ml --no-builtin --semantics controller -f -".split(' ').map(str::to_owned).collect();
+        let call = Call { args, stdin: text, directory: Path::new(DIRECTORY), env: &BTreeMap::new(), time: Duration::from_mins(1) };
+        let done = run(&call).expect("the call ends within a minute");
+        assert_eq!(done.exit, Some(0), "{}", done.stderr);
+        assert_eq!(done.stdout.matches("\napiVersion: v1\nkind: Service\nmetadata:\n  name: iris\n").count(), 1 + doubled, "{}", done.stdout);
+        assert_eq!(done.stderr.matches("duplicate-object").count(), doubled, "{}", done.stderr);
+    }
+}
+
 #[test]
 fn services_of_one_name_are_decided_apart() {
     for semantics in ["documented", "controller"] {

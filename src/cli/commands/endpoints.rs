@@ -101,9 +101,11 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
     let entrance = Entrance { name: service.name(), namespace: &service.namespace, scheme, cluster_domain: &args.cluster_domain, components };
     out.entry = protocol::entry(&objects, &entrance);
     let workloads = rendered.objects.iter().filter(|object| matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor)));
-    let model = workloads
-        .into_iter()
-        .find_map(|object| protocol::served_model(&object.node))
+    // What a transformer is told counts before what the server is told.
+    let model = service
+        .component(ComponentKind::Transformer)
+        .and_then(protocol::served_model)
+        .or_else(|| workloads.into_iter().find_map(|object| protocol::served_model(&object.node)))
         .or_else(|| planned.resolution.model.map(|model| model.object.id.name.to_string()))
         .unwrap_or_else(|| service.name().to_string());
     let name = protocol_of(planned);

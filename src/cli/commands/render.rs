@@ -8,12 +8,15 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Check, Directory, Prune, stream};
-use crate::pipeline::{Rendered, Renderer, ServingHistory, leaf, wave};
+use crate::pipeline::{Rendered, Renderer, ServingHistory, identity, leaf, wave};
 use crate::render::accept::accept_rendered;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
 use crate::report::why::remark;
+use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -103,6 +106,42 @@ struct Written {
     failed: bool,
     objects: Vec<(Node, String)>,
     diagnostics: Vec<Diagnostic>,
+    /// Who asks for the objects, in words, and where.
+    owner: (String, Option<Span>),
+}
+
+/// Who writes which object, over all services of one run. Two that write one object differently take it from each other,
+/// as services of one name in two APIs do.
+#[derive(Default)]
+struct Owners {
+    seen: BTreeMap<String, (String, Option<Span>, u64)>,
+}
+
+impl Owners {
+    fn check(&mut self, written: &Written, found: &mut Vec<Diagnostic>) {
+        let (owner, span) = &written.owner;
+        for (object, text) in &written.objects {
+            let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+            let (key, object) = (format!("{version} {}", identity(object)), identity(object).to_string());
+            let mut hasher = DefaultHasher::new();
+            text.hash(&mut hasher);
+            let sum = hasher.finish();
+            let Some((other, first, earlier)) = self.seen.get(&key) else {
+                self.seen.insert(key, (owner.clone(), *span, sum));
+                continue;
+            };
+            if other != owner && *earlier != sum {
+                found.push(
+                    Diagnostic::new(Code::DuplicateObject, format!("{object} is written for {other} and, differently, for {owner}: one undoes the other"))
+                        .severity(Severity::Warning)
+                        .at(*span)
+                        .label(*first, "the other one")
+                        .object(object)
+                        .help("rename one of the services"),
+                );
+            }
+        }
+    }
 }
 
 /// Services between two words on progress.
@@ -145,12 +184,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut found = Vec::new();
     let mut failed = false;
     let mut left_out = Vec::new();
+    let mut owners = Owners::default();
     let mut done = 0;
     renderer.in_windows(&selected, make, |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
+        owners.check(&written, &mut found);
         sink.take(&written, io)?;
         found.extend(written.diagnostics);
         done += 1;
@@ -256,6 +297,7 @@ fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, se
         failed: broken || too_many,
         objects: objects.collect(),
         diagnostics,
+        owner: (serving.object.id.to_string(), Some(serving.object.name_span())),
     }
 }
 
@@ -300,6 +342,7 @@ fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, sess
         failed,
         objects,
         diagnostics: rendered.diagnostics,
+        owner: (format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version), Some(rendered.service.object.name_span())),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_AGENT;
 use crate::decision::DeploymentMode;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema;
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
@@ -38,6 +38,15 @@ pub(super) fn add(facts: &Facts<'_>, request: &Request<'_>, pod: &mut Node, find
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     if !(logs || batches || pulls) || position(containers, "name", NAME).is_some() {
         return;
+    }
+    if facts.mode == DeploymentMode::Serverless && position(containers, "name", "queue-proxy").is_none() {
+        let message = format!("the agent of the {} also gets the variables of Knative's queue-proxy, which nobody knows offline", request.kind.as_str());
+        findings.push(
+            Diagnostic::new(Code::NeedsClusterStatus, message)
+                .severity(Severity::Info)
+                .at(Some(facts.service.object.name_span()))
+                .object(facts.service.object.id.to_string()),
+        );
     }
     let args: Vec<EcoString> = arguments(facts, request, containers, [logs, batches, pulls]);
     let probed = position(containers, "name", TRANSFORMER).map_or_else(|| containers.first(), |index| containers.get(index));

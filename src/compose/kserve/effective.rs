@@ -9,7 +9,7 @@ use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
 use crate::compose::ComposedComponent;
 use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, map_mut, mapping, position, text};
-use crate::compose::rules::{KSERVE_GKE, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES};
+use crate::compose::rules::{KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES};
 use crate::decision::ServiceError;
 use crate::diag::{Checked, Diagnostic};
 use crate::policy::Policy;
@@ -74,6 +74,7 @@ fn webhook(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Ma
     if let Some(uri) = uri.filter(|_| image.is_none()) {
         fetch(facts, spec, uri, annotations, pod, findings)?;
     }
+    behind_istio(annotations, pod);
     agent::add(facts, &agent::Request { kind, annotations }, pod, findings);
     if let Some((way, image)) = image {
         oci::add(facts, way, &oci::Model { image: &image, path: MODELS, index: 0 }, pod);
@@ -164,6 +165,39 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
     Ok(())
 }
 
+/// The user that what fetches the model runs as: the one an annotation names, else that of Istio's proxy where traffic is
+/// led to a proxy that does not run yet. Istio says so in annotations of the pod; without them nothing is changed.
+fn behind_istio(annotations: &Map, pod: &mut Node) {
+    let user = match annotations.get("serving.kserve.io/storage-initializer-uid") {
+        Some(written) => written.scalar_text().and_then(|text| text.parse::<i64>().ok()).map(|user| Node::int(user, written.origin)),
+        None => proxy_user(annotations, pod),
+    };
+    let Some(user) = user else { return };
+    each_mut(pod, "initContainers", |container| {
+        if text(container, "name") == INITIALIZER
+            && let Some(context) = map_mut(container, "securityContext", Origin::Derived(&KSERVE_ISTIO))
+        {
+            context.insert("runAsUser", user.clone());
+        }
+    });
+}
+
+/// The user of Istio's proxy in a pod whose traffic Istio redirects by its CNI plugin.
+fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
+    /// What Istio uses when nobody says otherwise.
+    const USUAL: i64 = 1337;
+    let said = |key: &str| annotations.get(key).and_then(Node::as_str);
+    let prepared = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
+    if prepared || said("sidecar.istio.io/interceptionMode") != Some("REDIRECT") {
+        return None;
+    }
+    let status: serde_json::Value = serde_json::from_str(said("sidecar.istio.io/status")?).ok()?;
+    let proxy = status["containers"][0].as_str()?;
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let own = containers[position(containers, "name", proxy)?].at(&["securityContext", "runAsUser"]);
+    Some(own.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
+}
+
 /// Annotations that say whether and where the metrics of a pod are collected. The ports of an aggregating queue-proxy are
 /// Knative's to write.
 fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
@@ -235,6 +269,26 @@ mod tests {
             assert_eq!(env.iter().filter(|name| !name.starts_with("HF_HUB") && !name.starts_with("HF_XET")).collect::<Vec<_>>(), variables, "{data}");
             assert_eq!(names(&pod["volumes"]).iter().filter(|name| *name != "kserve-provision-location").collect::<Vec<_>>(), volumes, "{data}");
             assert!(!pod.to_string().contains("\"value\":\"k\""), "no value of a Secret is printed");
+        }
+    }
+
+    // kserve.md 5.7; SetIstioCniSecurityContext.
+    #[test]
+    fn a_download_runs_as_the_proxy_that_it_needs() {
+        let user = |predictor: &str| testing::expanded("storageUri: 's3://b/m'", predictor, "").0.to_json()["initContainers"][0]["securityContext"].clone();
+        let redirected = "sidecar.istio.io/interceptionMode: REDIRECT, sidecar.istio.io/status: '{\"containers\": [\"istio-proxy\"]}'";
+        for (predictor, expected) in [
+            ("annotations: {serving.kserve.io/storage-initializer-uid: '7'}".to_owned(), serde_json::json!({"runAsUser": 7})),
+            ("annotations: {serving.kserve.io/storage-initializer-uid: seven}".to_owned(), serde_json::Value::Null),
+            (format!("annotations: {{{redirected}}}"), serde_json::Value::Null),
+            (format!("annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p}}]"), serde_json::json!({"runAsUser": 1337})),
+            (
+                format!("annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p, securityContext: {{runAsUser: 9}}}}]"),
+                serde_json::json!({"runAsUser": 9}),
+            ),
+            (format!("annotations: {{{}}}, containers: [{{name: istio-proxy, image: p}}]", redirected.replace("REDIRECT", "TPROXY")), serde_json::Value::Null),
+        ] {
+            assert_eq!(user(&predictor), expected, "{predictor}");
         }
     }
 

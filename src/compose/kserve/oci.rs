@@ -178,7 +178,9 @@ fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, pod: &mut No
     if there {
         each_mut(pod, "initContainers", |container| {
             if text(container, "name") == INITIALIZER {
-                args.iter().for_each(|argument| push(container, "args", argument.clone()));
+                for argument in &args {
+                    push(container, "args", argument.clone());
+                }
                 add_mount(container, mount());
             }
         });

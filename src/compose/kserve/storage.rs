@@ -29,7 +29,7 @@ pub(super) fn several(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &m
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     let Some(first) = uris.first() else { return Ok(()) };
     let container = initializer(facts, text(first, "uri"), spec)?;
-    match provide(facts, uris, container, annotations, pod, findings) {
+    match provide(facts, uris, &container, annotations, pod, findings) {
         Err(error) if facts.mode == DeploymentMode::Serverless => {
             findings.push(
                 Diagnostic::new(Code::InvalidInput, format!("the controller goes on without the models: {}", error.message))
@@ -48,7 +48,7 @@ pub(super) fn several(facts: &Facts<'_>, spec: &Node, annotations: &Map, pod: &m
 fn provide(
     facts: &Facts<'_>,
     uris: &[Node],
-    container: Initializer,
+    container: &Initializer,
     annotations: &Map,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,

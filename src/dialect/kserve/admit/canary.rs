@@ -44,7 +44,7 @@ pub(super) fn service(judge: &mut Judge<'_>, service: &Service, stable: &Node, m
         // Framework keys of a variant are not rewritten, and count as they stand.
         let keys = FRAMEWORKS.iter().filter(|framework| predictor.get(framework.key).is_some()).count();
         let count = usize::from(predictor.get("model").is_some()) + keys + custom;
-        if count != 1 && !(count == 0 && !listed.is_empty()) {
+        if count > 1 || (count == 0 && listed.is_empty()) {
             judge.value(format!("{path}.predictor"), Some(predictor), "canary predictor must have exactly one implementation", "write `model`");
         }
         let path = format!("{path}.predictor");

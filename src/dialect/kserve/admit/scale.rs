@@ -88,7 +88,7 @@ fn keda_metric(metric: &Node) -> Option<(&'static str, String, &'static str)> {
     }
     match (text(source, "name"), kind) {
         _ if key != ".resource" => {}
-        ("cpu", "Utilization") => {}
+        ("cpu" | "memory", "Utilization") => {}
         ("cpu", _) => return wrong("the cpu target value type should be Utilization", "write `type: Utilization`"),
         ("memory", "AverageValue") => {
             let amount = target("averageValue").and_then(Node::scalar_text).and_then(|text| Quantity::parse(&text).ok()).and_then(|amount| amount.value());
@@ -96,7 +96,6 @@ fn keda_metric(metric: &Node) -> Option<(&'static str, String, &'static str)> {
                 return wrong("the memory target value should be greater than 1 MiB", "write `1Mi` or more");
             }
         }
-        ("memory", "Utilization") => {}
         ("memory", _) => {
             return wrong("the memory target value type should be AverageValue or Utilization", "write one of the two");
         }
