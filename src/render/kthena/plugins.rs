@@ -84,8 +84,8 @@ impl<'a> Chain<'a> {
 
     /// The annotation that the chain gives to a pod, if it gives one: the last plugin has the last word.
     pub fn annotation(&self, role: &str, index: i64, key: &str) -> Option<&Node> {
-        let links = self.0.iter().rev().filter(|link| concerns(link.plugin, role, index));
-        links.flat_map(|link| link.tweaks.annotations.get(key)).next()
+        let mut links = self.0.iter().rev().filter(|link| concerns(link.plugin, role, index));
+        links.find_map(|link| link.tweaks.annotations.get(key))
     }
 }
 
