@@ -53,7 +53,7 @@ struct Reader<'f, 'v, 'a> {
     after_index: bool,
 }
 
-impl<'a> Reader<'_, '_, 'a> {
+impl Reader<'_, '_, '_> {
     fn peek(&self) -> Option<u8> {
         self.format.as_bytes().get(self.pos).copied()
     }
@@ -259,10 +259,10 @@ impl<'a> Printer<'_, 'a> {
             ('T' | 'v', Value::Absent) => self.pad("<nil>"),
             (_, Value::Absent) => self.bad_verb(value, verb),
             ('T', _) => self.text(value.type_name()),
-            // An address.
-            ('p', Value::Map(_) | Value::Nothing(_) | Value::Nil(_)) => self.unsupported(value, verb),
-            // Go shows what is within a time here.
-            ('p' | 'w', Value::Time | Value::Root(Root::Metadata(_))) => self.unsupported(value, verb),
+            // An address; and what is within a time.
+            ('p', Value::Map(_) | Value::Nothing(_) | Value::Nil(_)) | ('p' | 'w', Value::Time | Value::Root(Root::Metadata(_))) => {
+                self.unsupported(value, verb)
+            }
             // No value is an error that could be wrapped.
             ('p' | 'w', _) => self.bad_verb(value, verb),
             _ => self.part(value, verb),
@@ -309,8 +309,8 @@ impl<'a> Printer<'_, 'a> {
                 let members: Vec<_> = pairs.iter().map(|(key, value)| (Some(Value::Str((*key).into())), Value::Str((*value).into()))).collect();
                 match self.flags.go_syntax {
                     true if members.is_empty() => self.push("map[string]string(nil)"),
-                    true => self.members("map[string]string{", members, "}", ", ", verb),
-                    false => self.members("map[", members, "]", " ", verb),
+                    true => self.members("map[string]string{", &members, "}", ", ", verb),
+                    false => self.members("map[", &members, "]", " ", verb),
                 }
             }
             Value::Root(root @ (Root::Domain(_) | Root::Path { .. })) => {
@@ -321,9 +321,9 @@ impl<'a> Printer<'_, 'a> {
                     members.push((named, field.map_err(|failure| self.machine.place(failure))?));
                 }
                 if self.flags.go_syntax {
-                    return self.members(&format!("{}{{", value.type_name()), members, "}", ", ", verb);
+                    return self.members(&format!("{}{{", value.type_name()), &members, "}", ", ", verb);
                 }
-                self.members("{", members, "}", " ", verb)
+                self.members("{", &members, "}", " ", verb)
             }
             Value::Nothing(name) if self.flags.go_syntax => self.push(&format!("{name}(nil)")),
             Value::Nothing(_) => self.push("[]"),
@@ -340,7 +340,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Members with their keys: of a mapping a text, of a struct a name.
-    fn members(&mut self, open: &str, members: Vec<(Option<Value<'a>>, Value<'a>)>, close: &str, between: &str, verb: char) -> Outcome {
+    fn members(&mut self, open: &str, members: &[(Option<Value<'a>>, Value<'a>)], close: &str, between: &str, verb: char) -> Outcome {
         self.push(open)?;
         for (position, (key, value)) in members.iter().enumerate() {
             if position > 0 {

@@ -12,6 +12,7 @@ use super::quote;
 use super::value::{Root, Value};
 use ecow::EcoString;
 use std::cmp::Ordering;
+use std::slice::from_ref;
 
 /// Why a function gave nothing.
 pub(super) enum Refusal {
@@ -51,7 +52,8 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "index" => return index(&values[0], &values[1..]),
         "slice" => return slice(machine, &values[0], &values[1..]),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => return comparison(machine, name, values),
-        "print" => sprint(machine, values, "<nil>")?,
+        // `html/template` evaluates the arguments of an escaping function apart, where it escapes the result again.
+        "print" | "_eval_args_" => sprint(machine, values, "<nil>")?,
         "println" => {
             let words = values.iter().map(|value| machine.print(value)).collect::<Result<Vec<_>, _>>()?;
             format!("{}\n", words.join(" "))
@@ -63,8 +65,6 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "html" => escape_html(&sprint(machine, values, "<no value>")?),
         "js" => escape_js(&sprint(machine, values, "<no value>")?),
         "urlquery" => escape_query(&sprint(machine, values, "<no value>")?),
-        // `html/template` evaluates the arguments of an escaping function apart, where it escapes the result again.
-        "_eval_args_" => sprint(machine, values, "<nil>")?,
         "_html_template_jsvalescaper" => html::js_value(values.first().unwrap_or(&Value::Str(EcoString::new()))).map_err(|failure| machine.place(failure))?,
         _ => {
             let printed = values.iter().find(|value| !matches!(value, Value::Absent)).map_or(Ok(EcoString::new()), |value| machine.print(value))?;
@@ -250,14 +250,14 @@ fn same<'a>(machine: &mut Machine<'a>, left: &Value<'a>, right: &Value<'a>) -> R
         |value: &Value<'_>| matches!(value, Value::Absent | Value::Nil(_) | Value::Nothing(_)) || matches!(value, Value::Map(pairs) if pairs.is_empty());
     if !matches!(left, Value::Absent) && !matches!(right, Value::Absent) && kind(left) != kind(right) {
         let (left_type, right_type) = (left.type_name(), right.type_name());
-        let (left, right) = (format::sprintf(machine, "%s", &[left.clone()])?, format::sprintf(machine, "%s", &[right.clone()])?);
+        let (left, right) = (format::sprintf(machine, "%s", from_ref(left))?, format::sprintf(machine, "%s", from_ref(right))?);
         return go(format!("non-comparable types {left}: {left_type}, {right_type}: {right}"));
     }
     match right {
         _ if is_nil(left) || is_nil(right) => Ok(is_nil(left) == is_nil(right)),
         Value::Time | Value::Root(Root::Path { .. }) => Ok(left.type_name() == right.type_name()),
         _ => {
-            let printed = format::sprintf(machine, "%s", &[right.clone()])?;
+            let printed = format::sprintf(machine, "%s", from_ref(right))?;
             go(format!("non-comparable type {printed}: {}", right.type_name()))
         }
     }

@@ -61,9 +61,8 @@ const UNSAFE: &[&str] = &[
 /// What an attribute of this name, in lower case, holds; of an unknown name the worst it may be.
 pub(super) fn content(name: &str) -> Content {
     let name = match (name.strip_prefix("data-"), name.split_once(':')) {
-        (Some(rest), _) => rest,
         (None, Some(("xmlns", _))) => return Content::Url,
-        (None, Some((_, rest))) => rest,
+        (Some(rest), _) | (None, Some((_, rest))) => rest,
         (None, None) => name,
     };
     match name {

@@ -36,16 +36,9 @@ pub(super) fn unescape(text: &[u8]) -> Vec<u8> {
     while let Some(at) = find_any(rest, b"&") {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
-        match reference(rest) {
-            Some((length, text)) => {
-                out.extend_from_slice(text.as_bytes());
-                rest = &rest[length..];
-            }
-            None => {
-                out.push(b'&');
-                rest = &rest[1..];
-            }
-        }
+        let (length, text) = reference(rest).unwrap_or_else(|| (1, "&".into()));
+        out.extend_from_slice(text.as_bytes());
+        rest = &rest[length..];
     }
     out.extend_from_slice(rest);
     out

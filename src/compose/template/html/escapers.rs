@@ -109,7 +109,7 @@ fn write_json(out: &mut String, value: &Value<'_>) -> Result<(), Failure> {
         Value::Float(number) => out.push_str(&quote::json_float(*number)),
         Value::Map(pairs) if !pairs.is_empty() => {
             let members = pairs.iter().map(|(key, value)| ((*key).into(), Value::Str((*value).into())));
-            write_object(out, members.collect())?;
+            write_object(out, &members.collect::<Vec<_>>())?;
         }
         Value::Root(root) => {
             let metadata = matches!(root, Root::Metadata(_));
@@ -121,7 +121,7 @@ fn write_json(out: &mut String, value: &Value<'_>) -> Result<(), Failure> {
                     members.push((if metadata { lower_camel_case(name) } else { name.into() }, field));
                 }
             }
-            write_object(out, members)?;
+            write_object(out, &members)?;
         }
         _ => out.push_str("null"),
     }
@@ -133,7 +133,7 @@ fn lower_camel_case(name: &str) -> String {
     if name == "UID" { "uid".into() } else { name[..1].to_ascii_lowercase() + &name[1..] }
 }
 
-fn write_object(out: &mut String, members: Vec<(String, Value<'_>)>) -> Result<(), Failure> {
+fn write_object(out: &mut String, members: &[(String, Value<'_>)]) -> Result<(), Failure> {
     for (position, (name, value)) in members.iter().enumerate() {
         out.push(if position == 0 { '{' } else { ',' });
         quote::write_json(out, name);

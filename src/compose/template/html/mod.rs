@@ -233,10 +233,10 @@ impl<'s> Escaper<'_, 's> {
             return Ok((Context::error(Problem { node: Some(pos), line: None, offset: pos, message }), derived));
         };
         let body = program.template(&derived).unwrap_or(body);
-        let (mut after, mut certain) = self.assume(context, &derived, body)?;
+        let (mut after, mut certain) = self.assume(&context, &derived, body)?;
         if !certain {
             // It may end as it did under the assumption that it ends as it begins.
-            let (again, fixed) = self.assume(after.clone(), &derived, body)?;
+            let (again, fixed) = self.assume(&after, &derived, body)?;
             if fixed {
                 (after, certain) = (again, true);
             }
@@ -250,7 +250,7 @@ impl<'s> Escaper<'_, 's> {
 
     /// Reads a template that begins in a context, as if it ended there too where it calls itself. Whether that was
     /// right, or did not matter.
-    fn assume(&mut self, context: Context, name: &str, body: &List<'s>) -> Outcome<(Context, bool)> {
+    fn assume(&mut self, context: &Context, name: &str, body: &List<'s>) -> Outcome<(Context, bool)> {
         let before = self.outputs.insert(name.to_owned(), context.clone());
         self.undo.push(Undo::Output(name.to_owned(), before));
         let (mark, mut called) = (self.undo.len(), std::mem::take(&mut self.called));
