@@ -43,7 +43,7 @@ const NODE: usize = 64;
 pub(super) fn escape<'s>(program: &Program<'s>) -> Result<Program<'s>, Failure> {
     let mut escaper =
         Escaper { program, outputs: BTreeMap::new(), bodies: BTreeMap::new(), undo: Vec::new(), called: BTreeSet::new(), loops: Vec::new(), depth: 0, work: 0 };
-    let (context, _) = escaper.template(Context::default(), 0, program.name)?;
+    let (context, _) = escaper.template(&Context::default(), 0, program.name)?;
     match &context.problem {
         Some(problem) => Err(escaper.failure(&problem.borrow())),
         None if context.state != State::Text => {
@@ -155,7 +155,7 @@ impl<'s> Escaper<'_, 's> {
                 Ok((after, Item::Branch { keyword: *keyword, pipe: pipe.clone(), body, otherwise: escaped }))
             }),
             Item::Template { pos, name, pipe } => {
-                let (context, name) = self.nested(*pos, |escaper| escaper.template(context, *pos, name))?;
+                let (context, name) = self.nested(*pos, |escaper| escaper.template(&context, *pos, name))?;
                 Ok((context, Item::Template { pos: *pos, name, pipe: pipe.clone() }))
             }
             Item::Break { pos } => {
@@ -220,7 +220,7 @@ impl<'s> Escaper<'_, 's> {
     }
 
     /// A template called in a context: the context behind it, and the name that it has in this context.
-    fn template(&mut self, context: Context, pos: usize, name: &str) -> Outcome<(Context, String)> {
+    fn template(&mut self, context: &Context, pos: usize, name: &str) -> Outcome<(Context, String)> {
         let derived = context.template_name(name);
         self.charge(derived.len(), pos)?;
         self.called.insert(derived.clone());
@@ -233,7 +233,7 @@ impl<'s> Escaper<'_, 's> {
             return Ok((Context::error(Problem { node: Some(pos), line: None, offset: pos, message }), derived));
         };
         let body = program.template(&derived).unwrap_or(body);
-        let (mut after, mut certain) = self.assume(&context, &derived, body)?;
+        let (mut after, mut certain) = self.assume(context, &derived, body)?;
         if !certain {
             // It may end as it did under the assumption that it ends as it begins.
             let (again, fixed) = self.assume(&after, &derived, body)?;
