@@ -167,7 +167,7 @@ fn functions_and_loops_do_what_go_does() {
         (r#"{{printf "%!" 1}}"#, Ok("%!!(int=1)")),
         (r#"{{printf "%" 1}}"#, Ok("%!(NOVERB)%!(EXTRA int=1)")),
         (r#"{{printf "%w %p %z" .Labels 1 `a`}}"#, Ok("%!w(map[string]string=map[team:a&b]) %!p(int=1) %!z(string=a)")),
-        (r#"{{printf "%010.3f|%-08d|%+q" -2.5 7 'é'}}"#, Ok(r#"-00002.500|7       |'\u00e9'"#)),
+        (r#"{{printf "%010.3f|%-08d|%+q" -2.5 7 'é'}}"#, Ok(r"-00002.500|7       |'\u00e9'")),
         ("{{eq .Labels nil}}", Ok("false")),
         (
             "{{ne .Labels .Labels}}",
@@ -175,7 +175,7 @@ fn functions_and_loops_do_what_go_does() {
                 r#"template: domain-template:1:2: executing "domain-template" at <ne .Labels .Labels>: error calling ne: non-comparable type map[team:a&b]: map[string]string"#,
             ),
         ),
-        (r#"{{'\xff'}}"#, Ok("255")),
+        (r"{{'\xff'}}", Ok("255")),
         ("{{'ab'}}", Err("template: domain-template:1: malformed character constant: 'ab'")),
         (
             "{{index .Name 9}}",

@@ -40,13 +40,13 @@ const ROWS: &[(&str, Result<&str, &str>)] = &[
     ),
     ("<script>x = 1 / {{.Name}} // gone {{.Name}}\n/* a\n{{.Name}} */ y --> gone\n</script>", Ok("<script>x = 1 / \"chat\" \n\n  y \n</script>")),
     ("<script>{{if .Name}}x{{end}} / {{.Name}}/</script>", Err(r#"html/template:container-tmpl: '/' could start a division or regexp: "/ ""#)),
-    ("<script>'</script>' < '<!--' </script>", Ok(r#"<script>'\x3C/script>' < '\x3C!--' </script>"#)),
+    ("<script>'</script>' < '<!--' </script>", Ok(r"<script>'\x3C/script>' < '\x3C!--' </script>")),
     ("<script>/[{{.Name}}]/</script>", Err(r#"html/template:container-tmpl: unfinished JS regexp charset: "[""#)),
     (r#"<script>"\{{.Name}}"</script>"#, Err(r#"html/template:container-tmpl: unfinished escape sequence in JS string: "\\""#)),
     ("<script>`${ { {{.Name}} } }`;{{.Name}}</script>", Ok(r#"<script>`${ { "chat" } }`;"chat"</script>"#)),
     ("<script type=text/plain>{{.Annotations.note}}</script>", Ok("<script type=text/plain>it&#39;s &lt;1&#43;1&gt;</script>")),
     (r#"<p onclick="f({{.Annotations.note}})">"#, Ok(r#"<p onclick="f(&#34;it&#39;s \u003c1&#43;1\u003e&#34;)">"#)),
-    ("<p onclick=&#39;{{.Annotations.note}}&#39;>", Ok(r#"<p onclick=&#39;it\u0027s&#32;\u003c1\u002b1\u003e&#39;>"#)),
+    ("<p onclick=&#39;{{.Annotations.note}}&#39;>", Ok(r"<p onclick=&#39;it\u0027s&#32;\u003c1\u002b1\u003e&#39;>")),
     // CSS.
     (
         r#"<style>a { color: {{.Annotations.css}}; width: {{`10px`}} } /* {{.Name}} */ b { background: url({{.Annotations.url}}) url('/x?{{.Annotations.list}}'); content: "/{{.Annotations.note}}" }</style>"#,
