@@ -41,7 +41,7 @@ impl Schema {
 impl Type {
     /// Adds a finding for everything in the tree that the type does not allow; paths begin at the tree.
     pub fn check(&'static self, tree: &Node, strictness: Strictness, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
-        Check { strictness, sources, findings }.value(tree, self, &Place::ROOT);
+        Check { strictness, sources, findings, custom: false }.value(tree, self, &Place::ROOT);
     }
 }
 
@@ -84,6 +84,9 @@ impl Place<'_> {
 
 struct Check<'f> {
     strictness: Strictness,
+    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There `null` is a value of no
+    /// type, and an amount is an integer or a text; for a Go struct both are as good as any.
+    custom: bool,
     sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
 }
@@ -99,6 +102,7 @@ impl Check<'_> {
 
     fn value(&mut self, node: &Node, ty: &'static Type, place: &Place<'_>) {
         match (ty, &node.value) {
+            (Type::Quantity, Value::Float(number)) if self.custom && number.fract() != 0.0 => self.mistyped(node, ty, place),
             (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Quantity, Value::Int(_) | Value::Big(_) | Value::Float(_))
@@ -109,7 +113,7 @@ impl Check<'_> {
                 self.length(node, map.len(), &item.rules, ("entry", "entries"), place);
                 for entry in map {
                     // A null in a map is dropped, like one in a field.
-                    if !entry.node.is_null() {
+                    if self.custom || !entry.node.is_null() {
                         self.value(&entry.node, &item.ty, &place.key(entry));
                     }
                 }
@@ -149,11 +153,20 @@ impl Check<'_> {
 
     fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
         let object = self.strictness.fields(definition);
+        let outside = std::mem::replace(&mut self.custom, self.strictness == Strictness::Server && !definition.is_built_in());
+        self.fields(node, object, definition, place);
+        self.custom = outside;
+    }
+
+    fn fields(&mut self, node: &Node, object: &'static Object, definition: &'static Definition, place: &Place<'_>) {
         let Value::Map(map) = &node.value else { return };
         let mut present = 0;
         for entry in map {
             match object.fields.iter().find(|field| field.name == entry.key) {
-                Some(_) if entry.node.is_null() => {}
+                Some(field) if entry.node.is_null() => {
+                    let refused = self.null(entry, field, place);
+                    present += usize::from(refused && field.needed());
+                }
                 Some(field) => {
                     present += usize::from(field.needed());
                     self.value(&entry.node, &field.ty, &place.key(entry));
@@ -162,12 +175,31 @@ impl Check<'_> {
                 None => self.unknown(entry, node, object, place),
             }
         }
-        if present < object.needed {
-            let missing = |field: &&Field| field.needed() && node.get(field.name).is_none() && field.or.is_none_or(|other| node.get(other).is_none());
+        // A Go struct of Kubernetes has its zero value where a field is absent; the server asks for what it needs later.
+        let zero = self.strictness == Strictness::Server && definition.is_built_in();
+        if present < object.needed && !zero {
+            let custom = self.custom;
+            let missing = |field: &&Field| {
+                field.needed()
+                    && node.get(field.name).is_none()
+                    && !(custom && map.contains_key(field.name))
+                    && field.or.is_none_or(|other| node.get(other).is_none())
+            };
             for field in object.fields.iter().filter(missing) {
                 self.absent(node, field, place);
             }
         }
+    }
+
+    /// A field that is there and holds nothing; whether it was refused for that.
+    fn null(&mut self, entry: &Entry, field: &Field, place: &Place<'_>) -> bool {
+        // The server puts a default in its place, if there is one.
+        let refused = self.custom && !field.nullable && field.default.is_none() && !matches!(field.ty, Type::Any);
+        if refused {
+            let finding = self.report(Code::InvalidType, &entry.node, &place.key(entry), |path| format!("`{path}` must be {}, not null", expected(&field.ty)));
+            finding.help = Some("delete the key, or give it a value".into());
+        }
+        refused
     }
 
     fn unknown(&mut self, entry: &Entry, parent: &Node, object: &'static Object, place: &Place<'_>) {
@@ -364,7 +396,19 @@ fn is_time(text: &str) -> bool {
             && text.bytes().zip(form.bytes()).all(|(c, form)| if form == b'0' { c.is_ascii_digit() } else { c.eq_ignore_ascii_case(&form) })
     };
     let Some((date, rest)) = text.split_at_checked(19) else { return false };
+    let number = |range: std::ops::Range<usize>| date[range].parse::<u32>().unwrap_or(u32::MAX);
     if !shape(date, "0000-00-00T00:00:00") {
+        return false;
+    }
+    let (year, month) = (number(0..4), number(5..7));
+    let days = match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    if !(1..=days).contains(&number(8..10)) || number(11..13) > 23 || number(14..16) > 59 || number(17..19) > 59 {
         return false;
     }
     let rest = rest.strip_prefix('.').map_or(rest, |fraction| fraction.trim_start_matches(|c: char| c.is_ascii_digit()));

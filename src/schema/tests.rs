@@ -397,3 +397,58 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn null_is_no_value_for_a_custom_resource() {
+    let runtime = |spec: &str| format!("apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a, labels: }}\nspec:\n{spec}");
+    for (text, expected) in [
+        (
+            runtime("  engineConfig: {runner: {name: c, env: }}\n"),
+            vec!["5: invalid-type: `spec.engineConfig.runner.env` must be a list, not null; delete the key, or give it a value"],
+        ),
+        (runtime("  nodeSelector: {a: }\n"), vec!["5: unknown-field: unknown field `spec.nodeSelector`; `nodeSelector` is a field of `engineConfig`"]),
+        (
+            runtime("  engineConfig: {nodeSelector: {a: }}\n"),
+            vec!["5: invalid-type: `spec.engineConfig.nodeSelector.a` must be a string, not null; write a string"],
+        ),
+        // What is built in takes it.
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {selector: , ports: [{port: 80, name: }]}\n".to_owned(), vec![]),
+    ] {
+        let said = said(&text, Strictness::Server);
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        assert_eq!(said.len(), expected.len(), "{text}: {said:?}");
+        for (said, expected) in said.iter().zip(&expected) {
+            assert_eq!(said.split("; ").next(), expected.split("; ").next(), "{text}");
+        }
+        assert_eq!(self::said(&text, Strictness::Documented).iter().filter(|line| line.contains("null")).count(), 0, "{text}");
+    }
+}
+
+#[test]
+fn an_amount_of_a_custom_resource_is_an_integer_or_a_text() {
+    let limits = |amount: &str| {
+        let text = format!(
+            "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a}}\nspec: {{engineConfig: {{runner: {{name: c, resources: {{limits: {{cpu: {amount}}}}}}}}}}}\n"
+        );
+        said(&text, Strictness::Server).len()
+    };
+    assert_eq!(["0.5", "\"0.5\"", "1", "2.0", "1.5e9"].map(limits), [1, 0, 0, 0, 0]);
+    let deployment =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: 0.5}}}]}}}\n";
+    assert_eq!(said(deployment, Strictness::Server), Vec::<String>::new());
+}
+
+#[test]
+fn whatever_repeats_is_told_each_time() {
+    let text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}, {port: 80}, {port: 80}, {port: 80}]}\n";
+    assert_eq!(said(text, Strictness::Server).len(), 3);
+}
+
+#[test]
+fn a_time_is_one_of_the_calendar() {
+    let times =
+        ["2026-01-31T12:00:00Z", "2024-02-29T23:59:59+01:00", "2026-02-29T12:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00"];
+    let taken = times
+        .map(|time| said(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, creationTimestamp: \"{time}\"}}\n"), Strictness::Server).is_empty());
+    assert_eq!(taken, [true, true, false, false, false, false]);
+}

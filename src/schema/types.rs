@@ -259,6 +259,11 @@ impl Definition {
         Self { name, open, body, server: OnceLock::new(), documented: OnceLock::new(), whole: OnceLock::new() }
     }
 
+    /// Whether it is a Go struct of Kubernetes itself and no schema of a CustomResourceDefinition.
+    pub(super) fn is_built_in(&self) -> bool {
+        !self.name.contains('/')
+    }
+
     /// Whether unknown fields are kept.
     pub(super) fn open(&self) -> bool {
         self.open

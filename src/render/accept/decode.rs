@@ -4,6 +4,7 @@
 //! the object unfit; which value it was is said by the schema, this only notices. Texts are handed over empty, but for
 //! `apiVersion` and `kind`: nobody looks at the decoded object, and copying them would be most of the work.
 
+use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
 use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
@@ -101,7 +102,11 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Unfit> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Unfit> {
+        // An amount is a text for serde, whatever it says.
+        if name == "Quantity" && self.node.scalar_text().is_some_and(|text| Quantity::parse_field(&text).is_err()) {
+            return Err(Unfit);
+        }
         visitor.visit_newtype_struct(self)
     }
 

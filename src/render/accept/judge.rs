@@ -63,6 +63,48 @@ impl Judge<'_> {
         fits
     }
 
+    /// A field whose zero value is refused, too: it must be there and hold one of these; whether it does.
+    pub(super) fn exactly(&mut self, at: &At<'_>, holder: &Node, key: &str, accepted: &[&str]) -> bool {
+        let empty = Node::str("", holder.origin);
+        let node = holder.get(key).unwrap_or(&empty);
+        let fits = node.as_str().is_some_and(|text| accepted.contains(&text));
+        if !fits {
+            let list = accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
+            let said = format!("Unsupported value: {}: supported values: {list}", node.to_json());
+            self.refuse(&at.field(key), node.origin.span(), &said, "write one of the supported values");
+        }
+        fits
+    }
+
+    /// The same for a field that may be absent.
+    pub(super) fn exactly_if_there(&mut self, at: &At<'_>, holder: &Node, key: &str, accepted: &[&str]) -> bool {
+        holder.get(key).is_none_or(Node::is_null) || self.exactly(at, holder, key, accepted)
+    }
+
+    /// A text that must be there and not be empty.
+    pub(super) fn present<'n>(&mut self, at: &At<'_>, holder: &'n Node, key: &str) -> Option<&'n Node> {
+        let found = holder.get(key).filter(|node| !node.is_null() && node.as_str() != Some(""));
+        if found.is_none() {
+            self.required(&at.field(key), holder, "");
+        }
+        found
+    }
+
+    /// A text that is there and not empty is of this form.
+    pub(super) fn formed<T: Display>(&mut self, at: &At<'_>, holder: &Node, key: &str, form: impl Fn(&str) -> Vec<T>) {
+        if let Some(node) = holder.get(key).filter(|node| node.as_str() != Some("")) {
+            self.shaped(&at.field(key), node, node.as_str().map(form).unwrap_or_default());
+        }
+    }
+
+    /// A number that is there lies between two.
+    pub(super) fn within(&mut self, at: &At<'_>, holder: &Node, key: &str, (least, most): (i64, i64)) {
+        if let Some(node) = holder.get(key).filter(|node| node.as_int().is_some_and(|number| !(least..=most).contains(&number))) {
+            let said = format!("must be between {least} and {most}, inclusive");
+            self.invalid(&at.field(key), node, &said, &format!("write a number from {least} to {most}"));
+        }
+    }
+
     /// The objections of a validation function to a text.
     ///
     /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so (S0-058).

@@ -4,9 +4,9 @@ use super::at::At;
 use super::judge::Judge;
 use super::metadata;
 use super::pod::items;
-use super::workload::count_or_percent;
+use super::workload::{count_or_percent, share};
 use crate::quantity::names;
-use crate::yaml::Node;
+use crate::yaml::{Node, Value};
 
 /// Judges the spec of a Service.
 pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
@@ -24,6 +24,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     metadata::labels(judge, &at.field("selector"), spec.get("selector"));
+    exposure(judge, at, spec);
     let ports_at = at.field("ports");
     let ports = items(spec, "ports");
     if ports.is_empty() && !elsewhere && text("clusterIP") != "None" {
@@ -51,7 +52,10 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             Some(number) => judge.shaped(&at.field("port"), number, number.as_int().map(names::port_number).unwrap_or_default()),
             None => judge.required(&at.field("port"), port, ""),
         }
-        if let Some(target) = port.get("targetPort").filter(|target| target.as_int() != Some(0)) {
+        if let Some(node) = port.get("nodePort").filter(|node| node.as_int() != Some(0) && matches!(text("type"), "" | "ClusterIP")) {
+            judge.forbidden(&at.field("nodePort"), node, "may not be used when `type` is 'ClusterIP'", "delete it, or write `type: NodePort`");
+        }
+        if let Some(target) = port.get("targetPort").filter(|target| target.as_int() != Some(0) && target.as_str() != Some("")) {
             let objections = match target.as_int() {
                 Some(number) => names::port_number(number),
                 None => target.as_str().map(names::port_name).unwrap_or_default(),
@@ -61,6 +65,86 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         judge.one_of(&at.field("protocol"), port.get("protocol"), &["SCTP", "TCP", "UDP"]);
         if let Some(protocol) = port.get("appProtocol") {
             judge.shaped(&at.field("appProtocol"), protocol, protocol.as_str().map(names::qualified_name).unwrap_or_default());
+        }
+    }
+}
+
+/// Judges addresses of a Service, and who may reach it.
+fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
+    let kind = text("type");
+    let balanced = kind == "LoadBalancer";
+    let ip = text("clusterIP");
+    let wrong_address = |text: &str| !names::ip_address(text).is_empty();
+    let bad = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+    if let Some(node) = spec.get("clusterIP").filter(|_| !ip.is_empty()) {
+        let list = at.field("clusterIPs");
+        match kind {
+            "ExternalName" => judge.forbidden(&list, node, "may not be set for ExternalName services", "delete it"),
+            "LoadBalancer" | "NodePort" if ip == "None" => {
+                let said = format!("may not be set to 'None' for {kind} services");
+                judge.invalid(&list.index(0), node, &said, "delete it, or write `type: ClusterIP`");
+            }
+            _ if ip != "None" && wrong_address(ip) => judge.invalid(&list.index(0), node, bad, "write `None` or an address"),
+            _ => {}
+        }
+    }
+    let addresses = items(spec, "clusterIPs");
+    if let (Some(list), true) = (spec.get("clusterIPs").filter(|_| !addresses.is_empty()), ip.is_empty()) {
+        judge.invalid(&at.field("clusterIPs"), list, "must be empty when `clusterIP` is not specified", "write `clusterIP`, too");
+    } else if let Some(first) = addresses.first().filter(|first| first.as_str() != Some(ip)) {
+        judge.invalid(&at.field("clusterIPs").index(0), first, "first value must match `clusterIP`", "write the same address");
+    }
+    let outside_at = at.field("externalIPs");
+    for (index, address) in items(spec, "externalIPs").iter().enumerate() {
+        if address.as_str().is_some_and(wrong_address) {
+            judge.invalid(&outside_at.index(index), address, bad, "write an address");
+        }
+    }
+    for (key, shown) in [
+        ("allocateLoadBalancerNodePorts", "allocateLoadBalancerNodePorts"),
+        ("loadBalancerClass", "loadBalancerClass"),
+        ("loadBalancerSourceRanges", "LoadBalancerSourceRanges"),
+    ] {
+        if let Some(node) = spec.get(key).filter(|node| !balanced && (!matches!(node.value, Value::List(_)) || !node.items().is_empty())) {
+            judge.forbidden(&at.field(shown), node, "may only be used when `type` is 'LoadBalancer'", "delete it, or write `type: LoadBalancer`");
+        }
+    }
+    if balanced {
+        judge.formed(at, spec, "loadBalancerClass", names::qualified_name);
+    }
+    if let Some(port) = spec.get("healthCheckNodePort").filter(|port| port.as_int() != Some(0) && !(balanced && text("externalTrafficPolicy") == "Local")) {
+        let said = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        judge.invalid(&at.field("healthCheckNodePort"), port, said, "delete it");
+    }
+    if let Some(policy) = spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some("")) {
+        let outside = balanced || kind == "NodePort" || !items(spec, "externalIPs").is_empty();
+        if outside {
+            judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
+        } else {
+            let said = "may only be set for externally-accessible services";
+            judge.invalid(&at.field("externalTrafficPolicy"), policy, said, "delete it");
+        }
+    }
+    judge.exactly_if_there(at, spec, "internalTrafficPolicy", &["Cluster", "Local"]);
+    judge.exactly_if_there(at, spec, "trafficDistribution", &["PreferClose", "PreferSameZone", "PreferSameNode"]);
+    judge.exactly_if_there(at, spec, "ipFamilyPolicy", &["SingleStack", "PreferDualStack", "RequireDualStack"]);
+    let families_at = at.field("ipFamilies");
+    for (index, family) in items(spec, "ipFamilies").iter().enumerate() {
+        if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
+            let said = format!("Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"", family.to_json());
+            judge.refuse(&families_at.index(index), family.origin.span(), &said, "write `IPv4` or `IPv6`");
+        }
+    }
+    let sticky = text("sessionAffinity") == "ClientIP";
+    if let Some(config) = spec.get("sessionAffinityConfig") {
+        let config_at = at.field("sessionAffinityConfig");
+        // Without affinity the server drops its configuration.
+        if let Some(seconds) =
+            config.at(&["clientIP", "timeoutSeconds"]).filter(|node| sticky && node.as_int().is_some_and(|seconds| !(1..=86400).contains(&seconds)))
+        {
+            let at = config_at.field("clientIP");
+            judge.invalid(&at.field("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400", "write a number of seconds up to a day");
         }
     }
 }
@@ -75,53 +159,6 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
     }
 }
 
-/// Judges the spec of a HorizontalPodAutoscaler.
-pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    let number = |key: &str| spec.get(key).and_then(Node::as_int);
-    let max_at = at.field("maxReplicas");
-    match spec.get("maxReplicas") {
-        None => judge.required(&max_at, spec, ""),
-        Some(max) => {
-            if number("maxReplicas").is_some_and(|max| max < 1) {
-                judge.invalid(&max_at, max, "must be greater than 0", "write at least 1");
-            }
-            if number("maxReplicas").zip(number("minReplicas")).is_some_and(|(max, min)| max < min) {
-                judge.invalid(&max_at, max, "must be greater than or equal to `minReplicas`", "raise maxReplicas or lower minReplicas");
-            }
-        }
-    }
-    if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int().is_some_and(|min| min < 1)) {
-        judge.invalid(&at.field("minReplicas"), min, "must be greater than or equal to 1", "write at least 1");
-    }
-    for key in ["kind", "name"] {
-        if spec.at(&["scaleTargetRef", key]).is_none_or(|node| node.as_str() == Some("")) {
-            judge.required(&at.field("scaleTargetRef").field(key), spec.get("scaleTargetRef").unwrap_or(spec), "");
-        }
-    }
-    let metrics_at = at.field("metrics");
-    for (index, metric) in items(spec, "metrics").iter().enumerate() {
-        let at = metrics_at.index(index);
-        if !judge.one_of(&at.field("type"), metric.get("type"), &["ContainerResource", "External", "Object", "Pods", "Resource"]) {
-            continue;
-        }
-        let Some(resource) = metric.get("resource") else { continue };
-        let at = at.field("resource");
-        if resource.get("name").is_none_or(|name| name.as_str() == Some("")) {
-            judge.required(&at.field("name"), resource, "must specify a resource name");
-        }
-        let at = at.field("target");
-        let Some(target) = resource.get("target") else { continue };
-        if let Some(utilization) = target.get("averageUtilization").filter(|node| node.as_int().is_some_and(|number| number < 1)) {
-            judge.invalid(&at.field("averageUtilization"), utilization, "must be greater than 0", "write a percentage above 0");
-        }
-        if let Some(value) = target.get("averageValue").filter(|_| target.get("averageUtilization").is_some()) {
-            judge.forbidden(&at.field("averageValue"), value, "may not set both a target raw value and a target utilization", "keep one of them");
-        } else if target.get("averageValue").is_none() && target.get("averageUtilization").is_none() {
-            judge.required(&at.field("averageUtilization"), target, "must set either a target raw value or a target utilization");
-        }
-    }
-}
-
 /// Judges the spec of a PodDisruptionBudget.
 pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let (available, unavailable) = (spec.get("minAvailable"), spec.get("maxUnavailable"));
@@ -130,8 +167,12 @@ pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node)
     }
     for (key, node) in [("minAvailable", available), ("maxUnavailable", unavailable)] {
         count_or_percent(judge, &at.field(key), node);
+        if let Some(node) = node.filter(|node| share(node).is_some_and(|share| share > 100)) {
+            judge.invalid(&at.field(key), node, "must not be greater than 100%", "write at most 100%");
+        }
     }
-    metadata::labels(judge, &at.field("selector").field("matchLabels"), spec.at(&["selector", "matchLabels"]));
+    judge.exactly_if_there(at, spec, "unhealthyPodEvictionPolicy", &["AlwaysAllow", "IfHealthyBudget"]);
+    metadata::selector(judge, &at.field("selector"), spec.get("selector"), false);
 }
 
 /// Judges the spec of an HTTPRoute by the one expression of its schema that a renderer can break: a Service is referred to
@@ -170,30 +211,81 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
         let http_at = at.field("http");
         let paths_at = http_at.field("paths");
-        for (index, path) in rule.get("http").map(|http| items(http, "paths")).unwrap_or_default().iter().enumerate() {
-            let at = paths_at.index(index);
-            let kind = path.get("pathType").and_then(Node::as_str).unwrap_or_default();
-            if kind.is_empty() {
-                judge.required(&at.field("pathType"), path, "pathType must be specified");
-            } else {
-                judge.one_of(&at.field("pathType"), path.get("pathType"), &["Exact", "ImplementationSpecific", "Prefix"]);
+        let Some(http) = rule.get("http") else { continue };
+        let paths = items(http, "paths");
+        if paths.is_empty() {
+            judge.required(&paths_at, http, "");
+        }
+        for (index, path) in paths.iter().enumerate() {
+            self::path(judge, &paths_at.index(index), path);
+        }
+    }
+    if let Some(found) = spec.get("defaultBackend") {
+        backend(judge, &at.field("defaultBackend"), Some(found), spec);
+    }
+    if let Some(class) = spec.get("ingressClassName") {
+        judge.shaped(&at.field("ingressClassName"), class, class.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+    }
+    let tls_at = at.field("tls");
+    for (index, tls) in items(spec, "tls").iter().enumerate() {
+        let at = tls_at.index(index);
+        let hosts_at = at.field("hosts");
+        for (index, host) in items(tls, "hosts").iter().enumerate() {
+            let form = if host.as_str().is_some_and(|text| text.contains('*')) { names::wildcard_dns1123_subdomain } else { names::dns1123_subdomain };
+            judge.shaped(&hosts_at.index(index), host, host.as_str().map(form).unwrap_or_default());
+        }
+        judge.formed(&at, tls, "secretName", names::dns1123_subdomain);
+    }
+}
+
+/// Judges a path of an Ingress and where it leads.
+fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
+    let kind = path.get("pathType").and_then(Node::as_str).unwrap_or_default();
+    if path.get("pathType").is_none() {
+        return judge.required(&at.field("pathType"), path, "pathType must be specified");
+    }
+    let text = path.get("path").and_then(Node::as_str).unwrap_or_default();
+    let node = path.get("path").cloned().unwrap_or_else(|| Node::str("", path.origin));
+    let strict = matches!(kind, "Exact" | "Prefix");
+    if judge.exactly(at, path, "pathType", &["Exact", "ImplementationSpecific", "Prefix"]) && !text.starts_with('/') && (strict || !text.is_empty()) {
+        judge.invalid(&at.field("path"), &node, "must be an absolute path", "begin the path with `/`");
+    }
+    if strict {
+        for part in ["//", "/./", "/../", "%2f", "%2F"].into_iter().filter(|part| text.contains(part)) {
+            judge.invalid(&at.field("path"), &node, &format!("must not contain '{part}'"), "write the path in its shortest form");
+        }
+        for end in ["/..", "/."].into_iter().filter(|end| text.ends_with(end)) {
+            judge.invalid(&at.field("path"), &node, &format!("cannot end with '{end}'"), "write the path in its shortest form");
+        }
+    }
+    backend(judge, &at.field("backend"), path.get("backend"), path);
+}
+
+/// Judges where an Ingress leads; the server names the backend where the port is wrong.
+fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &Node) {
+    let empty = Node::map(holder.origin);
+    let found = backend.unwrap_or(&empty);
+    let resource_at = at.field("resource");
+    match (found.get("service"), found.get("resource")) {
+        (Some(_), Some(_)) => judge.invalid(at, found, "cannot set both resource and service backends", "keep one of them"),
+        (None, None) => judge.invalid(at, found, "resource or service backend is required", "add `service`"),
+        (None, Some(resource)) => {
+            judge.present(&resource_at, resource, "kind");
+            judge.present(&resource_at, resource, "name");
+        }
+        (Some(service), None) => {
+            let service_at = at.field("service");
+            if judge.present(&service_at, service, "name").is_some() {
+                judge.formed(&service_at, service, "name", names::service_name);
             }
-            if let Some(text) = path.get("path").filter(|text| matches!(kind, "Exact" | "Prefix") && !text.as_str().is_some_and(|text| text.starts_with('/'))) {
-                judge.invalid(&at.field("path"), text, "must be an absolute path", "begin the path with `/`");
-            }
-            let backend_at = at.field("backend");
-            let service_at = backend_at.field("service");
-            if let Some(service) = path.at(&["backend", "service"]) {
-                match service.get("name") {
-                    Some(name) if name.as_str() != Some("") => {
-                        judge.shaped(&service_at.field("name"), name, name.as_str().map(names::service_name).unwrap_or_default());
-                    }
-                    _ => judge.required(&service_at.field("name"), service, ""),
-                }
-                if let Some(port) = service.at(&["port", "number"]) {
-                    let port_at = service_at.field("port");
-                    judge.shaped(&port_at.field("number"), port, port.as_int().map(names::port_number).unwrap_or_default());
-                }
+            let port_at = service_at.field("port");
+            let name = service.at(&["port", "name"]).filter(|name| name.as_str() != Some(""));
+            let number = service.at(&["port", "number"]).filter(|number| number.as_int() != Some(0));
+            match (name, number) {
+                (Some(_), Some(number)) => judge.invalid(at, number, "cannot set both port name & port number", "keep one of them"),
+                (None, None) => judge.required(at, service, "port name or number is required"),
+                (Some(name), None) => judge.shaped(&port_at.field("name"), name, name.as_str().map(names::port_name).unwrap_or_default()),
+                (None, Some(port)) => judge.shaped(&port_at.field("number"), port, port.as_int().map(names::port_number).unwrap_or_default()),
             }
         }
     }
@@ -204,6 +296,9 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("rules");
     for (index, rule) in items(object, "rules").iter().enumerate() {
         let at = at.index(index);
+        if let Some(urls) = rule.get("nonResourceURLs").filter(|urls| !urls.items().is_empty()) {
+            judge.invalid(&at.field("nonResourceURLs"), urls, "namespaced rules cannot apply to non-resource URLs", "write a ClusterRole");
+        }
         for (key, detail) in [
             ("verbs", "verbs must contain at least one value"),
             ("apiGroups", "resource rules must supply at least one api group"),
@@ -213,5 +308,42 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
                 judge.required(&at.field(key), rule, detail);
             }
         }
+    }
+}
+
+/// Judges whom a RoleBinding binds to what.
+pub(super) fn role_binding(judge: &mut Judge<'_>, object: &Node) {
+    let at = At::ROOT.field("roleRef");
+    let empty = Node::map(object.origin);
+    let role = object.get("roleRef").unwrap_or(&empty);
+    judge.one_of(&at.field("apiGroup"), role.get("apiGroup"), &["rbac.authorization.k8s.io"]);
+    judge.exactly(&at, role, "kind", &["Role", "ClusterRole"]);
+    if judge.present(&at, role, "name").is_some() {
+        judge.formed(&at, role, "name", names::path_segment_name);
+    }
+    let at = At::ROOT.field("subjects");
+    for (index, subject) in items(object, "subjects").iter().enumerate() {
+        let at = at.index(index);
+        let named = judge.present(&at, subject, "name").is_some();
+        if !judge.exactly(&at, subject, "kind", &["ServiceAccount", "User", "Group"]) {
+            continue;
+        }
+        let account = subject.get("kind").and_then(Node::as_str) == Some("ServiceAccount");
+        let group = if account { "" } else { "rbac.authorization.k8s.io" };
+        judge.one_of(&at.field("apiGroup"), subject.get("apiGroup"), &[group]);
+        if account && named {
+            judge.formed(&at, subject, "name", names::service_account);
+        }
+    }
+}
+
+/// Judges the secrets that a ServiceAccount names.
+pub(super) fn service_account(judge: &mut Judge<'_>, object: &Node) {
+    let at = At::ROOT.field("secrets");
+    let Some(list) = object.get("secrets") else { return };
+    judge.keyed(&at, list, &[("name", "")]);
+    if list.items().iter().any(|secret| secret.get("name").is_none()) {
+        let said = "associative list with keys has an element that omits all key fields [\"name\"]";
+        judge.refuse(&at, list.origin.span(), said, "name each secret");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::judge::Judge;
+use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 
@@ -10,15 +11,16 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("metadata");
     let Some(metadata) = object.get("metadata") else { return judge.required(&at.field("name"), object, "name or generateName is required") };
     let text = |key: &str| metadata.get(key).and_then(Node::as_str);
+    let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+    type Form = fn(&str) -> Vec<String>;
+    let (valid, prefix): (Form, Form) = match (api_version, object.get("kind").and_then(Node::as_str)) {
+        ("v1", Some("Service")) => (names::service_name, |prefix| names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))),
+        (_, Some("Role" | "RoleBinding" | "PodDisruptionBudget")) => (names::path_segment_name, names::path_segment_prefix),
+        _ => (names::dns1123_subdomain, names::generate_name_subdomain),
+    };
+    judge.formed(&at, metadata, "generateName", prefix);
     match metadata.get("name") {
-        Some(name) if text("name").is_some_and(|text| !text.is_empty()) => {
-            let valid = match (object.get("apiVersion").and_then(Node::as_str), object.get("kind").and_then(Node::as_str)) {
-                (Some("v1"), Some("Service")) => names::service_name,
-                (_, Some("Role" | "RoleBinding")) => names::path_segment_name,
-                _ => names::dns1123_subdomain,
-            };
-            judge.shaped(&at.field("name"), name, valid(text("name").unwrap_or_default()));
-        }
+        Some(name) if text("name").is_some_and(|text| !text.is_empty()) => judge.shaped(&at.field("name"), name, valid(text("name").unwrap_or_default())),
         _ => judge.required(&at.field("name"), metadata, "name or generateName is required"),
     }
     if let Some(namespace) = metadata.get("namespace").filter(|node| node.as_str() != Some("")) {
@@ -27,6 +29,31 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     labels(judge, &at.field("labels"), metadata.get("labels"));
     annotations(judge, &at.field("annotations"), metadata.get("annotations"));
     owners(judge, &at.field("ownerReferences"), metadata.get("ownerReferences"));
+    finalizers(
+        judge,
+        &at.field("finalizers"),
+        metadata,
+        matches!(api_version, "v1" | "apps/v1" | "autoscaling/v2" | "networking.k8s.io/v1" | "rbac.authorization.k8s.io/v1"),
+    );
+}
+
+/// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the domain.
+fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bool) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (index, finalizer) in items(metadata, "finalizers").iter().enumerate() {
+        let Some(text) = finalizer.as_str() else { continue };
+        if seen.contains(&text) {
+            judge.refuse(at, finalizer.origin.span(), &format!("duplicate entries for key [={}]", finalizer.to_json()), "keep one of them");
+            continue;
+        }
+        seen.push(text);
+        let objections = names::qualified_name(text);
+        if objections.is_empty() && qualified && !text.contains('/') && !matches!(text, "kubernetes" | "orphan" | "foregroundDeletion") {
+            let said = "name is neither a standard finalizer name nor is it fully qualified";
+            judge.invalid(&at.index(index), finalizer, said, "write it with a domain: `example.com/name`");
+        }
+        judge.shaped(at, finalizer, objections);
+    }
 }
 
 /// Judges a map of labels, of an object or in a selector.
@@ -54,6 +81,9 @@ pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Optio
 }
 
 fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
+    if let Some(list) = owners {
+        judge.keyed(at, list, &[("uid", "")]);
+    }
     let owners = owners.map(Node::items).unwrap_or_default();
     for owner in owners {
         if owner.get("uid").and_then(Node::as_str).unwrap_or_default().is_empty() {
@@ -63,6 +93,42 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
     let controllers: Vec<_> = owners.iter().filter(|owner| owner.get("controller").and_then(Node::as_bool) == Some(true)).collect();
     if let [_, second, ..] = controllers.as_slice() {
         judge.refuse(at, second.origin.span(), "Invalid value: only one reference can have Controller set to true", "keep one controller");
+    }
+}
+
+/// Judges the labels and annotations of a pod template, which the server names without `metadata`.
+pub(super) fn template(judge: &mut Judge<'_>, at: &At<'_>, template: &Node) {
+    labels(judge, &at.field("labels"), template.at(&["metadata", "labels"]));
+    annotations(judge, &at.field("annotations"), template.at(&["metadata", "annotations"]));
+}
+
+/// Judges a label selector; `strict` ones ask for values that labels can have.
+pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Node>, strict: bool) {
+    let Some(selector) = selector else { return };
+    labels(judge, &at.field("matchLabels"), selector.get("matchLabels"));
+    let list = at.field("matchExpressions");
+    for (index, expression) in items(selector, "matchExpressions").iter().enumerate() {
+        let at = list.index(index);
+        let values = items(expression, "values");
+        match expression.get("operator").and_then(Node::as_str) {
+            Some("In" | "NotIn") if values.is_empty() => {
+                judge.required(&at.field("values"), expression, "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            Some("Exists" | "DoesNotExist") if !values.is_empty() => {
+                judge.forbidden(&at.field("values"), expression, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'", "delete `values`");
+            }
+            Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
+            _ => {
+                let node = expression.get("operator").unwrap_or(expression);
+                judge.invalid(&at.field("operator"), node, "not a valid selector operator", "write `In`, `NotIn`, `Exists` or `DoesNotExist`");
+            }
+        }
+        let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
+        judge.shaped(&at.field("key"), expression.get("key").unwrap_or(expression), names::label_key(key));
+        let values_at = at.field("values");
+        for (index, value) in values.iter().enumerate().filter(|_| strict) {
+            judge.shaped(&values_at.index(index), value, value.as_str().map(names::label_value).unwrap_or_default());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! beyond types is judged kind by kind, by the recorded verdicts of kube-apiserver 1.35 (object-validation.jsonl).
 
 mod at;
+mod autoscaler;
 mod container;
 mod decode;
 mod judge;
@@ -14,6 +15,7 @@ mod pod;
 mod probe;
 mod resources;
 mod scheduling;
+mod security;
 #[cfg(test)]
 mod tests;
 mod volume;
@@ -41,11 +43,13 @@ pub fn accept(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>
         ("apps/v1", "Deployment") => workload::deployment(&mut judge, &at, spec.unwrap_or(object)),
         ("v1", "Service") => kinds::service(&mut judge, &at, spec.unwrap_or(object)),
         ("v1", "ConfigMap") => kinds::config_map(&mut judge, object),
-        ("autoscaling/v2", "HorizontalPodAutoscaler") => kinds::autoscaler(&mut judge, &at, spec.unwrap_or(object)),
+        ("autoscaling/v2", "HorizontalPodAutoscaler") => autoscaler::autoscaler(&mut judge, &at, spec.unwrap_or(object)),
         ("policy/v1", "PodDisruptionBudget") => kinds::disruption_budget(&mut judge, &at, spec.unwrap_or(object)),
         ("gateway.networking.k8s.io/v1", "HTTPRoute") => kinds::route(&mut judge, &at, spec.unwrap_or(object)),
         ("networking.k8s.io/v1", "Ingress") => kinds::ingress(&mut judge, &at, spec.unwrap_or(object)),
         ("rbac.authorization.k8s.io/v1", "Role") => kinds::role(&mut judge, object),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding") => kinds::role_binding(&mut judge, object),
+        ("v1", "ServiceAccount") => kinds::service_account(&mut judge, object),
         ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet") => {
             let at = at.field("leaderWorkerTemplate");
             for template in ["leaderTemplate", "workerTemplate"] {
@@ -101,7 +105,7 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
 fn pods(judge: &mut Judge<'_>, at: &At<'_>, template: Option<&Node>) {
     let Some(template) = template else { return };
     judge.severity = Severity::Warning;
-    metadata::labels(judge, &at.field("metadata").field("labels"), template.at(&["metadata", "labels"]));
+    metadata::template(judge, at, template);
     if let Some(spec) = template.get("spec") {
         pod::spec(judge, &at.field("spec"), spec);
     }

@@ -2,7 +2,7 @@
 
 use super::at::At;
 use super::judge::Judge;
-use super::{container, metadata, scheduling, volume};
+use super::{container, metadata, resources, scheduling, security, volume};
 use crate::quantity::names;
 use crate::yaml::Node;
 
@@ -10,33 +10,64 @@ use crate::yaml::Node;
 pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     judge.one_of(&at.field("dnsPolicy"), spec.get("dnsPolicy"), &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
     judge.one_of(&at.field("restartPolicy"), spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
-    if let Some(account) = spec.get("serviceAccountName").filter(|node| node.as_str() != Some("")) {
+    judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
+    if let Some(os) = spec.get("os") {
+        judge.one_of(&at.field("os"), Some(os.get("name").unwrap_or(os)), &["linux", "windows"]);
+    }
+    // The older name of the field counts where the newer one is empty.
+    let account = ["serviceAccountName", "serviceAccount"].iter().filter_map(|key| spec.get(key)).find(|node| node.as_str() != Some(""));
+    if let Some(account) = account {
         judge.shaped(&at.field("serviceAccountName"), account, account.as_str().map(names::service_account).unwrap_or_default());
     }
-    if let Some(seconds) = spec.get("terminationGracePeriodSeconds").filter(|node| node.as_int().is_some_and(|number| number < 0)) {
-        judge.invalid(&at.field("terminationGracePeriodSeconds"), seconds, "must be greater than or equal to 0", "write at least 0");
+    for (key, form) in
+        [("nodeName", names::dns1123_subdomain as fn(&str) -> Vec<String>), ("hostname", names::dns1123_label), ("subdomain", names::dns1123_label)]
+    {
+        judge.formed(at, spec, key, form);
+    }
+    judge.formed(at, spec, "priorityClassName", names::dns1123_subdomain);
+    if let Some(class) = spec.get("runtimeClassName") {
+        judge.shaped(&at.field("runtimeClassName"), class, class.as_str().map(names::dns1123_subdomain).unwrap_or_default());
     }
     metadata::labels(judge, &at.field("nodeSelector"), spec.get("nodeSelector"));
     scheduling::scheduling(judge, at, spec);
-    for (index, alias) in items(spec, "hostAliases").iter().enumerate() {
-        let list = at.field("hostAliases");
-        if let Some(address) = alias.get("ip") {
-            let objections: Vec<String> = address.as_str().map(names::ip_address).unwrap_or_default().iter().map(|error| error.at("")).collect();
-            if !objections.is_empty() {
-                let help = "write an address such as 10.9.8.7";
-                judge.invalid(&list.index(index).field("ip"), address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", help);
-            }
+    network(judge, at, spec);
+    security::of_pod(judge, at, spec);
+    if let Some(secrets) = spec.get("imagePullSecrets") {
+        judge.keyed(&at.field("imagePullSecrets"), secrets, &[("name", "")]);
+    }
+    if let Some(gates) = spec.get("schedulingGates") {
+        judge.keyed(&at.field("schedulingGates"), gates, &[("name", "")]);
+    }
+    for (list, key) in [("readinessGates", "conditionType"), ("schedulingGates", "name")] {
+        for (index, gate) in items(spec, list).iter().enumerate() {
+            let at = at.field(list);
+            let at = at.index(index);
+            let name = gate.get(key).and_then(Node::as_str).unwrap_or_default();
+            let at = if list == "readinessGates" { at.field(key) } else { at };
+            judge.shaped(&at, gate.get(key).unwrap_or(gate), names::qualified_name(name));
         }
     }
+    if let Some(containers) = spec.get("ephemeralContainers").filter(|list| !list.items().is_empty()) {
+        judge.forbidden(&at.field("ephemeralContainers"), containers, "ephemeral containers not allowed in pod template", "delete them");
+    }
+    let claims = claims(judge, &at.field("resourceClaims"), spec);
+    if let Some(found) = spec.get("resources") {
+        resources::of_pod(judge, &at.field("resources"), found);
+    }
 
-    let volumes = volume::volumes(judge, &at.field("volumes"), spec.get("volumes"));
-    let host_network = spec.get("hostNetwork").and_then(Node::as_bool) == Some(true);
+    let pod = container::Pod {
+        volumes: &volume::volumes(judge, &at.field("volumes"), spec.get("volumes")),
+        claims: &claims,
+        host_network: spec.get("hostNetwork").and_then(Node::as_bool) == Some(true),
+        host_users: spec.get("hostUsers").and_then(Node::as_bool) != Some(false),
+        grace: spec.get("terminationGracePeriodSeconds").map_or(Some(30), Node::as_int),
+    };
     for list in ["containers", "initContainers"] {
         let at = at.field(list);
         let Some(containers) = spec.get(list) else { continue };
         judge.keyed(&at, containers, &[("name", "")]);
         for (index, container) in containers.items().iter().enumerate() {
-            container::container(judge, &at.index(index), container, &volumes, host_network);
+            container::container(judge, &at.index(index), container, &pod, list == "initContainers");
         }
     }
     if items(spec, "containers").is_empty() {
@@ -49,6 +80,110 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.refuse(&at.field("initContainers").index(index).field("name"), name.origin.span(), &detail, "give it another name");
         }
     }
+}
+
+/// Judges names and addresses of the pod's network.
+fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
+    let says = |key: &str, truth: bool| spec.get(key).and_then(Node::as_bool) == Some(truth);
+    let aliases_at = at.field("hostAliases");
+    if let Some(aliases) = spec.get("hostAliases") {
+        judge.keyed(&aliases_at, aliases, &[("ip", "")]);
+    }
+    for (index, alias) in items(spec, "hostAliases").iter().enumerate() {
+        let at = aliases_at.index(index);
+        address(judge, &at.field("ip"), alias.get("ip"), alias);
+        let names_at = at.field("hostnames");
+        for (index, name) in items(alias, "hostnames").iter().enumerate() {
+            judge.shaped(&names_at.index(index), name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+        }
+    }
+    let dns_at = at.field("dnsConfig");
+    let own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
+    match spec.get("dnsConfig") {
+        None if own => judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None"),
+        Some(config) if own && items(config, "nameservers").is_empty() => {
+            judge.required(&dns_at.field("nameservers"), config, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+        }
+        None => {}
+        Some(config) => {
+            let servers_at = dns_at.field("nameservers");
+            let servers = items(config, "nameservers");
+            if let Some(list) = config.get("nameservers").filter(|_| servers.len() > 3) {
+                judge.invalid(&servers_at, list, "must not have more than 3 nameservers", "keep three");
+            }
+            for (index, server) in servers.iter().enumerate() {
+                address(judge, &servers_at.index(index), Some(server), config);
+            }
+            let searches_at = dns_at.field("searches");
+            for (index, search) in items(config, "searches").iter().enumerate() {
+                // An underscore is taken, and so is the root.
+                let text = search.as_str().unwrap_or_default();
+                let plain = text.strip_suffix('.').unwrap_or(text).replace('_', "a");
+                if text != "." {
+                    judge.shaped(&searches_at.index(index), search, names::dns1123_subdomain(&plain));
+                }
+            }
+            let options_at = dns_at.field("options");
+            for (index, option) in items(config, "options").iter().enumerate() {
+                if option.get("name").is_none_or(|name| name.as_str() == Some("")) {
+                    judge.required(&options_at.index(index), option, "must not be empty");
+                }
+            }
+        }
+    }
+    if says("hostUsers", false) {
+        for (key, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+            if let Some(node) = spec.get(key).filter(|_| says(key, true)) {
+                judge.forbidden(&at.field(shown), node, "when `hostUsers` is false", "delete one of the two");
+            }
+        }
+    }
+    if let Some(name) = spec.get("hostnameOverride") {
+        let at = at.field("hostnameOverride");
+        for (key, detail) in
+            [("setHostnameAsFQDN", "may not be specified when setHostnameAsFQDN is true"), ("hostNetwork", "may not be specified when hostNetwork is true")]
+        {
+            if says(key, true) {
+                judge.forbidden(&at, name, detail, "delete one of the two");
+            }
+        }
+        judge.shaped(&at, name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+    }
+}
+
+fn address(judge: &mut Judge<'_>, at: &At<'_>, address: Option<&Node>, holder: &Node) {
+    let text = address.and_then(Node::as_str).unwrap_or_default();
+    if !names::ip_address(text).is_empty() {
+        let node = address.cloned().unwrap_or_else(|| Node::str("", holder.origin));
+        judge.invalid(at, &node, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "write an address such as 10.9.8.7");
+    }
+}
+
+/// Judges the resource claims of a pod and returns their names.
+fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str> {
+    let Some(list) = spec.get("resourceClaims") else { return Vec::new() };
+    judge.keyed(at, list, &[("name", "")]);
+    for (index, claim) in list.items().iter().enumerate() {
+        let at = at.index(index);
+        if judge.present(&at, claim, "name").is_some() {
+            judge.formed(&at, claim, "name", names::dns1123_label);
+        }
+        let sources: Vec<_> = ["resourceClaimName", "resourceClaimTemplateName"].iter().filter(|key| claim.get(key).is_some()).collect();
+        if sources.len() != 1 {
+            let said = if sources.is_empty() {
+                "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            } else {
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            };
+            judge.invalid(&at, claim, said, "name one source");
+        }
+        for key in sources {
+            if let Some(name) = claim.get(key) {
+                judge.shaped(&at.field(key), name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+            }
+        }
+    }
+    list.items().iter().filter_map(|claim| claim.get("name")?.as_str()).collect()
 }
 
 /// The elements of a list; none when it is absent.

@@ -6,21 +6,30 @@ use crate::quantity::names;
 use crate::yaml::Node;
 
 /// Judges a probe; only readiness may want more than one success.
-pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, one_success: bool) {
-    handler(judge, at, probe, &["exec", "httpGet", "tcpSocket", "grpc"]);
+pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness: bool) {
+    handler(judge, at, probe, &["exec", "httpGet", "tcpSocket", "grpc"], None);
+    if let Some(seconds) = probe.get("terminationGracePeriodSeconds") {
+        let at = at.field("terminationGracePeriodSeconds");
+        if seconds.as_int().is_some_and(|number| number <= 0) {
+            judge.invalid(&at, seconds, "must be greater than 0", "write at least 1");
+        }
+        if readiness {
+            judge.invalid(&at, seconds, "must not be set for readinessProbes", "delete it");
+        }
+    }
     for key in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
         let Some(number) = probe.get(key) else { continue };
         if number.as_int().is_some_and(|number| number < 0) {
             judge.invalid(&at.field(key), number, "must be greater than or equal to 0", "write at least 0");
         }
     }
-    if let Some(number) = probe.get("successThreshold").filter(|number| one_success && number.as_int().is_some_and(|number| number > 1)) {
+    if let Some(number) = probe.get("successThreshold").filter(|number| !readiness && number.as_int().is_some_and(|number| number > 1)) {
         judge.invalid(&at.field("successThreshold"), number, "must be 1", "write 1");
     }
 }
 
-/// Judges a handler: exactly one way of asking, with a port that can be one.
-pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds: &[&str]) {
+/// Judges a handler: exactly one way of asking, with a port that can be one. Sleep ends within the grace period.
+pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds: &[&str], grace: Option<i64>) {
     let mut found = 0;
     for kind in kinds {
         let Some(node) = handler.get(kind) else { continue };
@@ -33,10 +42,25 @@ pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds:
         match *kind {
             "exec" if super::pod::items(node, "command").is_empty() => judge.required(&at.field("command"), node, ""),
             "httpGet" | "tcpSocket" => port(judge, &at.field("port"), node),
+            "grpc" => {
+                let number = node.get("port").map_or(Some(0), Node::as_int);
+                judge.shaped(&at.field("port"), node.get("port").unwrap_or(node), number.map(names::port_number).unwrap_or_default());
+            }
+            "sleep" => {
+                let seconds = node.get("seconds").map_or(Some(0), Node::as_int);
+                if let Some(grace) = grace.filter(|grace| seconds.is_some_and(|seconds| !(0..=*grace).contains(&seconds))) {
+                    let said = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+                    judge.invalid(&at, node.get("seconds").unwrap_or(node), &said, "sleep for a shorter time");
+                }
+            }
             _ => {}
         }
         if *kind == "httpGet" {
             judge.one_of(&at.field("scheme"), node.get("scheme"), &["HTTP", "HTTPS"]);
+            for header in super::pod::items(node, "httpHeaders") {
+                let name = header.get("name").and_then(Node::as_str).unwrap_or_default();
+                judge.shaped(&at.field("httpHeaders"), header.get("name").unwrap_or(header), names::http_header_name(name));
+            }
         }
     }
     if found == 0 {

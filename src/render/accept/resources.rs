@@ -5,8 +5,36 @@ use super::judge::Judge;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 
-/// Judges `resources` of a container.
-pub(super) fn resources(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
+/// Judges `resources` of a container; the claims are those of its pod.
+pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, claims: &[&str]) {
+    amounts(judge, at, resources, name);
+    let Some(list) = resources.get("claims") else { return };
+    let at = at.field("claims");
+    judge.keyed(&at, list, &[("name", "")]);
+    for (index, claim) in list.items().iter().enumerate() {
+        let at = at.index(index);
+        match claim.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()) {
+            None => judge.required(&at, claim, ""),
+            Some(name) if !claims.contains(&name) => {
+                let known = if claims.is_empty() { " which is empty".to_owned() } else { format!(": {}", claims.join(", ")) };
+                let said = format!("Not found: \"{name}\": must be one of the names in pod.spec.resourceClaims{known}");
+                judge.refuse(&at, claim.origin.span(), &said, "add the claim to the pod");
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Judges `resources` of a pod as a whole.
+pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
+    if let Some(claims) = resources.get("claims") {
+        judge.forbidden(&at.field("claims"), claims, "claims may not be set for Resources at pod-level", "name them in the containers");
+    }
+    amounts(judge, at, resources, pod_name);
+}
+
+/// Judges requests and limits.
+fn amounts(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, name: fn(&mut Judge<'_>, &At<'_>, &str, &Node)) {
     let (limits_at, requests_at) = (at.field("limits"), at.field("requests"));
     let mut huge = false;
     let mut computes = false;
@@ -16,11 +44,8 @@ pub(super) fn resources(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
             name(judge, &at, &entry.key, &entry.node);
             huge |= entry.key.starts_with("hugepages-");
             computes |= matches!(entry.key.as_str(), "cpu" | "memory");
-            let Some(quantity) = quantity(&entry.node) else {
-                let detail = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-                judge.invalid(&at, &entry.node, detail, "write an amount such as `500m`, `2` or `16Gi`");
-                continue;
-            };
+            // What is no amount at all is not of its type, and said to be so.
+            let Some(quantity) = quantity(&entry.node) else { continue };
             if quantity.is_negative() {
                 judge.invalid(&at, &entry.node, "must be greater than or equal to 0", "write an amount of at least 0");
             } else if !is_native(&entry.key) && !quantity.is_integer() {
@@ -68,7 +93,11 @@ pub(super) fn resources(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
     }
 }
 
+/// An amount; null is zero, as in Go.
 fn quantity(node: &Node) -> Option<Quantity> {
+    if node.is_null() {
+        return Some(Quantity::from_integer(0));
+    }
     node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok())
 }
 
@@ -92,5 +121,19 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
                 "write `cpu`, `memory`, or a name with a domain such as `nvidia.com/gpu`",
             );
         }
+    } else if !is_native(name) && name.starts_with("requests.") {
+        judge.invalid(at, &shown(), "doesn't follow extended resource name standard", "write the name without `requests.`");
     }
+}
+
+/// What a pod as a whole may ask for.
+fn pod_name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
+    let shown = Node::str(name, node.origin);
+    let objections = names::qualified_name(name);
+    if objections.is_empty() && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-") {
+        let plain = !name.contains('/') && name != "ephemeral-storage" && name != "storage";
+        let said = if plain { "must be a standard resource type or fully qualified" } else { "must be a standard resource for pods" };
+        return judge.invalid(at, &shown, said, "write `cpu` or `memory`");
+    }
+    judge.shaped(at, &shown, objections);
 }

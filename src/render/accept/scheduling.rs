@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::judge::Judge;
+use super::metadata;
 use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::Node;
@@ -14,20 +15,96 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(affinity) = spec.at(&["affinity", "nodeAffinity"]) {
         node_affinity(judge, &at.field("affinity").field("nodeAffinity"), affinity);
     }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        if let Some(affinity) = spec.at(&["affinity", kind]) {
+            pod_affinity(judge, &at.field("affinity").field(kind), affinity);
+        }
+    }
+    let spreads_at = at.field("topologySpreadConstraints");
+    if let Some(spreads) = spec.get("topologySpreadConstraints") {
+        judge.keyed(&spreads_at, spreads, &[("topologyKey", ""), ("whenUnsatisfiable", "")]);
+    }
     for (index, constraint) in items(spec, "topologySpreadConstraints").iter().enumerate() {
-        let list = at.field("topologySpreadConstraints");
-        let at = list.index(index);
-        match constraint.get("maxSkew") {
-            Some(skew) if skew.as_int().is_some_and(|skew| skew <= 0) => {
-                judge.invalid(&at.field("maxSkew"), skew, "must be greater than zero", "write at least 1");
-            }
-            Some(_) => {}
-            None => judge.required(&at.field("maxSkew"), constraint, ""),
+        spread(judge, &spreads_at.index(index), constraint);
+    }
+}
+
+fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
+    match constraint.get("maxSkew") {
+        Some(skew) if skew.as_int().is_some_and(|skew| skew <= 0) => {
+            judge.invalid(&at.field("maxSkew"), skew, "must be greater than zero", "write at least 1");
         }
-        if constraint.get("topologyKey").is_none_or(|key| key.as_str() == Some("")) {
-            judge.required(&at.field("topologyKey"), constraint, "can not be empty");
+        Some(_) => {}
+        None => judge.required(&at.field("maxSkew"), constraint, ""),
+    }
+    if constraint.get("topologyKey").is_none_or(|key| key.as_str() == Some("")) {
+        judge.required(&at.field("topologyKey"), constraint, "can not be empty");
+    }
+    judge.exactly(at, constraint, "whenUnsatisfiable", &["DoNotSchedule", "ScheduleAnyway"]);
+    if let Some(domains) = constraint.get("minDomains") {
+        let at = at.field("minDomains");
+        if domains.as_int().is_some_and(|number| number <= 0) {
+            judge.invalid(&at, domains, "must be greater than 0", "write at least 1");
         }
-        judge.one_of(&at.field("whenUnsatisfiable"), constraint.get("whenUnsatisfiable"), &["DoNotSchedule", "ScheduleAnyway"]);
+        let action = constraint.get("whenUnsatisfiable").and_then(Node::as_str).unwrap_or_default();
+        if action != "DoNotSchedule" {
+            let said = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+            judge.invalid(&at, domains, &said, "delete it, or write `whenUnsatisfiable: DoNotSchedule`");
+        }
+    }
+    judge.exactly_if_there(at, constraint, "nodeAffinityPolicy", &["Honor", "Ignore"]);
+    judge.exactly_if_there(at, constraint, "nodeTaintsPolicy", &["Honor", "Ignore"]);
+    label_keys(judge, at, "matchLabelKeys", constraint);
+    metadata::selector(judge, &at.field("labelSelector"), constraint.get("labelSelector"), true);
+}
+
+/// Keys whose values a selector takes over from the pod.
+fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
+    let keys = items(holder, list);
+    let at = at.field(list);
+    if let Some(node) = holder.get(list).filter(|_| !keys.is_empty() && holder.get("labelSelector").is_none()) {
+        judge.forbidden(&at, node, "must not be specified when labelSelector is not set", "add a labelSelector");
+        return;
+    }
+    for (index, key) in keys.iter().enumerate() {
+        judge.shaped(&at.index(index), key, key.as_str().map(names::label_key).unwrap_or_default());
+    }
+}
+
+fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
+    let (required, preferred) = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
+    let required_at = at.field(required);
+    for (index, term) in items(affinity, required).iter().enumerate() {
+        pod_term(judge, &required_at.index(index), term, term);
+    }
+    let preferred_at = at.field(preferred);
+    for (index, weighted) in items(affinity, preferred).iter().enumerate() {
+        let at = preferred_at.index(index);
+        weight(judge, &at, weighted);
+        let empty = Node::map(weighted.origin);
+        pod_term(judge, &at.field("podAffinityTerm"), weighted.get("podAffinityTerm").unwrap_or(&empty), weighted);
+    }
+}
+
+fn pod_term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, holder: &Node) {
+    for selector in ["labelSelector", "namespaceSelector"] {
+        metadata::selector(judge, &at.field(selector), term.get(selector), true);
+    }
+    for namespace in items(term, "namespaces") {
+        judge.shaped(&at.field("namespace"), namespace, namespace.as_str().map(names::namespace).unwrap_or_default());
+    }
+    label_keys(judge, at, "matchLabelKeys", term);
+    label_keys(judge, at, "mismatchLabelKeys", term);
+    match term.get("topologyKey").filter(|key| key.as_str() != Some("")) {
+        None => judge.required(&at.field("topologyKey"), holder, "can not be empty"),
+        Some(key) => judge.shaped(&at.field("topologyKey"), key, key.as_str().map(names::label_key).unwrap_or_default()),
+    }
+}
+
+fn weight(judge: &mut Judge<'_>, at: &At<'_>, preferred: &Node) {
+    let weight = preferred.get("weight").cloned().unwrap_or_else(|| Node::int(0, preferred.origin));
+    if weight.as_int().is_some_and(|weight| !(1..=100).contains(&weight)) {
+        judge.invalid(&at.field("weight"), &weight, "must be in the range 1-100", "write a weight from 1 to 100");
     }
 }
 
@@ -51,6 +128,12 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
     {
         judge.invalid(&at.field("operator"), value, "value must be empty when `operator` is 'Exists'", "delete `value`, or write `operator: Equal`");
     }
+    // A value that no label can have is named by the operator, too.
+    if matches!(operator, "" | "Equal")
+        && let Some(value) = toleration.get("value")
+    {
+        judge.shaped(&at.field("operator"), value, names::label_value(text("value")));
+    }
     judge.one_of(&at.field("effect"), toleration.get("effect"), &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
     if toleration.get("tolerationSeconds").is_some() && text("effect") != "NoExecute" {
         let node = toleration.get("effect").unwrap_or(toleration);
@@ -66,26 +149,35 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
             judge.required(&at, required, "must have at least one node selector term");
         }
         for (index, term) in items(required, "nodeSelectorTerms").iter().enumerate() {
-            self::term(judge, &at.index(index), term);
+            self::term(judge, &at.index(index), term, true);
         }
     }
     let preferred_at = at.field("preferredDuringSchedulingIgnoredDuringExecution");
     for (index, preferred) in items(affinity, "preferredDuringSchedulingIgnoredDuringExecution").iter().enumerate() {
         let at = preferred_at.index(index);
-        match preferred.get("weight") {
-            Some(weight) if weight.as_int().is_some_and(|weight| !(1..=100).contains(&weight)) => {
-                judge.invalid(&at.field("weight"), weight, "must be in the range 1-100", "write a weight from 1 to 100");
-            }
-            Some(_) => {}
-            None => judge.invalid(&at.field("weight"), &Node::int(0, preferred.origin), "must be in the range 1-100", "write a weight from 1 to 100"),
-        }
+        weight(judge, &at, preferred);
         if let Some(term) = preferred.get("preference") {
-            self::term(judge, &at.field("preference"), term);
+            self::term(judge, &at.field("preference"), term, false);
         }
     }
 }
 
-fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node) {
+/// Judges a term about nodes; where it is required, its values are such as labels have.
+fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
+    let fields = at.field("matchFields");
+    for (index, field) in items(term, "matchFields").iter().enumerate() {
+        let at = fields.index(index);
+        match field.get("operator").and_then(Node::as_str) {
+            Some("In" | "NotIn") if items(field, "values").len() == 1 => {}
+            Some("In" | "NotIn") => {
+                judge.required(&at.field("values"), field, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
+            }
+            _ => judge.invalid(&at.field("operator"), field.get("operator").unwrap_or(field), "not a valid selector operator", "write `In` or `NotIn`"),
+        }
+        if field.get("key").and_then(Node::as_str) != Some("metadata.name") {
+            judge.invalid(&at.field("key"), field.get("key").unwrap_or(field), "not a valid field selector key", "write `metadata.name`");
+        }
+    }
     let list = at.field("matchExpressions");
     for (index, expression) in items(term, "matchExpressions").iter().enumerate() {
         let at = list.index(index);
@@ -103,8 +195,10 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node) {
                 judge.invalid(&at.field("operator"), node, "not a valid selector operator", "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`");
             }
         }
-        if let Some(key) = expression.get("key") {
-            judge.shaped(&at.field("key"), key, key.as_str().map(names::label_key).unwrap_or_default());
+        let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
+        judge.shaped(&at.field("key"), expression.get("key").unwrap_or(expression), names::label_key(key));
+        for (index, value) in values.iter().enumerate().filter(|_| required) {
+            judge.shaped(&values_at.index(index), value, value.as_str().map(names::label_value).unwrap_or_default());
         }
     }
 }

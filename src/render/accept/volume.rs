@@ -3,6 +3,7 @@
 use super::at::At;
 use super::container::steps_up;
 use super::judge::Judge;
+use super::pod::items;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 
@@ -20,12 +21,9 @@ pub(super) fn volumes<'n>(judge: &mut Judge<'_>, at: &At<'_>, volumes: Option<&'
             judge.forbidden(&at.field(&entry.key), &entry.node, "may not specify more than 1 volume type", "keep one of them");
         }
         let mut sound = more.is_empty();
-        match source {
-            None => {
-                sound = false;
-                judge.required(&at, volume, "must specify a volume type");
-            }
-            Some(entry) => sound &= self::source(judge, &at.field(&entry.key), &entry.key, &entry.node),
+        // A volume of no kind is an empty directory.
+        if let Some(entry) = source {
+            sound &= self::source(judge, &at.field(&entry.key), &entry.key, &entry.node);
         }
         match volume.get("name") {
             Some(name) if name.as_str() != Some("") => {
@@ -54,7 +52,29 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
                 judge.invalid(&at.field("path"), path, "must not contain '..'", "write the path without `..`");
                 return false;
             }
+            return judge.exactly_if_there(at, source, "type", &HOST_PATHS);
         }
+        "nfs" => {
+            let named = judge.present(at, source, "server").is_some() & judge.present(at, source, "path").is_some();
+            let absolute = text("path").starts_with('/');
+            if !absolute {
+                let path = source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
+                judge.invalid(&at.field("path"), &path, "must be an absolute path", "begin the path with `/`");
+            }
+            return named && absolute;
+        }
+        "csi" => {
+            let Some(name) = judge.present(at, source, "driver") else { return false };
+            let objections = names::dns1123_subdomain(&text("driver").to_lowercase());
+            let sound = objections.is_empty();
+            judge.shaped(&at.field("driver"), name, objections);
+            return sound;
+        }
+        "ephemeral" if source.get("volumeClaimTemplate").is_none() => {
+            judge.required(&at.field("volumeClaimTemplate"), source, "");
+            return false;
+        }
+        "projected" => return projected(judge, at, source),
         "persistentVolumeClaim" if text("claimName").is_empty() => {
             judge.required(&at.field("claimName"), source, "");
             return false;
@@ -77,5 +97,79 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
         }
         _ => {}
     }
-    true
+    let (mode, items) = (mode(judge, at, source, "defaultMode"), keys_to_paths(judge, at, source));
+    mode && items
+}
+
+/// What stands at a path of the node.
+const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+
+/// Judges the bits of a file mode; whether they are such.
+fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) -> bool {
+    let wrong = holder.get(key).filter(|node| node.as_int().is_some_and(|mode| !(0..=0o777).contains(&mode)));
+    if let Some(node) = wrong {
+        let said = "must be a number between 0 and 0777 (octal), both inclusive";
+        judge.invalid(&at.field(key), node, said, "write it in octal: `0644`");
+    }
+    wrong.is_none()
+}
+
+/// Judges which keys become which files of a ConfigMap or Secret; whether all of them can.
+fn keys_to_paths(judge: &mut Judge<'_>, at: &At<'_>, source: &Node) -> bool {
+    let list = at.field("items");
+    let mut sound = true;
+    for (index, item) in items(source, "items").iter().enumerate() {
+        let at = list.index(index);
+        sound &= judge.present(&at, item, "key").is_some();
+        sound &= mode(judge, &at, item, "mode");
+        sound &= local_path(judge, &at, item);
+    }
+    sound
+}
+
+/// Judges the path of a file within its volume.
+fn local_path(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) -> bool {
+    let Some(path) = judge.present(at, holder, "path") else { return false };
+    let text = path.as_str().unwrap_or_default();
+    let said = if text.starts_with('/') {
+        "must be a relative path"
+    } else if steps_up(text) {
+        "must not contain '..'"
+    } else if text.starts_with("..") {
+        "must not start with '..'"
+    } else {
+        return true;
+    };
+    judge.invalid(&at.field("path"), path, said, "write a path below the volume");
+    false
+}
+
+/// Judges the sources that a volume is made of; whether all of them hold.
+fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) -> bool {
+    let mut sound = mode(judge, at, volume, "defaultMode");
+    let list = at.field("sources");
+    for (index, source) in items(volume, "sources").iter().enumerate() {
+        let here = list.index(index);
+        for kind in ["secret", "configMap"] {
+            let Some(found) = source.get(kind) else { continue };
+            let at = here.field(kind);
+            sound &= judge.present(&at, found, "name").is_some();
+            sound &= keys_to_paths(judge, &at, found);
+        }
+        if let Some(token) = source.get("serviceAccountToken") {
+            let token_at = here.field("serviceAccountToken");
+            if let Some(seconds) = token.get("expirationSeconds").filter(|seconds| seconds.as_int().is_some_and(|seconds| seconds < 600)) {
+                let said = "may not specify a duration less than 10 minutes";
+                judge.invalid(&token_at.field("expirationSeconds"), seconds, said, "write at least 600");
+                sound = false;
+            }
+            // The server names the volume here, not the source.
+            sound &= local_path(judge, at, token);
+        }
+        if source.entries().filter(|entry| !entry.node.is_null()).count() > 1 {
+            judge.forbidden(&here, source, "may not specify more than 1 volume type per source", "keep one of them");
+            sound = false;
+        }
+    }
+    sound
 }

@@ -11,11 +11,16 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     for key in ["replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"] {
         non_negative(judge, &at.field(key), spec.get(key));
     }
+    let seconds = |key: &str, absent: i64| spec.get(key).map_or(Some(absent), Node::as_int);
+    if seconds("progressDeadlineSeconds", 600).zip(seconds("minReadySeconds", 0)).is_some_and(|(deadline, ready)| deadline <= ready) {
+        let node = spec.get("progressDeadlineSeconds").cloned().unwrap_or_else(|| Node::int(600, spec.origin));
+        judge.invalid(&at.field("progressDeadlineSeconds"), &node, "must be greater than minReadySeconds", "raise it, or lower `minReadySeconds`");
+    }
     let labels = spec.at(&["template", "metadata", "labels"]);
     match spec.get("selector") {
         None => judge.required(&at.field("selector"), spec, ""),
         Some(selector) => {
-            metadata::labels(judge, &at.field("selector").field("matchLabels"), selector.get("matchLabels"));
+            metadata::selector(judge, &at.field("selector"), Some(selector), true);
             if !metadata::holds_something(selector.get("matchLabels")) && !metadata::holds_something(selector.get("matchExpressions")) {
                 judge.invalid(&at.field("selector"), selector, "empty selector is invalid for deployment", "select the labels of the template");
             } else if !metadata::selects(selector, labels) {
@@ -31,19 +36,22 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     }
     let template_at = at.field("template");
     let Some(template) = spec.get("template") else { return judge.required(&template_at, spec, "") };
-    let metadata_at = template_at.field("metadata");
-    metadata::labels(judge, &metadata_at.field("labels"), labels);
-    metadata::annotations(judge, &metadata_at.field("annotations"), template.at(&["metadata", "annotations"]));
+    metadata::template(judge, &template_at, template);
     let spec_at = template_at.field("spec");
     let Some(found) = template.get("spec") else { return judge.required(&spec_at, template, "") };
     pod::spec(judge, &spec_at, found);
+    if let Some(deadline) = found.get("activeDeadlineSeconds") {
+        let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
+        judge.forbidden(&spec_at.field("activeDeadlineSeconds"), deadline, detail, "delete it");
+    }
     if found.get("restartPolicy").and_then(Node::as_str).is_some_and(|policy| matches!(policy, "OnFailure" | "Never")) {
         judge.one_of(&spec_at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
     }
 }
 
 fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
-    if !judge.one_of(&at.field("type"), strategy.get("type"), &["Recreate", "RollingUpdate"]) {
+    // The server names the strategy as a whole.
+    if !judge.one_of(at, strategy.get("type"), &["Recreate", "RollingUpdate"]) {
         return;
     }
     let rolling_at = at.field("rollingUpdate");
@@ -81,7 +89,7 @@ pub(super) fn count_or_percent(judge: &mut Judge<'_>, at: &At<'_>, node: Option<
 }
 
 /// The number before a percent sign.
-fn share(node: &Node) -> Option<u64> {
+pub(super) fn share(node: &Node) -> Option<u64> {
     node.as_str()?.strip_suffix('%')?.parse().ok()
 }
 
