@@ -6,13 +6,15 @@ use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
 
+/// What a validation function has against a text.
+type Form = fn(&str) -> Vec<String>;
+
 /// Judges `metadata` of an object.
 pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("metadata");
     let Some(metadata) = object.get("metadata") else { return judge.required(&at.field("name"), object, "name or generateName is required") };
     let text = |key: &str| metadata.get(key).and_then(Node::as_str);
     let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-    type Form = fn(&str) -> Vec<String>;
     let (valid, prefix): (Form, Form) = match (api_version, object.get("kind").and_then(Node::as_str)) {
         ("v1", Some("Service")) => (names::service_name, |prefix| names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))),
         (_, Some("Role" | "RoleBinding" | "PodDisruptionBudget")) => (names::path_segment_name, names::path_segment_prefix),
