@@ -18,5 +18,5 @@ pub use limits::Limits;
 pub use node::{Entry, Map, Node, Origin, Rule, Value};
 pub use parse::parse;
 pub use path::{FieldPath, Segment};
-pub use split::split;
+pub use split::{Part, split};
 pub use write::{Remark, quoted, write, write_with};

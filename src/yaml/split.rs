@@ -1,186 +1,197 @@
 //! A text falls into documents.
 //!
-//! In: a whole text. Out: the parts that hold one document each, so that a broken one hides none of the others. YAML forbids
-//! a line that begins with `---` inside of every scalar, so looking at the beginnings of lines is enough.
+//! In: a whole text. Out: the parts that hold one document each, so that a broken one hides none of the others. The lines
+//! are divided as kubectl divides them, before anybody looks at what stands in them: every line that begins with `---`
+//! ends a part, even within quotes. A text that begins with a brace is a stream of JSON objects for as long as it is JSON.
 
+use super::parse::json_value;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 use std::ops::Range;
 
+/// The place of one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The bytes of the text.
+    pub range: Range<usize>,
+    /// It is read as JSON when it is JSON, which knows other escapes than YAML.
+    pub json: bool,
+}
+
+impl From<Range<usize>> for Part {
+    /// A text of its own: whether it is JSON is for the text to say.
+    fn from(range: Range<usize>) -> Self {
+        Self { range, json: true }
+    }
+}
+
 /// The documents of a text, in order, without those that hold nothing but white space and comments.
 ///
-/// What follows `---` on its line belongs to the document; kubectl refuses it, so it is a warning. What follows `...` is
-/// read by nobody up to the next `---`, which is a warning too. Directives (`%YAML`) are refused by kubectl and kustomize.
-/// JSON objects may follow each other without a marker, as kubectl reads them.
-pub fn split(source: SourceId, text: &str) -> Checked<Vec<Range<usize>>> {
+/// What follows `---` on its line is refused by kubectl; it is read nevertheless, for what else there is to say about it.
+pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
     let mut splitter = Splitter { source, text, parts: Vec::new(), diagnostics: Vec::new() };
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    let mut line = 0;
-    // Set after `...`: where the text begins that nobody reads.
-    let mut ended: Option<usize> = None;
-    while line < bytes.len() {
-        let rest = &bytes[line..];
-        if is_marker(rest, b"---") {
-            splitter.close(start, line, ended.take());
-            start = line + 3;
-            splitter.after_marker(start);
-        } else if ended.is_none() && is_marker(rest, b"...") {
-            ended = Some(line);
-        }
-        line = next_line(bytes, line);
-    }
-    splitter.close(start, text.len(), ended);
+    let start = if text.trim_start().starts_with('{') { splitter.objects() } else { 0 };
+    splitter.documents(start);
     Checked { value: splitter.parts, diagnostics: splitter.diagnostics }
 }
 
-/// Whether a line begins with the marker.
-fn is_marker(line: &[u8], marker: &[u8]) -> bool {
-    line.starts_with(marker) && matches!(line.get(3), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
+/// Where content begins behind `from` that is neither white space nor comment nor the mark at the end of a document.
+pub(super) fn content(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
+        at += blank;
+        let rest = &rest[blank..];
+        if rest.is_empty() {
+            return None;
+        }
+        if !rest.starts_with('#') && !(rest.starts_with("...") && rest[3..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r', '#'])) {
+            return Some(at);
+        }
+        at += rest.find(['\n', '\r']).unwrap_or(rest.len());
+    }
 }
 
 /// Where the line after the one at `from` begins.
 fn next_line(bytes: &[u8], from: usize) -> usize {
-    let rest = &bytes[from..];
-    // A lone carriage return ends a line as well, but is rare enough to be looked for only where there is one.
-    let Some(feed) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else { return bytes.len() };
-    from + feed + 1
+    bytes[from..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |feed| from + feed + 1)
 }
 
 struct Splitter<'a> {
     source: SourceId,
     text: &'a str,
-    parts: Vec<Range<usize>>,
+    parts: Vec<Part>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Splitter<'_> {
-    fn span(&self, range: &Range<usize>) -> Span {
+    fn span(&self, range: Range<usize>) -> Span {
         Span { source: self.source, start: u32::try_from(range.start).unwrap_or(u32::MAX), end: u32::try_from(range.end).unwrap_or(u32::MAX) }
     }
 
-    /// Remarks on what stands on the line of a marker.
-    fn after_marker(&mut self, start: usize) {
-        let line = &self.text[start..];
-        let line = &line[..line.find(['\n', '\r']).unwrap_or(line.len())];
-        let content = line.trim_start_matches([' ', '\t']);
-        if content.is_empty() || content.starts_with('#') {
-            return;
+    /// JSON values one after the other; gives the place from which on the text is YAML.
+    fn objects(&mut self) -> usize {
+        let mut at = 0;
+        let mut count = 0;
+        loop {
+            let rest = &self.text[at..];
+            let next = at + rest.len() - rest.trim_ascii_start().len();
+            if next == self.text.len() {
+                self.tab(at, next);
+                return next;
+            }
+            self.tab(at, next);
+            let Some(length) = json_value(&self.text[next..]) else {
+                return self.after_objects(at, next, count);
+            };
+            if count == 1 {
+                self.second(next);
+            }
+            at = next + length;
+            count += 1;
+            self.parts.push(Part { range: next..at, json: true });
         }
-        let at = start + line.len() - content.len();
-        let span = self.span(&(at..start + line.trim_end().len()));
+    }
+
+    fn second(&mut self, at: usize) {
+        let span = self.span(at..at + 1);
         self.diagnostics.push(
-            Diagnostic::new(Code::YamlSyntax, "kubectl takes nothing but a comment on the line of `---`")
+            Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
                 .severity(Severity::Warning)
                 .at(span)
-                .help("begin the document on the next line"),
+                .help("put `---` on a line between them"),
         );
     }
 
-    /// Ends the document that began at `start`.
-    fn close(&mut self, start: usize, end: usize, ended: Option<usize>) {
-        if let Some(ended) = ended {
-            let after = ended + 3..end;
-            if let Some(content) = self.content(&after) {
-                let span = self.span(&(content..content + 1));
-                self.diagnostics.push(
-                    Diagnostic::new(Code::YamlSyntax, "nobody reads what follows `...` up to the next `---`")
-                        .severity(Severity::Warning)
-                        .at(span)
-                        .help("begin the document with `---`"),
-                );
-            }
-        }
-        let part = start..ended.unwrap_or(end);
-        let Some(content) = self.content(&part) else { return };
-        if self.text[content..].starts_with('%') && self.only_directives(content, part.end) {
-            let line = &self.text[content..part.end];
-            let length = line.find(['\n', '\r']).unwrap_or(line.len());
-            let span = self.span(&(content..content + length));
-            self.diagnostics
-                .push(Diagnostic::new(Code::YamlSyntax, "kubectl and kustomize take no directives").at(span).help("delete the line, manifests need none"));
-            return;
-        }
-        if self.text[content..].starts_with('{') { self.objects(content, part.end) } else { self.parts.push(part) }
+    /// White space is nothing to JSON; to kustomize, which reads YAML, a tab must not begin a line.
+    fn tab(&mut self, from: usize, to: usize) {
+        let blank = &self.text[from..to];
+        let line = if from == 0 { Some(0) } else { blank.find('\n') };
+        let Some(tab) = line.and_then(|line| blank[line..].find('\t').map(|tab| from + line + tab)) else { return };
+        let span = self.span(tab..tab + 1);
+        self.diagnostics.push(
+            Diagnostic::new(Code::AmbiguousScalar, "a tab between JSON values is nothing to kubectl, and an error to kustomize")
+                .at(span)
+                .help("delete the tab"),
+        );
     }
 
-    /// Where content begins that is neither white space nor comment.
-    fn content(&self, part: &Range<usize>) -> Option<usize> {
-        let mut at = part.start;
-        loop {
-            let rest = &self.text[at..part.end];
-            let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
-            at += blank;
-            let rest = &rest[blank..];
-            if rest.is_empty() {
-                return None;
-            }
-            if !rest.starts_with('#') && !is_marker(rest.as_bytes(), b"...") {
-                return Some(at);
-            }
-            at += rest.find(['\n', '\r']).unwrap_or(rest.len());
-        }
-    }
-
-    fn only_directives(&self, start: usize, end: usize) -> bool {
-        self.text[start..end].lines().all(|line| {
-            let line = line.trim_end();
-            line.is_empty() || line.trim_start().starts_with('#') || line.starts_with('%')
-        })
-    }
-
-    /// JSON objects one after the other; anything else is one part.
-    fn objects(&mut self, mut start: usize, end: usize) {
-        let mut second = None;
-        while let Some(length) = object(&self.text.as_bytes()[start..end]) {
-            let rest = &self.text[start + length..end];
-            let next = rest.len() - rest.trim_ascii_start().len();
-            if !rest[next..].starts_with('{') {
-                break;
-            }
-            self.parts.push(start..start + length);
-            start += length + next;
-            second.get_or_insert(start);
-        }
-        if let Some(at) = second {
-            let span = self.span(&(at..at + 1));
+    /// What follows `count` JSON values and is not JSON: kubectl goes on with YAML only where there was no second one.
+    fn after_objects(&mut self, at: usize, content: usize, count: usize) -> usize {
+        if count > 1 {
+            let span = self.span(content..content + self.text[content..].chars().next().map_or(0, char::len_utf8));
             self.diagnostics.push(
-                Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
-                    .severity(Severity::Warning)
+                Diagnostic::new(Code::YamlSyntax, "after a second JSON object kubectl reads nothing but JSON")
                     .at(span)
-                    .help("put `---` on a line between them"),
+                    .help("put `---` on a line between the objects, before the second one"),
+            );
+            return content;
+        }
+        // The white space up to the next line belongs to neither.
+        let rest = &self.text[at..];
+        let blank = &rest[..rest.len() - rest.trim_start().len()];
+        let blank = blank.find('\n').map_or(blank, |feed| &blank[..=feed]);
+        // It is eaten in pieces of four bytes; where fewer are left kubectl gives up.
+        let last = blank.char_indices().next_back().filter(|(_, c)| *c == '\n').map_or(blank.len(), |(feed, _)| feed);
+        if let Some(more) =
+            self::content(self.text, at).filter(|more| count == 1 && !(self.text[..*more].ends_with('\n') && self.text[*more..].starts_with("---")))
+        {
+            self.second(more);
+        }
+        if count == 1 && rest.len() - last < 4 {
+            let span = self.span(content..content + self.text[content..].chars().next().map_or(0, char::len_utf8));
+            self.diagnostics.push(
+                Diagnostic::new(Code::YamlSyntax, "kubectl refuses this behind a JSON object").at(span).help("begin another document with `---` on a line"),
             );
         }
-        self.parts.push(start..end);
+        at + blank.len()
     }
-}
 
-/// The length of the JSON object at the beginning, judged by its braces.
-fn object(bytes: &[u8]) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut quoted = false;
-    let mut escaped = false;
-    for (index, byte) in bytes.iter().enumerate() {
-        if quoted {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => quoted = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => quoted = true,
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(index + 1);
+    fn documents(&mut self, mut start: usize) {
+        let bytes = self.text.as_bytes();
+        let mut line = start;
+        while line < bytes.len() {
+            let next = next_line(bytes, line);
+            if bytes[line..].starts_with(b"---") {
+                let behind = &self.text[line + 3..next];
+                let content = behind.trim();
+                if content.is_empty() || content.starts_with('#') {
+                    // A marker before which there is nothing belongs to the document behind it.
+                    if start < line {
+                        self.close(start, line);
+                        start = next;
+                    }
+                } else {
+                    self.close(start, line);
+                    start = if behind.starts_with([' ', '\t']) { line + 3 } else { next };
+                    let at = line + 3 + behind.len() - behind.trim_start().len();
+                    let span = self.span(at..at + content.len());
+                    self.diagnostics.push(
+                        Diagnostic::new(Code::YamlSyntax, "kubectl takes nothing but a comment on the line of `---`")
+                            .at(span)
+                            .help("begin the document on the next line"),
+                    );
                 }
             }
-            _ => {}
+            line = next;
         }
+        self.close(start, bytes.len());
     }
-    None
+
+    /// Ends a part, if there is anything in it.
+    fn close(&mut self, start: usize, end: usize) {
+        let part = &self.text[start..end];
+        let marked = part.strip_prefix("---").map_or(part, |rest| rest.trim_start_matches([' ', '\t']));
+        // Other characters than the line feed end a comment as well, and some it must not hold.
+        let ends = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+        let blank = |line: &str| {
+            let line = line.trim_matches([' ', '\r']);
+            line.is_empty() || (line.starts_with('#') && !line.contains(ends))
+        };
+        if marked.split('\n').all(blank) {
+            return;
+        }
+        self.parts.push(Part { range: start..end, json: false });
+    }
 }

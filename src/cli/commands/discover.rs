@@ -253,10 +253,10 @@ fn stands_alone(span: Span, text: &str, name: &str) -> bool {
     let (start, end) = (span.start as usize, span.end as usize);
     let documents = yaml::split(span.source, text).value;
     let whole = documents.iter().any(|part| {
-        part.start <= start
-            && end <= part.end
+        part.range.start <= start
+            && end <= part.range.end
             && text
-                .get(part.start..start)
+                .get(part.range.start..start)
                 .is_some_and(|before| before.lines().all(|line| line.trim().is_empty() || line.starts_with('#') || line.starts_with("---")))
     });
     let tree = text.get(start..end).and_then(|_| yaml::parse(span.source, text, start..end, &Limits::default()).value);

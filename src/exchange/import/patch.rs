@@ -48,7 +48,7 @@ pub fn patch(source: SourceId, text: &str, model: &Node, imported: &Imported, ov
 /// Whether the new text is the old one with the values in it.
 fn is_proved(source: SourceId, old: &str, new: &str, model: &Node, wanted: &Node, limits: &Limits) -> bool {
     let Some(start) = model.origin.span().map(|span| span.start as usize) else { return false };
-    let position = |range: &std::ops::Range<usize>| range.contains(&start);
+    let position = |part: &yaml::Part| part.range.contains(&start);
     let (old_parts, new_parts) = (yaml::split(source, old).value, yaml::split(source, new).value);
     let Some(index) = old_parts.iter().position(position).filter(|_| old_parts.len() == new_parts.len()) else { return false };
     yaml::parse(source, new, new_parts[index].clone(), limits).value.is_some_and(|node| node == *wanted)

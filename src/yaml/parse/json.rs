@@ -28,26 +28,82 @@ impl From<Stopped> for End {
 /// Reads one JSON object; `base` is where `text` begins in its source.
 pub(super) fn parse(source: SourceId, text: &str, base: usize, limits: &Limits) -> Option<Checked<Option<Node>>> {
     let mut tree = Tree::new(source, limits);
-    let mut json = Json { text, base, position: 0, slash: None };
+    let mut json = Json { text, base, position: 0, odd: Vec::new() };
     let complete = match json.read(&mut tree) {
         Ok(()) => true,
         Err(End::Limit) => false,
         Err(End::NotJson) => return None,
     };
-    if let Some(at) = json.slash {
-        let span = tree.span(offset(base + at), offset(base + at + 2));
-        tree.finding(Diagnostic::new(Code::AmbiguousScalar, "`\\/` is a slash in JSON, and an error to kustomize").at(span).help("write `/`"));
+    for (from, to, odd) in &json.odd {
+        let span = tree.span(offset(base + from), offset(base + to));
+        tree.finding(Diagnostic::new(Code::AmbiguousScalar, odd.message).at(span).help(odd.help));
     }
     let (root, diagnostics) = tree.into_root();
     Some(Checked { value: root.filter(|_| complete), diagnostics })
 }
 
+/// The length of the JSON value at the beginning of a text, white space before it counted.
+pub(in super::super) fn value(text: &str) -> Option<usize> {
+    let mut json = Json { text, base: 0, position: 0, odd: Vec::new() };
+    // Whether each open collection is a mapping.
+    let mut open: Vec<bool> = Vec::new();
+    loop {
+        json.space();
+        match json.byte() {
+            byte @ (b'{' | b'[') => {
+                json.position += 1;
+                json.space();
+                let mapping = byte == b'{';
+                let empty = json.byte() == if mapping { b'}' } else { b']' };
+                open.push(mapping);
+                if !empty {
+                    if mapping {
+                        json.pass_key().ok()?;
+                    }
+                    continue;
+                }
+                open.pop();
+                json.position += 1;
+            }
+            _ => {
+                json.scalar().ok()?;
+            }
+        }
+        loop {
+            let Some(mapping) = open.last().copied() else { return Some(json.position) };
+            json.space();
+            match json.byte() {
+                b',' => {
+                    json.position += 1;
+                    if mapping {
+                        json.pass_key().ok()?;
+                    }
+                    break;
+                }
+                b'}' if mapping => open.pop(),
+                b']' if !mapping => open.pop(),
+                _ => return None,
+            };
+            json.position += 1;
+        }
+    }
+}
+
+/// Something in JSON that is read otherwise as YAML.
+struct Odd {
+    message: &'static str,
+    help: &'static str,
+}
+
+static SLASH: Odd = Odd { message: "`\\/` is a slash in JSON, and an error to kustomize", help: "write `/`" };
+static SURROGATE: Odd = Odd { message: "`\\u` with half of a pair is a character in JSON, and an error to kustomize", help: "write the character itself" };
+static MERGE: Odd = Odd { message: "the key `<<` is a key to kubectl and merges to kustomize", help: "rename the key" };
 struct Json<'a> {
     text: &'a str,
     base: usize,
     position: usize,
-    /// Where a slash is escaped.
-    slash: Option<usize>,
+    /// What kustomize, which knows no JSON, reads otherwise: from where to where, and why. One of each kind.
+    odd: Vec<(usize, usize, &'static Odd)>,
 }
 
 impl Json<'_> {
@@ -115,13 +171,30 @@ impl Json<'_> {
         Ok(tree.close(Some(self.here()))?)
     }
 
+    /// Moves over a key and its colon.
+    fn pass_key(&mut self) -> Result<(), End> {
+        self.space();
+        self.string()?;
+        self.space();
+        self.expect(b':')
+    }
+
     fn key(&mut self, tree: &mut Tree<'_>) -> Result<(), End> {
         self.space();
         let start = self.here();
         let text = self.string()?;
+        if text == "<<" {
+            self.odd(start as usize - self.base, self.position, &MERGE);
+        }
         tree.key(Key { text, span: tree.span(start, self.here()), merge: false });
         self.space();
         self.expect(b':')
+    }
+
+    fn odd(&mut self, from: usize, to: usize, odd: &'static Odd) {
+        if !self.odd.iter().any(|(.., known)| std::ptr::eq(*known, odd)) {
+            self.odd.push((from, to, odd));
+        }
     }
 
     fn here(&self) -> u32 {
@@ -216,7 +289,9 @@ impl Json<'_> {
                     let text = decoded.get_or_insert_default();
                     text.push_str(&self.text[start..self.position]);
                     self.position += 1;
-                    self.slash = self.slash.or((self.byte() == b'/').then_some(self.position - 1));
+                    if self.byte() == b'/' {
+                        self.odd(self.position - 1, self.position + 1, &SLASH);
+                    }
                     let c = self.escape()?;
                     decoded.get_or_insert_default().push(c);
                     start = self.position;
@@ -250,6 +325,9 @@ impl Json<'_> {
             b't' => '\t',
             b'u' => {
                 let first = self.hexadecimal()?;
+                if (0xd800..0xe000).contains(&first) {
+                    self.odd(self.position - 6, self.position, &SURROGATE);
+                }
                 if (0xd800..0xdc00).contains(&first) && self.text[self.position..].starts_with("\\u") {
                     let before = self.position;
                     self.position += 2;

@@ -4,111 +4,71 @@
 //! findings. This is the only place that knows the YAML scanner, whose places count characters; they are bytes from here on.
 
 mod errors;
-mod input;
+mod events;
 mod json;
 mod scalar;
+mod scan;
 mod tree;
 
 use super::limits::Limits;
-use super::node::{Node, Origin, Value};
-use crate::diag::{Checked, Code, Diagnostic};
+use super::node::{Node, Origin};
+use super::split::Part;
+use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
-use input::{Guard, Passed, Text};
-use saphyr_parser::{Event, Marker, Parser, ScanError};
+use events::{Event, Events};
+pub(super) use json::value as json_value;
 use scalar::Written;
-use std::borrow::Cow;
-use std::cell::Cell;
-use std::ops::Range;
+use scan::Fault;
+use std::collections::HashMap;
 use tree::{Key, Stopped, Tree};
 
-/// Reads one document; `range` is its part of `text`, as [`super::split`] gives it.
+/// Reads one document; `part` is its part of `text`, as [`super::split`] gives it, or any range.
 ///
 /// The value is absent when the document is empty or null, and when a finding says that it cannot be used: text that is not
 /// YAML, a limit, an alias that leads nowhere. A duplicate key is a finding, and the last one counts.
-pub fn parse(source: SourceId, text: &str, range: Range<usize>, limits: &Limits) -> Checked<Option<Node>> {
-    let Some(part) = text.get(range.clone()) else { return Checked::clean(None) };
-    // kubectl takes what begins with a brace for JSON, and for YAML when it is not.
-    if part.trim_ascii_start().starts_with('{')
-        && let Some(found) = json::parse(source, part, range.start, limits)
+pub fn parse(source: SourceId, text: &str, part: impl Into<Part>, limits: &Limits) -> Checked<Option<Node>> {
+    let Part { range, json } = part.into();
+    let base = range.start;
+    let Some(part) = text.get(range) else { return Checked::clean(None) };
+    // kubectl takes a text that begins with a brace for JSON, and for YAML when it is not.
+    if json
+        && part.trim_ascii_start().starts_with('{')
+        && let Some(found) = json::parse(source, part, base, limits)
     {
         return found;
     }
     let mut tree = Tree::new(source, limits);
-    let complete = Reader::new(&mut tree, part, range.start, limits).and_then(|reader| {
-        let first = reader.read::<false>(&mut tree);
-        if reader.indentation.get() {
-            // What the scanner calls a wrong indentation is none for kubectl: once more, leniently.
-            tree = Tree::new(source, limits);
-            return reader.read::<true>(&mut tree);
-        }
-        first
-    });
+    let complete = Reader::new(&mut tree, part, base).and_then(|reader| reader.read(&mut tree));
     let (root, diagnostics) = tree.into_root();
     Checked { value: root.filter(|node| complete.is_ok() && !node.is_null()), diagnostics }
 }
 
 /// One document on its way into a tree.
 struct Reader<'a> {
-    text: Cow<'a, str>,
+    text: &'a str,
     /// Where the document begins in the whole text.
     base: usize,
-    limits: &'a Limits,
-    /// Byte offsets of every 32nd character; empty when the document is ASCII.
-    offsets: Vec<u32>,
     /// The document holds characters that end a line in YAML 1.1 only.
     old_breaks: bool,
-    /// Stands for the byte order marks of the document, which the scanner does not suffer.
-    mark: Option<char>,
-    /// The document holds tabs.
-    tabs: bool,
-    /// The scanner found a line of a flow collection or a quoted scalar indented too little.
-    indentation: Cell<bool>,
-    guard: Guard,
 }
-
-/// How many characters lie between two known offsets.
-const STRIDE: usize = 32;
 
 impl<'a> Reader<'a> {
     /// Looks over the characters. Control characters are refused, as kubectl refuses them, even in comments.
-    fn new(tree: &mut Tree<'_>, part: &'a str, base: usize, limits: &'a Limits) -> Result<Self, Stopped> {
+    fn new(tree: &mut Tree<'_>, text: &'a str, base: usize) -> Result<Self, Stopped> {
         let refused = |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
-        if let Some(at) = part.bytes().position(refused) {
-            return Err(Self::control(tree, part, base, at));
+        if let Some(at) = text.bytes().position(refused) {
+            return Err(Self::control(tree, text, base, at));
         }
-        let mut reader = Self {
-            text: Cow::Borrowed(part),
-            base,
-            limits,
-            offsets: Vec::new(),
-            old_breaks: false,
-            mark: None,
-            tabs: part.contains('\t'),
-            indentation: Cell::new(false),
-            guard: Guard::default(),
-        };
-        if part.is_ascii() {
+        let mut reader = Self { text, base, old_breaks: false };
+        if text.is_ascii() {
             return Ok(reader);
         }
-        let mut marks = false;
-        for (index, (at, c)) in part.char_indices().enumerate() {
-            if index % STRIDE == 0 {
-                reader.offsets.push(u32::try_from(at).unwrap_or(u32::MAX));
-            }
+        for (at, c) in text.char_indices() {
             match c {
                 '\u{85}' | '\u{2028}' | '\u{2029}' => reader.old_breaks = true,
-                '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => return Err(Self::control(tree, part, base, at)),
-                '\u{feff}' => marks = true,
+                '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => return Err(Self::control(tree, text, base, at)),
                 _ => {}
-            }
-        }
-        if marks {
-            // As long in bytes, so that all places stay where they are.
-            let mark = ('\u{fdd0}'..='\u{fdef}').find(|candidate| !part.contains(*candidate));
-            if let Some(mark) = mark {
-                reader.text = Cow::Owned(part.replace('\u{feff}', mark.encode_utf8(&mut [0; 4])));
-                reader.mark = Some(mark);
             }
         }
         Ok(reader)
@@ -122,169 +82,114 @@ impl<'a> Reader<'a> {
         stopped
     }
 
-    /// The byte offset in the whole text of a place as the scanner counts it.
-    fn byte(&self, place: Marker) -> u32 {
-        let index = self.guard.place(place.index());
-        if self.offsets.is_empty() {
-            return offset(self.base + index.min(self.text.len()));
-        }
-        let Some(start) = self.offsets.get(index / STRIDE) else { return self.end() };
-        let start = *start as usize;
-        let within = self.text[start..].char_indices().nth(index % STRIDE).map_or(self.text.len() - start, |(at, _)| at);
-        offset(self.base + start + within)
-    }
-
-    /// The end of the document.
-    fn end(&self) -> u32 {
-        offset(self.base + self.text.len())
+    /// The offset in the whole text of a place in the document.
+    fn place(&self, at: usize) -> u32 {
+        offset(self.base + at)
     }
 
     /// The text between two offsets of the whole text.
-    fn slice(&self, start: u32, end: u32) -> &str {
+    fn slice(&self, start: u32, end: u32) -> &'a str {
         self.text.get(start as usize - self.base..end as usize - self.base).unwrap_or("")
     }
 
-    fn read<const LENIENT: bool>(&self, tree: &mut Tree<'_>) -> Result<(), Stopped> {
-        let text = Text::<LENIENT>::new(&self.text, self.limits.depth.min(Limits::DEEPEST), self.limits.nodes, &self.guard);
-        let mut parser = Parser::new(text);
+    fn read(&self, tree: &mut Tree<'_>) -> Result<(), Stopped> {
+        let mut events = Events::new(self.text);
+        let mut anchors: HashMap<&str, usize> = HashMap::new();
+        let mut anchored = 0;
+        // Anchors have numbers from 1 on; the same name may be given again.
+        let mut announce = |anchors: &mut HashMap<&'a str, usize>, name: Option<&'a str>| {
+            name.map_or(0, |name| {
+                anchored += 1;
+                anchors.insert(name, anchored);
+                anchored
+            })
+        };
         let mut undefined = false;
-        // Open flow collections, and the end of the last token; kept only where there are tabs.
-        let mut flow = 0_usize;
-        let mut last = offset(self.base);
-        while let Some(event) = parser.next_event() {
-            let (event, place) = match event {
-                Ok(event) => event,
-                Err(error) if error.info().ends_with("found unknown anchor") => {
-                    // The scanner has left the alias behind: the rest of the document can be read.
-                    self.undefined_alias(tree, &error);
+        loop {
+            let event = events.next().map_err(|fault| self.failed(tree, &events, fault))?;
+            match event {
+                Event::Scalar { text, style, properties, start, end, absent } => {
+                    let anchor = announce(&mut anchors, properties.anchor);
+                    let (start, end) = (self.place(start), self.place(end));
+                    self.scalar(tree, &Written { text, style, anchor, tag: properties.tag.as_deref(), start, end, absent })?;
+                }
+                Event::Open { mapping, properties, start } => {
+                    let anchor = announce(&mut anchors, properties.anchor);
+                    tree.open(mapping, self.place(start), anchor)?;
+                }
+                Event::Close(end) => tree.close(end.map(|end| self.place(end)))?,
+                Event::Alias { name, start, end } => {
+                    let span = tree.span(self.place(start), self.place(end));
+                    if let Some(anchor) = anchors.get(name) {
+                        alias(tree, *anchor, span)?;
+                        continue;
+                    }
+                    // The rest of the document can be read.
+                    self.undefined_alias(tree, name, span);
                     undefined = true;
-                    let at = self.byte(*error.marker());
-                    let span = tree.span(at, at + 1);
                     if tree.awaits_key() {
                         tree.key(Key { text: EcoString::new(), span, merge: false });
                     } else {
-                        tree.scalar(Node::new(Value::Null, Origin::File(span)), at, 0)?;
+                        tree.scalar(Node::new(super::node::Value::Null, Origin::File(span)), span.start, 0)?;
                     }
-                    continue;
                 }
-                Err(error) => {
-                    if !LENIENT && error.info().contains("indentation") {
-                        self.indentation.set(true);
-                        return Err(Stopped);
+                Event::End(rest) => {
+                    if let Some(rest) = rest {
+                        self.unread(tree, rest);
                     }
-                    return Err(self.failed(tree, &error));
-                }
-            };
-            let start = self.byte(place.start);
-            if self.tabs {
-                if flow == 0 {
-                    let reached = if matches!(event, Event::StreamEnd) { self.end() } else { start };
-                    self.tab_before(tree, &event, last, reached)?;
-                }
-                last = match event {
-                    Event::Scalar(..) | Event::Alias(_) => self.byte(place.end),
-                    _ => start,
-                };
-                match (&event, self.slice(start, start + 1)) {
-                    (Event::MappingStart(..) | Event::SequenceStart(..), "{" | "[") => flow += 1,
-                    (Event::MappingEnd | Event::SequenceEnd, "}" | "]") if !place.is_empty() => flow = flow.saturating_sub(1),
-                    _ => {}
+                    return if undefined { Err(Stopped) } else { Ok(()) };
                 }
             }
-            match event {
-                Event::Scalar(text, style, anchor, tag) => {
-                    self.scalar(tree, Written { text, style, anchor, tag: tag.as_deref(), start, end: self.byte(place.end) })?;
-                }
-                Event::MappingStart(anchor, _) => tree.open(true, start, anchor)?,
-                Event::SequenceStart(anchor, _) => tree.open(false, start, anchor)?,
-                Event::MappingEnd | Event::SequenceEnd => {
-                    // In block style the end is where the next token stands; in flow style it includes white space.
-                    let closing = !place.is_empty() && matches!(self.slice(start, start + 1), "}" | "]");
-                    tree.close(closing.then_some(start + 1))?;
-                }
-                Event::Alias(anchor) => {
-                    let span = tree.span(start, self.byte(place.end));
-                    alias(tree, anchor, span)?;
-                }
-                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {}
-            }
-        }
-        if undefined { Err(Stopped) } else { Ok(()) }
-    }
-
-    /// Refuses a tab that indents, as kubectl does: on the lines between two tokens, and before the first thing on a line,
-    /// also after its `-`.
-    fn tab_before(&self, tree: &mut Tree<'_>, event: &Event<'_>, last: u32, start: u32) -> Result<(), Stopped> {
-        let mut refuse = |at: u32| {
-            let stopped = tree.syntax(tree.span(at, at + 1), "a tab cannot indent YAML");
-            tree.help("indent with spaces");
-            Err(stopped)
-        };
-        if last < start {
-            let mut at = last;
-            for (number, line) in self.slice(last, start).split(['\n', '\r']).enumerate() {
-                let spaces = line.len() - line.trim_start_matches(' ').len();
-                if (number > 0 || at == 0) && line[spaces..].starts_with('\t') {
-                    return refuse(at + offset(spaces));
-                }
-                at += offset(line.len() + 1);
-            }
-        }
-        if !matches!(event, Event::Scalar(..) | Event::MappingStart(..) | Event::SequenceStart(..) | Event::Alias(_)) {
-            return Ok(());
-        }
-        let before = self.slice(offset(self.base), start);
-        let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-        let indentation = &before[line..];
-        match indentation.find('\t') {
-            Some(tab) if !indentation.contains(|c| !matches!(c, ' ' | '\t' | '-' | '?')) => refuse(offset(self.base + line + tab)),
-            _ => Ok(()),
         }
     }
 
-    fn undefined_alias(&self, tree: &mut Tree<'_>, error: &ScanError) {
-        let start = self.byte(*error.marker());
-        let rest = self.slice(start, self.end());
-        let length = rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')).unwrap_or(rest.len());
-        let name = rest[..length].trim_start_matches('*');
+    /// Says so where text follows that nobody reads: kubectl and kustomize take one document from each part.
+    fn unread(&self, tree: &mut Tree<'_>, from: usize) {
+        let Some(content) = super::split::content(self.text, from) else { return };
+        let at = self.place(content);
+        tree.finding(
+            Diagnostic::new(Code::YamlSyntax, "the document has ended before this; nobody reads what follows, up to the next `---`")
+                .severity(Severity::Warning)
+                .at(tree.span(at, at + 1))
+                .help("correct the indentation, or begin a document with `---`"),
+        );
+    }
+
+    fn undefined_alias(&self, tree: &mut Tree<'_>, name: &str, span: Span) {
         tree.finding(
             Diagnostic::new(Code::UndefinedAlias, format!("the document has no anchor `&{name}` before this alias"))
-                .at(tree.span(start, start + offset(length)))
+                .at(span)
                 .help(format!("define the anchor with `&{name}` before the alias; anchors end with their document")),
         );
     }
 
     /// Why the scanner gave up, in words.
-    fn failed(&self, tree: &mut Tree<'_>, error: &ScanError) -> Stopped {
-        if let Some((passed, at)) = self.guard.passed.get() {
-            let span = tree.span(offset(self.base + at), offset(self.base + at + 1));
-            return match passed {
-                Passed::Depth => tree.too_deep(span),
-                Passed::Nodes => tree.too_many(span),
-            };
-        }
-        let mut at = self.byte(*error.marker());
-        let (message, help) = errors::words(error.info(), self.slice(at, self.end()));
-        if error.info().starts_with("simple key") {
+    fn failed(&self, tree: &mut Tree<'_>, events: &Events<'_>, fault: Fault) -> Stopped {
+        let mut at = fault.at.min(self.text.len());
+        let (message, help) = errors::words(fault.what, &self.text[at..]);
+        if fault.what.ends_with("':'") {
             // Noticed at the next token; the fault is in what stands before it.
-            let before = self.slice(offset(self.base), at).trim_end();
+            let before = self.text[..at].trim_end();
             let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-            let content = before[line..].trim_start();
-            at = offset(self.base + before.len() - content.len());
+            at = before.len() - before[line..].trim_start().len();
+        } else if let Some(from) = fault.from.filter(|_| errors::belongs_to_its_beginning(fault.what)) {
+            at = from;
+        } else if at == self.text.len() && at > 0 && events.innermost().is_some() {
+            at = self.text.trim_end().len();
         }
-        if error.info().contains("tab") {
-            let before = self.slice(offset(self.base), at);
-            let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
-            at = before[line..].find('\t').map_or(at, |tab| offset(self.base + line + tab));
-        }
-        let end = self.slice(at, self.end()).chars().next().map_or(at, |c| at + offset(c.len_utf8()));
-        let stopped = tree.syntax(tree.span(at, end), message);
+        let rest = &self.text[at..];
+        let length = match rest.chars().next() {
+            // The whole line of a directive.
+            Some('%') if at == 0 || self.text[..at].ends_with(['\n', '\r']) => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            c => c.map_or(0, char::len_utf8),
+        };
+        let end = at + length;
+        let stopped = tree.syntax(tree.span(self.place(at), self.place(end)), message);
         if let Some(help) = help {
             tree.help(help);
         }
-        if let Some(open) = self.guard.open.get() {
-            let start = offset(self.base + open);
-            tree.label(tree.span(start, start + 1), "opened here");
+        if let Some(open) = events.innermost() {
+            tree.label(tree.span(self.place(open), self.place(open + 1)), "opened here");
         }
         stopped
     }

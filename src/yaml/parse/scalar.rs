@@ -3,22 +3,25 @@
 use super::super::node::{Node, Origin, Value};
 use super::super::scalars::{self, Meaning};
 use super::super::write;
+use super::scan::Style;
 use super::tree::{Key, Stopped, Tree};
 use super::{Reader, offset};
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use ecow::{EcoString, eco_format};
-use saphyr_parser::{ScalarStyle, Tag};
 use std::borrow::Cow;
 
 /// A scalar as the scanner gives it.
 pub(super) struct Written<'a> {
     pub(super) text: Cow<'a, str>,
-    pub(super) style: ScalarStyle,
+    pub(super) style: Style,
     pub(super) anchor: usize,
-    pub(super) tag: Option<&'a Tag>,
+    /// In full.
+    pub(super) tag: Option<&'a str>,
     pub(super) start: u32,
     pub(super) end: u32,
+    /// Nothing is written where a value belongs, in brackets or braces.
+    pub(super) absent: bool,
 }
 
 /// What a scalar came to.
@@ -27,49 +30,23 @@ enum Found {
     Meaning(Meaning),
 }
 
-/// A quoted scalar without what stands behind its closing quote; any other text as it is.
-fn quoted_part(text: &str) -> &str {
-    let bytes = text.as_bytes();
-    let Some(quote @ (b'"' | b'\'')) = bytes.first().copied() else { return text };
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if quote == b'"' => at += 1,
-            byte if byte == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => at += 1,
-            byte if byte == quote => return &text[..=at],
-            _ => {}
-        }
-        at += 1;
-    }
-    text
+/// The type of a key to kustomize.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeyType {
+    Text,
+    /// A merge key, whatever its text.
+    Merge,
+    Other,
 }
 
 impl Reader<'_> {
     /// Adds a scalar, as a key or as a value.
-    pub(super) fn scalar(&self, tree: &mut Tree<'_>, mut written: Written<'_>) -> Result<(), Stopped> {
+    pub(super) fn scalar(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
         let is_key = tree.awaits_key();
-        if let Some(mark) = self.mark
-            && written.text.contains(mark)
-        {
-            written.text = Cow::Owned(written.text.replace(mark, "\u{feff}"));
-        }
-        if matches!(written.style, ScalarStyle::Literal | ScalarStyle::Folded) || written.end > written.start {
-            let text = self.slice(written.start, written.end).trim_end();
-            // The scanner counts a comment behind a quoted scalar to it.
-            let text = if text.contains('#') { quoted_part(text) } else { text };
-            written.end = written.start + offset(text.len());
-        }
         if self.old_breaks {
-            self.old_breaks(tree, &written)?;
+            self.old_breaks(tree, written);
         }
-        let plain = written.style == ScalarStyle::Plain;
-        if plain && written.text.starts_with(['|', '>']) {
-            // In a flow collection the scanner takes it for text; kubectl does not.
-            let span = tree.span(written.start, written.start + 1);
-            let stopped = tree.syntax(span, "a block of text cannot stand in brackets or braces");
-            tree.help("put the text in quotes");
-            return Err(stopped);
-        }
+        let plain = written.style == Style::Plain;
         // The common case first: text that can be nothing else.
         let found = if plain && written.tag.is_none() {
             match written.text.as_bytes().first() {
@@ -80,21 +57,21 @@ impl Reader<'_> {
                 },
             }
         } else if let Some(tag) = written.tag {
-            self.tagged(tree, &written, tag)?
+            self.tagged(tree, written, tag)?
         } else {
-            if written.style != ScalarStyle::SingleQuoted {
-                self.styled(tree, &written)?;
+            if written.style != Style::Single {
+                self.styled(tree, written);
             }
             Found::Text(EcoString::from(&*written.text))
         };
         let span = tree.span(written.start, written.end);
-        if is_key { self.as_key(tree, &written, found, span) } else { self.as_value(tree, &written, found, span) }
+        if is_key { self.as_key(tree, written, found, span) } else { self.as_value(tree, written, found, span) }
     }
 
     fn as_value(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
         let value = match found {
             Found::Text(text) => {
-                if written.style == ScalarStyle::Plain && written.tag.is_none() {
+                if written.style == Style::Plain && written.tag.is_none() {
                     let looks_odd = text.as_bytes().first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'));
                     if looks_odd {
                         self.remark(tree, written, Meaning::Text, span);
@@ -108,9 +85,9 @@ impl Reader<'_> {
                 return Err(stopped);
             }
             Found::Meaning(meaning) => {
-                if written.style == ScalarStyle::Plain && written.tag.is_none() {
+                if written.style == Style::Plain && written.tag.is_none() {
                     self.remark(tree, written, meaning, span);
-                    if written.text.is_empty() && tree.mapping_start().is_some_and(|start| self.slice(start, start + 1) == "{") {
+                    if written.absent {
                         let message = "a key in braces without a value has null to kubectl and \"\" to kustomize";
                         tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).path(tree.path().to_string()).help("write `null` or `\"\"`"));
                     }
@@ -122,9 +99,15 @@ impl Reader<'_> {
     }
 
     fn as_key(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
-        let plain = written.style == ScalarStyle::Plain;
+        let plain = written.style == Style::Plain;
+        let others = self.kustomize_key(written);
         let text = match found {
-            Found::Text(text) => text,
+            Found::Text(text) => {
+                if others != KeyType::Text && tree.is_nested() {
+                    self.no_key_to_kustomize(tree, written, span);
+                }
+                text
+            }
             Found::Meaning(Meaning::Null) => {
                 let stopped = tree.syntax(span, "null cannot be the key of a mapping, kubectl refuses it");
                 tree.help("write the key, in quotes if it is the word `null`");
@@ -146,13 +129,17 @@ impl Reader<'_> {
                 if plain && key != *written.text {
                     let message = format!("the key `{}` is \"{key}\" to kubectl and \"{}\" to kustomize", written.text, written.text);
                     self.ambiguous(tree, written, span, message);
+                } else if others != KeyType::Text && tree.is_nested() {
+                    self.no_key_to_kustomize(tree, written, span);
                 }
                 key
             }
         };
         let merges = text == "<<";
-        let merge_tag = written.tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "merge");
-        let merge = merges && ((plain && written.tag.is_none()) || merge_tag);
+        if others == KeyType::Merge && !merges {
+            self.ambiguous(tree, written, span, format!("the tag of the key `{text}` means nothing to kubectl and merges to kustomize"));
+        }
+        let merge = merges && written.tag.map_or(plain, |tag| matches!(tag, "!" | "tag:yaml.org,2002:merge"));
         if merges && !merge {
             self.ambiguous(tree, written, span, "the quoted key `<<` is a key to kubectl and merges to kustomize".to_owned());
         }
@@ -161,14 +148,33 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// What a key is to kustomize, which decodes a mapping within another only when all of its keys are text.
+    #[expect(clippy::unused_self, reason = "reads as a question to the reader")]
+    fn kustomize_key(&self, written: &Written<'_>) -> KeyType {
+        match written.tag {
+            Some("tag:yaml.org,2002:str") => KeyType::Text,
+            Some("tag:yaml.org,2002:merge") => KeyType::Merge,
+            None | Some("!") if written.style != Style::Plain || written.text == "<<" => KeyType::Text,
+            None | Some("!") => match scalars::plain(&written.text) {
+                Meaning::Bool(_) if !matches!(&*written.text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") => KeyType::Text,
+                Meaning::Text if !scalars::is_time(&written.text) => KeyType::Text,
+                _ => KeyType::Other,
+            },
+            Some(_) => KeyType::Other,
+        }
+    }
+
+    fn no_key_to_kustomize(&self, tree: &mut Tree<'_>, written: &Written<'_>, span: Span) {
+        let message = format!("the key `{}` is text to kubectl, and kustomize cannot decode a mapping with a key of another type here", written.text);
+        self.ambiguous(tree, written, span, message);
+    }
+
     /// A scalar with a tag, as go-yaml resolves it.
-    fn tagged(&self, tree: &mut Tree<'_>, written: &Written<'_>, tag: &Tag) -> Result<Found, Stopped> {
+    fn tagged(&self, tree: &mut Tree<'_>, written: &Written<'_>, name: &str) -> Result<Found, Stopped> {
         let text = &*written.text;
         let whole = |text: &str| Ok(Found::Text(EcoString::from(text)));
         let span = tree.span(written.start, written.end);
-        // The parts of a tag are divided differently when it is written out.
-        let name = format!("{}{}", tag.handle, tag.suffix);
-        if name == "!" && written.style == ScalarStyle::Plain {
+        if name == "!" && written.style == Style::Plain {
             if scalars::plain(text) != Meaning::Text || scalars::otherwise(text, Meaning::Text).is_some() {
                 self.ambiguous(tree, written, span, format!("`! {text}` is text to kubectl, kustomize does not heed the `!`"));
             }
@@ -180,7 +186,7 @@ impl Reader<'_> {
             "binary" => return binary(tree, text, span),
             "bool" => {
                 if let Meaning::Bool(_) = meaning {
-                    if written.style != ScalarStyle::Plain || scalars::otherwise(text, meaning).is_some() {
+                    if written.style != Style::Plain || scalars::otherwise(text, meaning).is_some() {
                         self.ambiguous(tree, written, span, format!("`!!bool {text}` is a boolean to kubectl only"));
                     }
                     return Ok(Found::Meaning(meaning));
@@ -216,11 +222,20 @@ impl Reader<'_> {
     }
 
     /// Quoted and block scalars that kustomize or a reader of YAML 1.2 takes otherwise.
-    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
+    fn styled(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
-        if written.style == ScalarStyle::Folded {
-            let indented = text.lines().zip(text.lines().skip(1)).any(|(before, line)| !before.is_empty() && line.starts_with([' ', '\t']));
+        let rest = self.text.get(written.end as usize - self.base..).unwrap_or("");
+        if matches!(written.style, Style::Literal | Style::Folded) && text.ends_with('\n') && !self.text.ends_with('\n') && rest.trim().is_empty() {
+            let finding =
+                Diagnostic::new(Code::AmbiguousScalar, "the file ends without a line feed: this text has one at its end to kubectl and none to kustomize")
+                    .at(span)
+                    .path(tree.path().to_string())
+                    .help("end the file with a line feed");
+            tree.finding(finding);
+        }
+        if written.style == Style::Folded {
+            let indented = text.lines().skip(1).any(|line| line.starts_with([' ', '\t']));
             if indented || text.ends_with("\n\n") {
                 let finding = Diagnostic::new(Code::AmbiguousScalar, "kubectl and kustomize do not fold this text alike")
                     .at(span)
@@ -229,34 +244,17 @@ impl Reader<'_> {
                 tree.finding(finding);
             }
         }
-        let raw = self.slice(written.start, written.end);
-        if written.style == ScalarStyle::DoubleQuoted
-            && raw.len() != text.len() + 2
-            && let Some(at) = slash_escape(raw)
-        {
-            let at = written.start + offset(at);
-            let stopped = tree.syntax(tree.span(at, at + 2), "`\\/` is no escape to kubectl, but in JSON");
-            tree.help("write `/`");
-            return Err(stopped);
-        }
-        Ok(())
     }
 
     /// Characters that end a line in YAML 1.1, which kubectl reads, but not in YAML 1.2.
-    fn old_breaks(&self, tree: &mut Tree<'_>, written: &Written<'_>) -> Result<(), Stopped> {
+    fn old_breaks(&self, tree: &mut Tree<'_>, written: &Written<'_>) {
         let raw = self.slice(written.start, written.end);
-        let Some(at) = raw.find(['\u{85}', '\u{2028}', '\u{2029}']) else { return Ok(()) };
+        let Some(at) = raw.find(['\u{85}', '\u{2028}', '\u{2029}']) else { return };
         let place = written.start + offset(at);
         let c = raw[at..].chars().next().unwrap_or_default();
         let span = tree.span(place, place + offset(c.len_utf8()));
         let message = format!("the character U+{:04X} ends a line for kubectl, but not in YAML 1.2", u32::from(c));
-        if written.style == ScalarStyle::Plain {
-            let stopped = tree.syntax(span, message);
-            tree.help("delete it, or write it as an escape in double quotes");
-            return Err(stopped);
-        }
         tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("write it as an escape in double quotes"));
-        Ok(())
     }
 
     /// Remarks on a plain scalar that others read otherwise.
@@ -289,7 +287,7 @@ impl Reader<'_> {
             finding = finding.path(path);
         }
         let written_here = self.slice(span.start, span.end);
-        if written.style == ScalarStyle::Plain && written_here.ends_with(&*written.text) {
+        if written.style == Style::Plain && written_here.ends_with(&*written.text) {
             // An anchor stays; a tag goes, as the quotes say what it said.
             let anchored = written.anchor > 0;
             let start = if anchored { span.end - offset(written.text.len()) } else { span.start };
@@ -315,18 +313,6 @@ fn binary(tree: &mut Tree<'_>, text: &str, span: Span) -> Result<Found, Stopped>
         }
     }
     Ok(Found::Text(decoded))
-}
-
-/// Where a text in double quotes escapes a slash, as YAML 1.2 lets it.
-fn slash_escape(raw: &str) -> Option<usize> {
-    let mut escaped = false;
-    for (at, byte) in raw.bytes().enumerate() {
-        if escaped && byte == b'/' {
-            return Some(at - 1);
-        }
-        escaped = byte == b'\\' && !escaped;
-    }
-    None
 }
 
 /// Decodes base64 as Go's standard encoding does: padded, line breaks left out.

@@ -104,9 +104,9 @@ impl<'a> Tree<'a> {
         self.frames.last().is_some_and(|frame| frame.mapping && frame.key.is_none())
     }
 
-    /// Where the innermost mapping begins, when the next node belongs to it.
-    pub(super) fn mapping_start(&self) -> Option<u32> {
-        self.frames.last().filter(|frame| frame.mapping).map(|frame| frame.start)
+    /// Whether the innermost list or mapping stands within another.
+    pub(super) fn is_nested(&self) -> bool {
+        self.frames.len() > 1
     }
 
     /// The path of the node that comes next, for findings.
