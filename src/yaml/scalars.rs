@@ -203,7 +203,7 @@ pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<Otherwise> {
         Meaning::Int(number) => core_number(text, Some(number)),
         Meaning::Big(_) | Meaning::Float(_) => core_number(text, None),
         Meaning::Text => {
-            if let Some(reading) = kustomize_time(text) {
+            if let Some(reading) = kustomize_time(text).or_else(|| kustomize_octal(text)) {
                 return Some(Otherwise { who: "kustomize", reading });
             }
             // Out of the range of a float: an abbreviated commit such as 12e4567.
@@ -233,6 +233,13 @@ fn core_number(text: &str, number: Option<i64>) -> Option<Otherwise> {
         (Some(core), Some(number)) if core != number => Some(Otherwise { who: "YAML 1.2", reading: eco_format!("{core}") }),
         _ => None,
     }
+}
+
+/// The number that kustomize finds in octal digits with a sign of their own.
+fn kustomize_octal(text: &str) -> Option<EcoString> {
+    let digits = text.starts_with('0').then(|| text.replace('_', ""))?;
+    let signed = digits.strip_prefix("0o").filter(|rest| rest.starts_with(['+', '-']))?;
+    i64::from_str_radix(signed, 8).ok().map(|number| eco_format!("{number}"))
 }
 
 /// How kustomize prints a plain scalar that it takes for a time, where that is not the text itself.

@@ -115,6 +115,7 @@ fn scalars_read_as_kubectl_reads_them() {
 
 #[test]
 fn strings_are_quoted_where_a_reader_would_misread_them() {
+    let mut wrong = Vec::new();
     for row in table("yaml-emit.jsonl") {
         let text = row["string"].as_str().unwrap();
         let no = |column: &str| row[column] == false;
@@ -127,13 +128,17 @@ fn strings_are_quoted_where_a_reader_would_misread_them() {
             let mut written = String::new();
             write(&mut written, &node(&value));
             let bare = plain(&written, "v: ") || plain(&written, "- ");
-            assert!(!(bare && columns.iter().any(|column| no(column))), "{text:?} stands bare in {written:?}");
+            if bare && columns.iter().any(|column| no(column)) {
+                wrong.push(format!("{text:?} stands bare in {written:?}"));
+            }
             let (nodes, findings) = read(&written);
-            assert_eq!(nodes, [node(&value)], "{written:?}");
             // Even in quotes kustomize merges `<<`; nothing can be done about it but say so.
-            assert!(findings.is_empty() || text == "<<", "{written:?}: {findings:?}");
+            if nodes != [node(&value)] || !(findings.is_empty() || text == "<<") {
+                wrong.push(format!("{written:?} comes back as {nodes:?}: {findings:?}"));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{} strings\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// The code of every finding with the text at its place.
@@ -353,7 +358,7 @@ fn slips_of_the_reader_are_kept() {
         ("v: 'a\r\r\nb'\n", json!({"v": "a b"})),
         ("v: \"a\u{2028}b\"\n", json!({"v": "a\u{2028}b"})),
         ("v: a\n- b\n", json!(null)),
-        ("[]: a\n", json!(null)),
+        ("[]: a\n", json!([])),
         ("v: {a: 1, <<: {a: 2, b: 3}}\n", json!({"v": {"a": 2, "b": 3}})),
         ("v: !!str\nw: ! 1\n", json!({"v": "", "w": "1"})),
     ] {
