@@ -328,7 +328,7 @@ fn texts_fall_into_documents_as_for_kubectl() {
         // A question mark begins a key in brackets.
         ("x: [?a]\n", vec![r#"{"x":[{"a":null}]}"#], vec!["ambiguous-scalar"]),
         // Lines are divided before anybody looks at quotes, and only line feeds end them.
-        ("a: \"b\n---\nc\"\n", vec![], vec!["yaml-syntax", "yaml-syntax"]),
+        ("a: \"b\n---\nc\"\n", vec![r#""c\"""#], vec!["yaml-syntax"]),
         ("a: 1\r---\rb: 2\n", vec![r#"{"a":1}"#], vec!["yaml-syntax"]),
         ("a: 1\n---x\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),
         // What stands behind the end of a document is read by nobody.
