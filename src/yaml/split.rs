@@ -46,7 +46,8 @@ pub(super) fn content(text: &str, from: usize) -> Option<usize> {
         if rest.is_empty() {
             return None;
         }
-        if !rest.starts_with('#') && !(rest.starts_with("...") && rest[3..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r', '#'])) {
+        let mark = |rest: &str| rest.trim_start_matches([' ', '\t']).starts_with(['\n', '\r', '#']);
+        if !(rest.starts_with('#') || rest.strip_prefix("...").is_some_and(mark)) {
             return Some(at);
         }
         at += rest.find(['\n', '\r']).unwrap_or(rest.len());

@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
                         continue;
                     }
                     // The rest of the document can be read.
-                    self.undefined_alias(tree, name, span);
+                    undefined_alias(tree, name, span);
                     undefined = true;
                     if tree.awaits_key() {
                         tree.key(Key { text: EcoString::new(), span, merge: false });
@@ -152,14 +152,6 @@ impl<'a> Reader<'a> {
                 .severity(Severity::Warning)
                 .at(tree.span(at, at + 1))
                 .help("correct the indentation, or begin a document with `---`"),
-        );
-    }
-
-    fn undefined_alias(&self, tree: &mut Tree<'_>, name: &str, span: Span) {
-        tree.finding(
-            Diagnostic::new(Code::UndefinedAlias, format!("the document has no anchor `&{name}` before this alias"))
-                .at(span)
-                .help(format!("define the anchor with `&{name}` before the alias; anchors end with their document")),
         );
     }
 
@@ -207,6 +199,15 @@ fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> 
     }
     let message = format!("{} cannot be the key of a mapping", node.kind_name());
     Err(tree.syntax(span, message))
+}
+
+/// Says that an alias leads nowhere.
+fn undefined_alias(tree: &mut Tree<'_>, name: &str, span: Span) {
+    tree.finding(
+        Diagnostic::new(Code::UndefinedAlias, format!("the document has no anchor `&{name}` before this alias"))
+            .at(span)
+            .help(format!("define the anchor with `&{name}` before the alias; anchors end with their document")),
+    );
 }
 
 /// Offsets of sources are 32 bits; files beyond are not read.

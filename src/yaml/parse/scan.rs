@@ -385,7 +385,7 @@ impl<'a> Scanner<'a> {
             self.push(Kind::StreamEnd, self.at);
             return Ok(());
         }
-        self.to_next_token();
+        self.pass_to_token();
         let column = self.column();
         self.unroll(column);
         let first = self.byte();
@@ -438,7 +438,7 @@ impl<'a> Scanner<'a> {
         (rest.starts_with(b"---") || rest.starts_with(b"...")) && self.is_space_ahead(3)
     }
 
-    fn to_next_token(&mut self) {
+    fn pass_to_token(&mut self) {
         loop {
             // A tab indents nothing, but it may stand between tokens.
             let tabs = self.in_flow() || !self.key_allowed;
