@@ -1,4 +1,4 @@
-//! How fast YAML is read and written: the reader and the writer, over the same text.
+//! How fast YAML is read and written: a bare scanner of a library, the reader, and the writer, over the same text.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ome::source::SourceId;
@@ -55,6 +55,9 @@ fn reader(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("yaml");
     group.sample_size(10);
     group.throughput(Throughput::Bytes(bytes as u64));
+    group.bench_function("bare scanner", |bencher| {
+        bencher.iter(|| texts.iter().map(|text| saphyr_parser::Parser::new_from_str(text).flatten().count()).sum::<usize>());
+    });
     group.bench_function("read", |bencher| bencher.iter(|| texts.iter().map(|text| black_box(read(text)).len()).sum::<usize>()));
     group.throughput(Throughput::Bytes(written.len() as u64));
     group.bench_function("write", |bencher| {
