@@ -267,6 +267,8 @@ pub struct Policy {
     pub ready_label: bool,
     /// A multi-node component without `worker` crashes the operator (ome-components 1.7).
     pub worker_required: bool,
+    /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked for (ome-selection 0, step 3).
+    pub virtual_first: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
 }
@@ -298,6 +300,7 @@ pub static OME_DOCUMENTED: Policy = Policy {
     parallelism: ParallelismRule::WhereReferenced,
     ready_label: false,
     worker_required: false,
+    virtual_first: false,
     pod_faults: FaultRule::Stop,
 };
 
@@ -328,6 +331,7 @@ pub static OME_V0_1_5: Policy = Policy {
     parallelism: ParallelismRule::Nvidia,
     ready_label: true,
     worker_required: true,
+    virtual_first: true,
     pod_faults: FaultRule::Print,
 };
 
@@ -343,6 +347,7 @@ pub static KSERVE_V0_20: Policy = Policy {
     protocol: ProtocolRule::Listed,
     default_protocol: "v1",
     accelerator_gate: false,
+    virtual_first: false,
     ..OME_V0_1_5
 };
 

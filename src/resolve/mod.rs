@@ -19,7 +19,7 @@ use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Resolution, RuntimeDecision, ServiceError};
 use crate::diag::{Code, nearest};
-use crate::policy::{AcceleratorRule, Policy, ProtocolRule, Semantics};
+use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
 use crate::yaml::Node;
 use accelerator::known::Known;
 use ecow::EcoString;
@@ -235,17 +235,16 @@ fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol
 
 fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
     let mut resolution = judged(world, service, select);
-    // The controller has a virtual service ready before it looks for model and runtime (ome-selection 0, step 3).
-    if world.policy.semantics == Semantics::Controller && is_virtual(world.policy, service) {
+    if world.policy.virtual_first && is_virtual(service) {
         resolution.error = None;
     }
     resolution
 }
 
 /// Whether nothing is deployed for a service, by its own annotation; the operator's default is never this mode.
-fn is_virtual(policy: &Policy, service: &Service) -> bool {
+fn is_virtual(service: &Service) -> bool {
     let asked = service.object.annotation(DeploymentMode::ANNOTATION).and_then(Node::as_str).and_then(DeploymentMode::from_annotation);
-    policy.api == Api::Ome && asked == Some(DeploymentMode::VirtualDeployment)
+    asked == Some(DeploymentMode::VirtualDeployment)
 }
 
 fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
