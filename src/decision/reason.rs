@@ -40,7 +40,7 @@ pub enum Reason {
         /// Position of the entry, when one entry counts.
         entry: Option<usize>,
     },
-    /// openInference-v2 is not in [openAI].
+    /// openInference-v2 is not in `[openAI]`.
     Protocol {
         /// What was asked for.
         asked: EcoString,

@@ -7,7 +7,7 @@
 //! ([`expand_documented`]). Under the controller's semantics the text is a Go template, with all that Go allows:
 //! [`expand_container`] with [`Mode::Controller`], [`domain`] and [`path`]. Go's language is implemented here as far as
 //! values without functions reach: branches, loops, variables, definitions, all built-in functions, and the escapes of
-//! html templates in every context ([`html`]). What is left out (addresses and binary fractions of `printf`, complex
+//! html templates in every context (`html`). What is left out (addresses and binary fractions of `printf`, complex
 //! numbers, bytes that are no UTF-8 text, methods of times, and whatever takes unbounded work) is refused as [`ErrorKind::Unsupported`] and never guessed.
 
 mod ast;
