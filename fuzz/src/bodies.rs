@@ -36,7 +36,8 @@ pub fn reader(bytes: &[u8]) {
         write(&mut written, &node);
         let again = trees(&written);
         assert_eq!(again.len(), 1, "one document is written as one: {written:?}");
-        assert_eq!(again[0].to_json(), node.to_json(), "read again from {written:?}");
+        // As JSON values are equal: a number from 2^63 to 2^64 is one, whether it was written as an integer or a fraction.
+        assert_eq!(again[0], node, "read again from {written:?}");
     }
 }
 
