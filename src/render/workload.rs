@@ -9,10 +9,10 @@ use super::kthena::names::ENTRY;
 use super::metadata::{label, queue_labels, with, without};
 use crate::api::ComponentKind;
 use crate::compose::{Composed, ComposedComponent};
-use crate::decision::ServiceError;
+use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::KthenaPolicy;
-use crate::quantity::names;
+use crate::quantity::{IntOrPercent, Rounding, names};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
@@ -222,6 +222,22 @@ impl<'a> Converter<'a> {
         }
     }
 
+    /// How many of `total` may be missing while a component updates, if its Deployment would say so: percentages are rounded
+    /// down, and less than one would never update (kthena.md 7.1).
+    fn unavailable(&mut self, component: &ComposedComponent, total: i64) -> Option<i64> {
+        let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
+        let written = written.filter(|_| component.mode == DeploymentMode::RawDeployment)?;
+        let said = match written.as_int() {
+            Some(number) => IntOrPercent::Int(number),
+            None => IntOrPercent::parse_percent(written.as_str()?).ok()?,
+        };
+        let most = said.scaled(total, Rounding::Down);
+        if most < 1 {
+            self.lost.push(format!("the maxUnavailable of {said} with which `{}` updates: it is 1", component.name));
+        }
+        Some(most.clamp(1, total.max(1)))
+    }
+
     /// A pod template without what belongs to the wrapper, its references to LeaderWorkerSet variables renamed.
     fn template(&self, component: &ComposedComponent, template: Option<&Node>) -> Result<Node, ServiceError> {
         let rule = &WORKLOAD;
@@ -273,7 +289,7 @@ impl<'a> Converter<'a> {
             if let Some(problem) = problems.first() {
                 return Err(refusal(self.composed, format!("`{name}` gives pods names that Kubernetes refuses: {problem}"), "rename the InferenceService"));
             }
-            let most = by_role.then_some(1_i64);
+            let most = by_role.then(|| self.unavailable(part.component, count).unwrap_or(1));
             roles.push(node!(rule; {
                 name: (role_name(part)),
                 replicas: count,
@@ -283,6 +299,7 @@ impl<'a> Converter<'a> {
                 workerTemplate: (&part.worker),
             }));
         }
+        let most = if disaggregated { None } else { self.unavailable(first.component, groups) };
         let minima: Option<Node> = disaggregated.then(|| {
             let origin = Origin::Derived(rule);
             let entries = parts.iter().map(|part| Entry { key: role_name(part).into(), key_origin: origin, node: Node::int(1, origin) });
@@ -312,7 +329,10 @@ impl<'a> Converter<'a> {
                 schedulerName: scheduler,
                 replicas: groups,
                 recoveryPolicy: "RoleRecreate",
-                rolloutStrategy: { type: (if by_role { "RoleRollingUpdate" } else { "ServingGroupRollingUpdate" }) },
+                rolloutStrategy: {
+                    type: (if by_role { "RoleRollingUpdate" } else { "ServingGroupRollingUpdate" }),
+                    rollingUpdateConfiguration: { maxUnavailable: most },
+                },
                 template: { restartGracePeriodSeconds: 0, gangPolicy: gang, roles: roles },
             },
         });

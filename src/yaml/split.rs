@@ -96,7 +96,7 @@ impl Splitter<'_> {
     }
 
     fn second(&mut self, at: usize) {
-        let span = self.span(at..at + 1);
+        let span = self.character(at);
         self.diagnostics.push(
             Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
                 .severity(Severity::Warning)
@@ -105,12 +105,17 @@ impl Splitter<'_> {
         );
     }
 
+    /// The place of one character.
+    fn character(&self, at: usize) -> Span {
+        self.span(at..at + self.text[at..].chars().next().map_or(0, char::len_utf8))
+    }
+
     /// White space is nothing to JSON; to kustomize, which reads YAML, a tab must not begin a line.
     fn tab(&mut self, from: usize, to: usize) {
         let blank = &self.text[from..to];
         let line = if from == 0 { Some(0) } else { blank.find('\n') };
         let Some(tab) = line.and_then(|line| blank[line..].find('\t').map(|tab| from + line + tab)) else { return };
-        let span = self.span(tab..tab + 1);
+        let span = self.character(tab);
         self.diagnostics.push(
             Diagnostic::new(Code::AmbiguousScalar, "a tab between JSON values is nothing to kubectl, and an error to kustomize")
                 .at(span)
@@ -121,7 +126,7 @@ impl Splitter<'_> {
     /// What follows `count` JSON values and is not JSON: kubectl goes on with YAML only where there was no second one.
     fn after_objects(&mut self, at: usize, content: usize, count: usize) -> usize {
         if count > 1 {
-            let span = self.span(content..content + self.text[content..].chars().next().map_or(0, char::len_utf8));
+            let span = self.character(content);
             self.diagnostics.push(
                 Diagnostic::new(Code::YamlSyntax, "after a second JSON object kubectl reads nothing but JSON")
                     .at(span)

@@ -174,3 +174,23 @@ spec: {baseModelRef: {name: m, namespace: ''}, modelType: x, hyperParameters: {s
     let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
     assert!(described.contains("\"path\":\"/models/m\"") && described.contains("fineTunedWeightSpec"), "{described}");
 }
+
+#[test]
+fn a_model_serving_updates_as_gently_as_the_deployments_would() {
+    let groups = "spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable";
+    for (most, replicas, expected, told) in
+        [("2", 4, json!(2), false), ("'50%'", 5, json!(2), false), ("9", 4, json!(4), false), ("'10%'", 4, json!(1), true), ("", 4, Value::Null, false)]
+    {
+        let strategy =
+            if most.is_empty() { String::new() } else { format!(", deploymentStrategy: {{rollingUpdate: {{maxUnavailable: {most}, maxSurge: 0}}}}") };
+        let spec = format!("{{model: {{name: m}}, engine: {{minReplicas: {replicas}{strategy}}}}}");
+        let args = ["render", "-f", "-", "--no-builtin", "--workload", "modelserving", "-o", "json"].map(String::from).to_vec();
+        let (stdin, directory) = ([MODEL, RUNTIME, &service("", &spec)].join("---\n"), Path::new(env!("CARGO_MANIFEST_DIR")));
+        let done = run(&Call { args, stdin: &stdin, directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends");
+        let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
+        let serving = list["items"].as_array().expect("a list").iter().find(|object| object["kind"] == "ModelServing").expect("a ModelServing");
+        let pointer = format!("/{}", groups.replace('.', "/"));
+        assert_eq!(serving.pointer(&pointer).unwrap_or(&Value::Null), &expected, "{most}: {}", done.stderr);
+        assert_eq!(done.stderr.contains("the maxUnavailable of"), told, "{most}: {}", done.stderr);
+    }
+}

@@ -32,7 +32,17 @@ use tree::{Key, Stopped, Tree};
 /// The value is absent when the document is empty or null, and when a finding says that it cannot be used: text that is not
 /// YAML, a limit, an alias that leads nowhere. A duplicate key is a finding, and the last one counts.
 pub fn parse(source: SourceId, text: &str, part: impl Into<Part>, limits: &Limits) -> Checked<Option<Node>> {
-    let Part { range, json } = part.into();
+    let mut read = read(source, text, part.into(), limits);
+    // What is shown of a place ends with a whole character.
+    for label in read.diagnostics.iter_mut().flat_map(|finding| &mut finding.labels) {
+        let cut = |end: &u32| !text.is_char_boundary(*end as usize);
+        label.span.end = (label.span.end..).take(char::MAX.len_utf8()).find(|end| !cut(end)).unwrap_or(label.span.end);
+    }
+    read
+}
+
+fn read(source: SourceId, text: &str, part: Part, limits: &Limits) -> Checked<Option<Node>> {
+    let Part { range, json } = part;
     let base = range.start;
     let Some(part) = text.get(range) else { return Checked::clean(None) };
     // kubectl takes a text that begins with a brace for JSON, and for YAML when it is not.
