@@ -22,18 +22,7 @@ const SEMANTICS: Semantics = Semantics::Documented;
 
 fn read(text: &str) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    pipeline::read(
-        loaded,
-        &Given {
-            semantics: SEMANTICS,
-            namespace: "default".into(),
-            protocol: None,
-            deployment_mode: None,
-            expand: false,
-            v2_probes: false,
-            kthena: &ome::policy::KTHENA_SEED,
-        },
-    )
+    pipeline::read(loaded, &Given::new(SEMANTICS, &ome::policy::KTHENA_SEED))
 }
 
 fn stages(criterion: &mut Criterion) {

@@ -46,7 +46,7 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
     let mut input = bytes;
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut input, &Limits::default());
     let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
-    pipeline::read(loaded, &Given { semantics, namespace: "default".into(), protocol: None, kthena, expand: true, v2_probes: true, deployment_mode: None })
+    pipeline::read(loaded, &Given { expand: true, v2_probes: true, ..Given::new(semantics, kthena) })
 }
 
 /// Findings in every shape; every place of theirs lies in its text, and none lets an escape through.

@@ -99,15 +99,16 @@ impl Session {
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
-        let given = Given {
-            semantics,
-            namespace: namespace.clone().unwrap_or_else(|| "default".into()),
+        let mut given = Given {
             protocol: ask.protocol.map(EcoString::from),
-            kthena,
             expand: ask.expand,
             v2_probes: ask.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
+            ..Given::new(semantics, kthena)
         };
+        if let Some(namespace) = &namespace {
+            given.namespace = namespace.clone();
+        }
         let mut world = pipeline::read(loaded, &given);
         world.catalog.set_accelerator_options(ask.accelerators.clone());
         if let Some(source) = settings_source {

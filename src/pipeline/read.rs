@@ -40,6 +40,13 @@ pub struct Given {
     pub v2_probes: bool,
 }
 
+impl Given {
+    /// What is given when no flag says more.
+    pub fn new(semantics: Semantics, kthena: &'static KthenaPolicy) -> Self {
+        Self { semantics, namespace: "default".into(), protocol: None, kthena, deployment_mode: None, expand: false, v2_probes: false }
+    }
+}
+
 /// Everything that was read, frozen.
 #[derive(Debug)]
 pub struct World {

@@ -146,7 +146,7 @@ impl Splitter<'_> {
             self.second(more);
         }
         if count == 1 && rest.len() - last < 4 {
-            let span = self.span(content..content + self.text[content..].chars().next().map_or(0, char::len_utf8));
+            let span = self.character(content);
             self.diagnostics.push(
                 Diagnostic::new(Code::YamlSyntax, "kubectl refuses this behind a JSON object").at(span).help("begin another document with `---` on a line"),
             );

@@ -22,18 +22,7 @@ const ORIGIN: Origin = Origin::Default(&GIVEN);
 
 fn world(text: &str) -> World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    let world = pipeline::read(
-        loaded,
-        &Given {
-            semantics: Semantics::Documented,
-            namespace: "default".into(),
-            protocol: None,
-            deployment_mode: None,
-            expand: false,
-            v2_probes: false,
-            kthena: &ome::policy::KTHENA_SEED,
-        },
-    );
+    let world = pipeline::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
     assert_eq!(world.diagnostics, [], "{text}");
     world
 }

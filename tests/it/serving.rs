@@ -36,8 +36,7 @@ fn holds_serving(text: &[u8]) -> bool {
 fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
     let loaded = load::load(&Request { paths: &[file.to_owned()], ..Request::default() }, &mut std::io::empty(), &Limits::default());
     let semantics = if std::ptr::eq(kthena, &raw const KTHENA_CONTROLLER) { Semantics::Controller } else { Semantics::Documented };
-    let given = Given { semantics, namespace: "default".into(), protocol: None, deployment_mode: None, expand: false, v2_probes: false, kthena };
-    pipeline::read(loaded, &given)
+    pipeline::read(loaded, &Given::new(semantics, kthena))
 }
 
 #[test]

@@ -124,22 +124,25 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let least = if session.strict() { Severity::Warning } else { Severity::Error };
     let usual = if args.format == Format::Human && rules.is_empty() { Severity::Warning } else { Severity::Info };
     let floor = args.min_severity.unwrap_or(usual);
-    let shown: Vec<Diagnostic> = found.iter().filter(|finding| finding.severity >= floor).cloned().collect();
+    let summary = findings::summary(&found);
+    let by_code = findings::by_code(&found, floor);
+    let failed = found.iter().any(|finding| finding.severity >= least);
+    let mut shown = found;
+    shown.retain(|finding| finding.severity >= floor);
     match args.format {
         Format::Human => {
             let color = io.out_color();
             io.print(&findings::human(&shown, sources, color))?;
             let read = sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin).count();
-            let summary = findings::summary(&found);
             io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
-            io.print(&findings::by_code(&found, floor))?;
+            io.print(&by_code)?;
         }
         Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
         Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources })?,
         Format::Github => io.print(&github::commands(&shown, sources))?,
         Format::Junit => io.print(&junit::suites(&shown, sources, least))?,
     }
-    Ok(if found.iter().any(|finding| finding.severity >= least) { Outcome::No } else { Outcome::Done })
+    Ok(if failed { Outcome::No } else { Outcome::Done })
 }
 
 fn count(number: usize, one: &str) -> String {

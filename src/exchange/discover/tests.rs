@@ -8,16 +8,7 @@ use std::path::PathBuf;
 
 fn world(text: &str) -> pipeline::World {
     let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    let given = Given {
-        semantics: Semantics::Documented,
-        namespace: "default".into(),
-        protocol: None,
-        deployment_mode: None,
-        expand: false,
-        v2_probes: false,
-        kthena: &KTHENA_SEED,
-    };
-    pipeline::read(loaded, &given)
+    pipeline::read(loaded, &Given::new(Semantics::Documented, &KTHENA_SEED))
 }
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {

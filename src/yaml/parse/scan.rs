@@ -496,13 +496,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn block_entry(&mut self) -> Result<(), Fault> {
-        if !self.in_flow() {
-            if !self.key_allowed {
-                return self.fault("block sequence entries are not allowed in this context");
-            }
-            let column = self.column();
-            self.roll(column, None, Kind::BlockSequence, self.at);
-        }
+        self.open_block(Kind::BlockSequence, "block sequence entries are not allowed in this context")?;
         self.remove_key()?;
         self.key_allowed = true;
         self.at += 1;
@@ -511,17 +505,24 @@ impl<'a> Scanner<'a> {
     }
 
     fn key(&mut self) -> Result<(), Fault> {
-        if !self.in_flow() {
-            if !self.key_allowed {
-                return self.fault("mapping keys are not allowed in this context");
-            }
-            let column = self.column();
-            self.roll(column, None, Kind::BlockMapping, self.at);
-        }
+        self.open_block(Kind::BlockMapping, "mapping keys are not allowed in this context")?;
         self.remove_key()?;
         self.key_allowed = !self.in_flow();
         self.at += 1;
         self.push(Kind::Key, self.at - 1);
+        Ok(())
+    }
+
+    /// A block collection begins or goes on at this column; within a flow collection there is none.
+    fn open_block(&mut self, kind: Kind<'a>, refused: &'static str) -> Result<(), Fault> {
+        if self.in_flow() {
+            return Ok(());
+        }
+        if !self.key_allowed {
+            return self.fault(refused);
+        }
+        let column = self.column();
+        self.roll(column, None, kind, self.at);
         Ok(())
     }
 
@@ -535,13 +536,7 @@ impl<'a> Scanner<'a> {
             self.keys[level].held = false;
             self.key_allowed = false;
         } else {
-            if !self.in_flow() {
-                if !self.key_allowed {
-                    return self.fault("mapping values are not allowed in this context");
-                }
-                let column = self.column();
-                self.roll(column, None, Kind::BlockMapping, self.at);
-            }
+            self.open_block(Kind::BlockMapping, "mapping values are not allowed in this context")?;
             self.key_allowed = !self.in_flow();
         }
         self.at += 1;

@@ -36,21 +36,15 @@ fn holds(property: impl Fn(&Fleet, usize, Semantics) -> Result<(), TestCaseError
     }
 }
 
-/// A fleet as it is read from standard input.
+/// A fleet as it is read.
 fn world(fleet: &Fleet, semantics: Semantics) -> World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut fleet.text().as_bytes(), &Limits::default());
-    pipeline::read(
-        loaded,
-        &Given {
-            semantics,
-            namespace: "default".into(),
-            protocol: None,
-            deployment_mode: None,
-            expand: false,
-            v2_probes: false,
-            kthena: &ome::policy::KTHENA_SEED,
-        },
-    )
+    read(&fleet.text(), semantics)
+}
+
+/// A text as it is read from standard input.
+fn read(text: &str, semantics: Semantics) -> World {
+    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+    pipeline::read(loaded, &Given::new(semantics, &ome::policy::KTHENA_SEED))
 }
 
 fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {

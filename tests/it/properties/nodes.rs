@@ -3,16 +3,14 @@
 use super::fleet::node;
 use ome::exchange::class::Action;
 use ome::exchange::discover::{Discovered, Options, discover};
-use ome::load::{self, Request};
-use ome::pipeline::{self, Given, World};
+use ome::pipeline::World;
 use ome::policy::Semantics;
 use ome::report::discover::evidence;
-use ome::yaml::{Limits, Node, write};
+use ome::yaml::{Node, write};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
 
 /// Labels that speak of accelerators, with values that tools write and some that nobody does.
 const LABELS: &[(&str, &[&str])] = &[
@@ -106,22 +104,8 @@ fn nodes() -> impl Strategy<Value = Nodes> {
     })
 }
 
-fn world(documents: &[&Node], semantics: Semantics) -> World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text(documents).as_bytes(), &Limits::default());
-    let given = Given {
-        semantics,
-        namespace: "default".into(),
-        protocol: None,
-        deployment_mode: None,
-        expand: false,
-        v2_probes: false,
-        kthena: &ome::policy::KTHENA_SEED,
-    };
-    pipeline::read(loaded, &given)
-}
-
 fn discovered(documents: &[&Node], options: Options) -> (Discovered, World) {
-    let world = world(documents, options.semantics);
+    let world = super::read(&text(documents), options.semantics);
     (discover(&world.catalog, &world.sources, options).value, world)
 }
 
