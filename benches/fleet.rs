@@ -21,14 +21,25 @@ use std::path::PathBuf;
 const SEMANTICS: Semantics = Semantics::Documented;
 
 fn read(text: &str) -> World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut text.as_bytes(),
+        &Limits::default(),
+    );
     pipeline::read(loaded, &Given::new(SEMANTICS, &ome::policy::KTHENA_SEED))
 }
 
 fn stages(criterion: &mut Criterion) {
     let Counts { services, runtimes, models, nodes, kserve } = Counts::default();
-    let counts = Counts { services: services / 10, runtimes: runtimes / 10, models: models / 10, nodes: nodes / 10, kserve };
-    let text = generate::files(counts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("---\n");
+    let counts = Counts {
+        services: services / 10,
+        runtimes: runtimes / 10,
+        models: models / 10,
+        nodes: nodes / 10,
+        kserve,
+    };
+    let text =
+        generate::files(counts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("---\n");
     let world = read(&text);
     let services: Vec<&Views> = world.catalog.services().iter().collect();
     assert_eq!(services.len(), counts.services, "the fleet is read whole");
@@ -36,21 +47,38 @@ fn stages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fleet");
     group.sample_size(10);
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("read", |bencher| bencher.iter(|| black_box(read(&text)).catalog.services().len()));
+    group.bench_function("read", |bencher| {
+        bencher.iter(|| black_box(read(&text)).catalog.services().len());
+    });
 
     group.throughput(Throughput::Elements(counts.services as u64));
     group.bench_function("select", |bencher| {
         bencher.iter(|| {
             let selector = Selector::new(&OME_DOCUMENTED, &world.catalog);
-            services.iter().filter(|views| selector.resolve(views.of(SEMANTICS)).chosen().is_some()).count()
+            services
+                .iter()
+                .filter(|views| selector.resolve(views.of(SEMANTICS)).chosen().is_some())
+                .count()
         });
     });
     let selector = Selector::new(&OME_DOCUMENTED, &world.catalog);
-    let chosen: Vec<_> = services.iter().map(|views| (views.of(SEMANTICS), selector.resolve(views.of(SEMANTICS)).chosen())).collect();
+    let chosen: Vec<_> = services
+        .iter()
+        .map(|views| (views.of(SEMANTICS), selector.resolve(views.of(SEMANTICS)).chosen()))
+        .collect();
     group.bench_function("merge", |bencher| {
         bencher.iter(|| {
             let merged = chosen.iter().filter_map(|(service, runtime)| {
-                compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut ()).ok()
+                compose::merged(
+                    &OME_DOCUMENTED,
+                    service,
+                    *runtime,
+                    &[],
+                    world.catalog.accelerator_options(),
+                    world.catalog.config(),
+                    &mut (),
+                )
+                .ok()
             });
             merged.map(|merged| merged.value.components.len()).sum::<usize>()
         });
@@ -59,21 +87,44 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| {
             let mut history = History::new();
             let merged = chosen.iter().filter_map(|(service, runtime)| {
-                compose::merged(&OME_DOCUMENTED, service, *runtime, &[], world.catalog.accelerator_options(), world.catalog.config(), &mut history).ok()
+                compose::merged(
+                    &OME_DOCUMENTED,
+                    service,
+                    *runtime,
+                    &[],
+                    world.catalog.accelerator_options(),
+                    world.catalog.config(),
+                    &mut history,
+                )
+                .ok()
             });
             merged.map(|merged| merged.value.components.len()).sum::<usize>()
         });
     });
-    group.bench_function("plan", |bencher| bencher.iter(|| Planner::new(&world.catalog, SEMANTICS).plan_all(&services, Depth::Plan).len()));
+    group.bench_function("plan", |bencher| {
+        bencher.iter(|| {
+            Planner::new(&world.catalog, SEMANTICS).plan_all(&services, Depth::Plan).len()
+        });
+    });
 
     let renderer = Renderer::new(&world.catalog, SEMANTICS, "cluster.local");
-    let render = || services.iter().flat_map(|views| renderer.render(views, &mut ()).objects).map(|object| object.node);
+    let render = || {
+        services
+            .iter()
+            .flat_map(|views| renderer.render(views, &mut ()).objects)
+            .map(|object| object.node)
+    };
     let objects: Vec<Node> = render().collect();
-    let written: usize = objects.iter().map(|object| stream::text(object, Format::Yaml).len()).sum();
+    let written: usize =
+        objects.iter().map(|object| stream::text(object, Format::Yaml).len()).sum();
     group.throughput(Throughput::Bytes(written as u64));
     group.bench_function("render", |bencher| bencher.iter(|| black_box(render()).count()));
     for (name, format) in [("write yaml", Format::Yaml), ("write json", Format::Json)] {
-        group.bench_function(name, |bencher| bencher.iter(|| objects.iter().map(|object| stream::text(object, format).len()).sum::<usize>()));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                objects.iter().map(|object| stream::text(object, format).len()).sum::<usize>()
+            });
+        });
     }
     group.finish();
 }

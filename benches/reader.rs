@@ -1,4 +1,5 @@
-//! How fast YAML is read and written: a bare scanner of a library, the reader, and the writer, over the same text.
+//! How fast YAML is read and written: a bare scanner of a library, the reader, and the writer, over
+//! the same text.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ome::source::SourceId;
@@ -40,7 +41,11 @@ fn corpus() -> Vec<String> {
 }
 
 fn read(text: &str) -> Vec<Node> {
-    split(SourceId(0), text).value.into_iter().filter_map(|part| parse(SourceId(0), text, part, &Limits::default()).value).collect()
+    split(SourceId(0), text)
+        .value
+        .into_iter()
+        .filter_map(|part| parse(SourceId(0), text, part, &Limits::default()).value)
+        .collect()
 }
 
 fn reader(criterion: &mut Criterion) {
@@ -56,9 +61,16 @@ fn reader(criterion: &mut Criterion) {
     group.sample_size(10);
     group.throughput(Throughput::Bytes(bytes as u64));
     group.bench_function("bare scanner", |bencher| {
-        bencher.iter(|| texts.iter().map(|text| saphyr_parser::Parser::new_from_str(text).flatten().count()).sum::<usize>());
+        bencher.iter(|| {
+            texts
+                .iter()
+                .map(|text| saphyr_parser::Parser::new_from_str(text).flatten().count())
+                .sum::<usize>()
+        });
     });
-    group.bench_function("read", |bencher| bencher.iter(|| texts.iter().map(|text| black_box(read(text)).len()).sum::<usize>()));
+    group.bench_function("read", |bencher| {
+        bencher.iter(|| texts.iter().map(|text| black_box(read(text)).len()).sum::<usize>());
+    });
     group.throughput(Throughput::Bytes(written.len() as u64));
     group.bench_function("write", |bencher| {
         bencher.iter(|| {

@@ -1,14 +1,18 @@
 //! Makes the tables in `src/schema/tables/` from the upstream schemas, or proves them current.
 //!
-//! `cargo run --example schema -- ../shared/upstream [--check]`. In: every CustomResourceDefinition below `ome/crd`,
-//! `kserve/crd`, `kthena/crd` and `crds`, and `kubernetes/openapi-merge-keys.json` (the Go structs of the built-in
-//! kinds). Out: the tables, whose grammar `src/schema/table.rs` documents. With `--check` nothing is written; the exit
-//! code is 1 when a table is stale.
+//! `cargo run --example schema -- ../shared/upstream [--check]`. In: every CustomResourceDefinition
+//! below `ome/crd`, `kserve/crd`, `kthena/crd` and `crds`, and `kubernetes/openapi-merge-keys.json`
+//! (the Go structs of the built-in kinds). Out: the tables, whose grammar `src/schema/table.rs`
+//! documents. With `--check` nothing is written; the exit code is 1 when a table is stale.
 //!
-//! Not in the tables: descriptions, CEL rules but for the two that [`Cel`] knows, `oneOf` (at most one of several fields), and the status of custom
-//! resources, which nobody writes.
+//! Not in the tables: descriptions, CEL rules but for the two that [`Cel`] knows, `oneOf` (at most
+//! one of several fields), and the status of custom resources, which nobody writes.
 
-#![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a generator reads and writes files and reports on the terminal")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a generator reads and writes files and reports on the terminal"
+)]
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,8 +20,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The tables of custom resources: name, folder below `upstream`. Types of more than one of them go to `shared`.
-const GROUPS: &[(&str, &str)] = &[("ome", "ome/crd"), ("kserve", "kserve/crd"), ("kthena", "kthena/crd"), ("operators", "crds")];
+/// The tables of custom resources: name, folder below `upstream`. Types of more than one of them go
+/// to `shared`.
+const GROUPS: &[(&str, &str)] = &[
+    ("ome", "ome/crd"),
+    ("kserve", "kserve/crd"),
+    ("kthena", "kthena/crd"),
+    ("operators", "crds"),
+];
 
 /// Built-in kinds: apiVersion, plural, scope, Go type.
 const BUILT_IN: &[(&str, &str, &str, &str)] = &[
@@ -32,16 +42,35 @@ const BUILT_IN: &[(&str, &str, &str, &str)] = &[
     ("apps/v1", "deployments", "Namespaced", "io.k8s.api.apps.v1.Deployment"),
     ("apps/v1", "statefulsets", "Namespaced", "io.k8s.api.apps.v1.StatefulSet"),
     ("batch/v1", "jobs", "Namespaced", "io.k8s.api.batch.v1.Job"),
-    ("autoscaling/v2", "horizontalpodautoscalers", "Namespaced", "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler"),
+    (
+        "autoscaling/v2",
+        "horizontalpodautoscalers",
+        "Namespaced",
+        "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+    ),
     ("policy/v1", "poddisruptionbudgets", "Namespaced", "io.k8s.api.policy.v1.PodDisruptionBudget"),
     ("networking.k8s.io/v1", "ingresses", "Namespaced", "io.k8s.api.networking.v1.Ingress"),
     ("rbac.authorization.k8s.io/v1", "roles", "Namespaced", "io.k8s.api.rbac.v1.Role"),
-    ("rbac.authorization.k8s.io/v1", "rolebindings", "Namespaced", "io.k8s.api.rbac.v1.RoleBinding"),
+    (
+        "rbac.authorization.k8s.io/v1",
+        "rolebindings",
+        "Namespaced",
+        "io.k8s.api.rbac.v1.RoleBinding",
+    ),
 ];
 
-/// Fields of operators' structs that are plain Go values with `omitempty`: their zero value vanishes when the struct is
-/// marshalled. All other optional fields are pointers. `pkg/apis/ome/v1beta1/{component,kedaconfig}.go`.
-const PLAIN: &[&str] = &["maxReplicas", "enableKeda", "promServerAddress", "customPromQuery", "scalingThreshold", "scalingOperator", "authModes"];
+/// Fields of operators' structs that are plain Go values with `omitempty`: their zero value
+/// vanishes when the struct is marshalled. All other optional fields are pointers.
+/// `pkg/apis/ome/v1beta1/{component,kedaconfig}.go`.
+const PLAIN: &[&str] = &[
+    "maxReplicas",
+    "enableKeda",
+    "promServerAddress",
+    "customPromQuery",
+    "scalingThreshold",
+    "scalingOperator",
+    "authModes",
+];
 
 fn main() -> ExitCode {
     let mut check = false;
@@ -74,7 +103,11 @@ fn run(upstream: &Path, check: bool) -> Result<bool, String> {
         let path = target.join(&name);
         let same = std::fs::read_to_string(&path).is_ok_and(|old| old == text);
         if check && !same {
-            eprintln!("{} is stale: run `cargo run --example schema -- {}`", path.display(), upstream.display());
+            eprintln!(
+                "{} is stale: run `cargo run --example schema -- {}`",
+                path.display(),
+                upstream.display()
+            );
             current = false;
         } else if !same {
             std::fs::write(&path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -109,7 +142,8 @@ fn tables(upstream: &Path) -> Result<Vec<(String, String)>, String> {
         for file in yaml_files(&upstream.join(folder))? {
             for document in read_yaml(&file)? {
                 if document["kind"] == "CustomResourceDefinition" {
-                    pool.definition(group, &document["spec"], &mut roots).map_err(|error| format!("{}: {error}", file.display()))?;
+                    pool.definition(group, &document["spec"], &mut roots)
+                        .map_err(|error| format!("{}: {error}", file.display()))?;
                 }
             }
         }
@@ -120,7 +154,11 @@ fn tables(upstream: &Path) -> Result<Vec<(String, String)>, String> {
         kinds.insert(format!("{api_version} {kind} {plural} {scope} {}", names[*id]));
     }
     for group in GROUPS.iter().map(|(group, _)| *group).chain(["shared"]) {
-        let about = if group == "shared" { "types of custom resources of more than one table" } else { "types of custom resources" };
+        let about = if group == "shared" {
+            "types of custom resources of more than one table"
+        } else {
+            "types of custom resources"
+        };
         let mut text = head(about);
         let mut lines = BTreeMap::new();
         for (id, object) in pool.objects.iter().enumerate() {
@@ -151,8 +189,10 @@ fn short(name: &str) -> &str {
 }
 
 fn yaml_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let entries =
+        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
     Ok(files)
@@ -160,8 +200,13 @@ fn yaml_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn read_yaml(file: &Path) -> Result<Vec<Value>, String> {
     use serde::Deserialize as _;
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    serde_yaml::Deserializer::from_str(&text).map(|document| Value::deserialize(document).map_err(|error| format!("{}: {error}", file.display()))).collect()
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    serde_yaml::Deserializer::from_str(&text)
+        .map(|document| {
+            Value::deserialize(document).map_err(|error| format!("{}: {error}", file.display()))
+        })
+        .collect()
 }
 
 /// The Go structs.
@@ -172,11 +217,23 @@ struct Go {
 
 impl Go {
     fn read(file: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-        let types: BTreeMap<String, Value> = value["types"].as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())).collect();
-        let by_short: BTreeMap<String, String> = types.keys().map(|name| (short(name).to_owned(), name.clone())).collect();
-        if by_short.len() == types.len() { Ok(Self { types, by_short }) } else { Err("two Go types of one short name".into()) }
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        let value: Value =
+            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let types: BTreeMap<String, Value> = value["types"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let by_short: BTreeMap<String, String> =
+            types.keys().map(|name| (short(name).to_owned(), name.clone())).collect();
+        if by_short.len() == types.len() {
+            Ok(Self { types, by_short })
+        } else {
+            Err("two Go types of one short name".into())
+        }
     }
 
     fn fields(&self, name: &str) -> Option<&Map<String, Value>> {
@@ -191,12 +248,15 @@ impl Go {
     fn lines(&self, name: &str) -> Result<String, String> {
         let mut text = String::new();
         let info = &self.types[name];
-        let required: Vec<&str> = info["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut fields: Vec<(&String, &Value)> = info["fields"].as_object().into_iter().flatten().collect();
+        let required: Vec<&str> =
+            info["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut fields: Vec<(&String, &Value)> =
+            info["fields"].as_object().into_iter().flatten().collect();
         fields.sort_by_key(|(field, _)| root_rank(field));
         for (field, info) in fields {
             let ty = go_type(info)?;
-            let mut flags = if required.contains(&field.as_str()) { "!".to_owned() } else { String::new() };
+            let mut flags =
+                if required.contains(&field.as_str()) { "!".to_owned() } else { String::new() };
             flags += &go_flags(info);
             let _ = write!(text, " {field} {ty}");
             if !flags.is_empty() {
@@ -236,7 +296,11 @@ fn go_type(info: &Value) -> Result<String, String> {
         })
     };
     if let Some(item) = kind.strip_prefix("list of ") {
-        Ok(format!("[{}]{}", list_rules(info["listType"].as_str(), &info["listMapKeys"]), scalar(item)?))
+        Ok(format!(
+            "[{}]{}",
+            list_rules(info["listType"].as_str(), &info["listMapKeys"]),
+            scalar(item)?
+        ))
     } else if let Some(item) = kind.strip_prefix("map of ") {
         Ok(format!("{{}}{}", scalar(item)?))
     } else {
@@ -244,10 +308,12 @@ fn go_type(info: &Value) -> Result<String, String> {
     }
 }
 
-/// What marshalling does with the field: `~` always emitted, `33` so by v0.33 only, `*` a pointer, `new` unknown to v0.33.
+/// What marshalling does with the field: `~` always emitted, `33` so by v0.33 only, `*` a pointer,
+/// `new` unknown to v0.33.
 fn go_flags(info: &Value) -> String {
     let on = |name: &str| info[name] == Value::Bool(true);
-    let structure = matches!(info["kind"].as_str(), Some("object" | "quantity" | "intOrString" | "time"));
+    let structure =
+        matches!(info["kind"].as_str(), Some("object" | "quantity" | "intOrString" | "time"));
     let mut flags = String::new();
     if !on("omitempty") || (structure && !on("pointer") && !on("omitzero")) {
         flags.push('~');
@@ -277,7 +343,8 @@ fn patch(info: &Value) -> String {
 fn list_rules(list_type: Option<&str>, keys: &Value) -> String {
     match list_type {
         Some("map") => {
-            let keys: Vec<&str> = keys.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let keys: Vec<&str> =
+                keys.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             format!("map={}", keys.join("|"))
         }
         Some("set") => "set".into(),
@@ -285,7 +352,8 @@ fn list_rules(list_type: Option<&str>, keys: &Value) -> String {
     }
 }
 
-/// One field of a type of a custom resource. Object types are written as `@ID@` until they have names.
+/// One field of a type of a custom resource. Object types are written as `@ID@` until they have
+/// names.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Field {
     name: String,
@@ -326,7 +394,11 @@ fn named(ty: &str, names: &[String]) -> String {
 }
 
 fn table_of(object: &Object) -> &str {
-    if object.groups.len() == 1 { object.groups.first().map_or("shared", String::as_str) } else { "shared" }
+    if object.groups.len() == 1 {
+        object.groups.first().map_or("shared", String::as_str)
+    } else {
+        "shared"
+    }
 }
 
 /// A kind with its root type.
@@ -356,7 +428,12 @@ struct Place<'a> {
 }
 
 impl Pool<'_> {
-    fn definition(&mut self, group: &str, spec: &Value, roots: &mut Vec<Root>) -> Result<(), String> {
+    fn definition(
+        &mut self,
+        group: &str,
+        spec: &Value,
+        roots: &mut Vec<Root>,
+    ) -> Result<(), String> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let kind = text(&spec["names"]["kind"]);
         for version in spec["versions"].as_array().into_iter().flatten() {
@@ -366,7 +443,9 @@ impl Pool<'_> {
                     properties.insert("status".into(), serde_json::json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}));
                 }
                 // Every object has these; Istio does not write them down.
-                for (name, ty) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
+                for (name, ty) in
+                    [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")]
+                {
                     properties.entry(name).or_insert_with(|| serde_json::json!({ "type": ty }));
                 }
             }
@@ -374,7 +453,13 @@ impl Pool<'_> {
             let go = Some("LeaderWorkerSet").filter(|go| *go == kind);
             let id = self.object(&schema, Place { group, kind: &kind, path: &[], go })?;
             let api_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
-            roots.push(Root { api_version, kind: kind.clone(), plural: text(&spec["names"]["plural"]), scope: text(&spec["scope"]), id });
+            roots.push(Root {
+                api_version,
+                kind: kind.clone(),
+                plural: text(&spec["names"]["plural"]),
+                scope: text(&spec["scope"]),
+                id,
+            });
         }
         Ok(())
     }
@@ -382,15 +467,20 @@ impl Pool<'_> {
     fn object(&mut self, schema: &Value, place: Place<'_>) -> Result<usize, String> {
         let empty = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&empty);
-        let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let known: Vec<&str> = place.go.map_or_else(|| inlined(properties).to_vec(), |go| vec![go]);
         // An inlined struct comes first, in the order of Go; then what is there beside it.
         let rank = |name: &str| {
-            let mut places = known.iter().enumerate().filter_map(|(nth, go)| Some((nth, self.go.fields(go)?.keys().position(|key| key == name)?)));
+            let mut places = known.iter().enumerate().filter_map(|(nth, go)| {
+                Some((nth, self.go.fields(go)?.keys().position(|key| key == name)?))
+            });
             places.next().unwrap_or((usize::MAX, 0))
         };
         let mut order: Vec<&String> = properties.keys().collect();
-        order.sort_by_key(|name| (if place.path.is_empty() { root_rank(name) } else { 0 }, rank(name)));
+        order.sort_by_key(|name| {
+            (if place.path.is_empty() { root_rank(name) } else { 0 }, rank(name))
+        });
 
         let mut fields = Vec::new();
         for name in order {
@@ -399,7 +489,11 @@ impl Pool<'_> {
             path.push(name.clone());
             let info = known.iter().find_map(|go| self.go.field(go, name));
             let go = info.and_then(|info| info["type"].as_str()).map(short);
-            let ty = if place.path.is_empty() && name == "metadata" { "ObjectMeta".to_owned() } else { self.ty(property, Place { path: &path, go, ..place })? };
+            let ty = if place.path.is_empty() && name == "metadata" {
+                "ObjectMeta".to_owned()
+            } else {
+                self.ty(property, Place { path: &path, go, ..place })?
+            };
             let mut flags = String::new();
             if required.contains(&name.as_str()) {
                 flags.push('!');
@@ -412,7 +506,9 @@ impl Pool<'_> {
                 Some(_) if name == "containers" && place.go.is_none() => {}
                 Some(info) => flags += &go_flags(info),
                 None if required.contains(&name.as_str()) => flags.push('~'),
-                None if !PLAIN.contains(&name.as_str()) && !ty.starts_with(['[', '{']) => flags.push('*'),
+                None if !PLAIN.contains(&name.as_str()) && !ty.starts_with(['[', '{']) => {
+                    flags.push('*');
+                }
                 None => {}
             }
             let mut rest = if flags.is_empty() { String::new() } else { format!(" {flags}") };
@@ -427,14 +523,26 @@ impl Pool<'_> {
         let id = if let Some(id) = self.ids.get(&key) {
             *id
         } else {
-            let whole = known.iter().find(|go| self.go.fields(go).is_some_and(|fields| properties.keys().all(|name| fields.contains_key(name))));
+            let whole = known.iter().find(|go| {
+                self.go
+                    .fields(go)
+                    .is_some_and(|fields| properties.keys().all(|name| fields.contains_key(name)))
+            });
             let mut wish: Vec<String> = whole.map(|go| vec![(*go).to_owned()]).unwrap_or_default();
             // `Kind.field`, then with more of the path, until nobody else has the name.
-            wish.extend((1..=place.path.len()).map(|parts| format!("{}.{}", place.kind, place.path[place.path.len() - parts..].join("."))));
+            wish.extend((1..=place.path.len()).map(|parts| {
+                format!("{}.{}", place.kind, place.path[place.path.len() - parts..].join("."))
+            }));
             if place.path.is_empty() {
                 wish = vec![place.kind.to_owned()];
             }
-            self.objects.push(Object { wish, depth: place.path.len(), groups: BTreeSet::new(), open, fields: key.1.clone() });
+            self.objects.push(Object {
+                wish,
+                depth: place.path.len(),
+                groups: BTreeSet::new(),
+                open,
+                fields: key.1.clone(),
+            });
             self.ids.insert(key, self.objects.len() - 1);
             self.objects.len() - 1
         };
@@ -445,13 +553,16 @@ impl Pool<'_> {
     fn ty(&mut self, schema: &Value, place: Place<'_>) -> Result<String, String> {
         let free = schema["x-kubernetes-preserve-unknown-fields"] == Value::Bool(true);
         if schema["x-kubernetes-int-or-string"] == Value::Bool(true) {
-            let quantity = schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("[KMGTPE]i"));
+            let quantity =
+                schema["pattern"].as_str().is_some_and(|pattern| pattern.contains("[KMGTPE]i"));
             return Ok(if quantity { "qty".into() } else { "ios".into() });
         }
         let rules = |names: &[&str]| rules(schema, names);
         Ok(match schema["type"].as_str() {
             Some("object") => {
-                if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+                if let Some(values) =
+                    schema.get("additionalProperties").filter(|values| values.is_object())
+                {
                     let item = self.ty(values, Place { go: place.go, ..place })?;
                     format!("{{{}}}{item}", rules(&["minProperties", "maxProperties"])?)
                 } else if free && schema.get("properties").is_none() {
@@ -461,16 +572,26 @@ impl Pool<'_> {
                 }
             }
             Some("array") => {
-                let mut text = list_rules(schema["x-kubernetes-list-type"].as_str(), &schema["x-kubernetes-list-map-keys"]);
+                let mut text = list_rules(
+                    schema["x-kubernetes-list-type"].as_str(),
+                    &schema["x-kubernetes-list-map-keys"],
+                );
                 let more = rules(&["minItems", "maxItems"])?;
                 if !text.is_empty() && !more.is_empty() {
                     text.push(' ');
                 }
                 let mut items = schema["items"].clone();
-                for rule in schema["x-kubernetes-validations"].as_array().into_iter().flatten().filter_map(|rule| rule["rule"].as_str()) {
+                for rule in schema["x-kubernetes-validations"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|rule| rule["rule"].as_str())
+                {
                     match cel(rule) {
                         Some(Cel::Unique(key)) if text.is_empty() => text = format!("map={key} "),
-                        Some(Cel::OneOf(field, words)) => items["properties"][field]["enum"] = words.into(),
+                        Some(Cel::OneOf(field, words)) => {
+                            items["properties"][field]["enum"] = words.into();
+                        }
                         _ => {}
                     }
                 }
@@ -482,7 +603,10 @@ impl Pool<'_> {
                 _ => with("str", &rules(&["minLength", "maxLength", "enum", "pattern"])?),
             },
             Some("integer") => {
-                let base = schema["format"].as_str().filter(|format| matches!(*format, "int32" | "int64")).unwrap_or("int");
+                let base = schema["format"]
+                    .as_str()
+                    .filter(|format| matches!(*format, "int32" | "int64"))
+                    .unwrap_or("int");
                 with(base, &rules(&["minimum", "maximum", "enum"])?)
             }
             Some("number") => with("num", &rules(&["minimum", "maximum", "enum"])?),
@@ -501,10 +625,18 @@ impl Pool<'_> {
         for id in order {
             let object = &self.objects[id];
             let table = table_of(object);
-            let base = object.wish.iter().map(|wish| format!("{table}/{wish}")).find(|name| !taken.contains(name)).unwrap_or_else(|| {
-                let wish = object.wish.first().map_or("type", String::as_str);
-                (2..1000).map(|count| format!("{table}/{wish}~{count}")).find(|name| !taken.contains(name)).unwrap_or_default()
-            });
+            let base = object
+                .wish
+                .iter()
+                .map(|wish| format!("{table}/{wish}"))
+                .find(|name| !taken.contains(name))
+                .unwrap_or_else(|| {
+                    let wish = object.wish.first().map_or("type", String::as_str);
+                    (2..1000)
+                        .map(|count| format!("{table}/{wish}~{count}"))
+                        .find(|name| !taken.contains(name))
+                        .unwrap_or_default()
+                });
             taken.insert(base.clone());
             names[id] = base;
         }
@@ -512,7 +644,8 @@ impl Pool<'_> {
     }
 }
 
-/// The structs of Kubernetes that these properties contain, whole or inlined into an operator's struct.
+/// The structs of Kubernetes that these properties contain, whole or inlined into an operator's
+/// struct.
 fn inlined(properties: &Map<String, Value>) -> &'static [&'static str] {
     let all = |names: &[&str]| names.iter().all(|name| properties.contains_key(*name));
     if all(&["volumes", "volumeMounts", "tolerations"]) {
@@ -579,7 +712,8 @@ fn rules(schema: &Value, names: &[&str]) -> Result<String, String> {
             other => other,
         };
         if *name == "enum" {
-            let words: Vec<String> = value.as_array().into_iter().flatten().map(Value::to_string).collect();
+            let words: Vec<String> =
+                value.as_array().into_iter().flatten().map(Value::to_string).collect();
             if words.iter().any(|word| word.contains(['|', '\\', ' ', ')'])) {
                 return Err(format!("cannot write the enumeration {value}"));
             }

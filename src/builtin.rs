@@ -1,4 +1,5 @@
-//! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the binary.
+//! The built-in catalog: `runtimes/` and `accelerator-classes/` of this repository, embedded in the
+//! binary.
 
 use include_dir::{Dir, include_dir};
 use std::sync::OnceLock;
@@ -30,13 +31,19 @@ fn collect(root: &str, directory: &Dir<'static>, files: &mut Vec<(&'static str, 
     }
 }
 
-/// Engine and file name in the documentation's tables of a built-in runtime: `srt-mistral-7b-instruct` is
-/// `sglang/mistral-7b-instruct-rt` (S0-011).
+/// Engine and file name in the documentation's tables of a built-in runtime:
+/// `srt-mistral-7b-instruct` is `sglang/mistral-7b-instruct-rt` (S0-011).
 pub fn alias(object_name: &str) -> Option<(&'static str, &'static str)> {
-    let (engine, prefix) = [("sglang", "srt-"), ("vllm", "vllm-")].into_iter().find(|(_, prefix)| object_name.starts_with(prefix))?;
+    let (engine, prefix) = [("sglang", "srt-"), ("vllm", "vllm-")]
+        .into_iter()
+        .find(|(_, prefix)| object_name.starts_with(prefix))?;
     let base = &object_name[prefix.len()..];
     files().iter().find_map(|(name, _)| {
-        let file = name.strip_prefix("runtimes/")?.strip_prefix(engine)?.strip_prefix('/')?.strip_suffix(".yaml")?;
+        let file = name
+            .strip_prefix("runtimes/")?
+            .strip_prefix(engine)?
+            .strip_prefix('/')?
+            .strip_suffix(".yaml")?;
         (file.strip_suffix("-rt") == Some(base)).then_some((engine, file))
     })
 }

@@ -1,7 +1,8 @@
 //! Every way in which documents, controllers and releases differ, as named values.
 //!
-//! In: an API and a semantics. Out: one constant that rules read. A rule that differs is one function with a named
-//! variant here, never a second pipeline; a new release is a new constant. Only `pipeline` and `cli` choose a policy.
+//! In: an API and a semantics. Out: one constant that rules read. A rule that differs is one
+//! function with a named variant here, never a second pipeline; a new release is a new constant.
+//! Only `pipeline` and `cli` choose a policy.
 
 mod kthena;
 
@@ -107,7 +108,8 @@ pub enum ProtocolRule {
 pub enum ModelKindRule {
     /// A written kind decides the scope; otherwise namespace, then cluster.
     Honoured,
-    /// The model ConfigMap honours it, selection ignores it; both must find one (ome-selection 3.1, 3.2).
+    /// The model ConfigMap honours it, selection ignores it; both must find one (ome-selection 3.1,
+    /// 3.2).
     ConfigMapOnly,
 }
 
@@ -156,7 +158,8 @@ pub struct AcceleratorOptions {
 pub enum LayerRule {
     /// Trees as written; lists with a key keep the runtime's order, new elements follow (S0-037).
     Written,
-    /// Strategic merge of typed structs: zero values vanish, new elements come first (ome-components 1.2 to 1.4).
+    /// Strategic merge of typed structs: zero values vanish, new elements come first
+    /// (ome-components 1.2 to 1.4).
     Typed,
 }
 
@@ -165,7 +168,8 @@ pub enum LayerRule {
 pub enum ReplicaRule {
     /// The runtime's values count; else minReplicas 1, maxReplicas as minReplicas (S0-038, S0-040).
     Runtime,
-    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's (ome-selection 5.1).
+    /// The webhook writes 1..3 (router 1..2) into the service, over the runtime's (ome-selection
+    /// 5.1).
     Webhook,
 }
 
@@ -181,9 +185,11 @@ pub enum TemplateRule {
 /// Which container of a pod runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MainContainerRule {
-    /// The runner, else the first listed container, else one that has no image yet (S0-034, S0-035).
+    /// The runner, else the first listed container, else one that has no image yet (S0-034,
+    /// S0-035).
     RunnerOrFirst,
-    /// The runner; without one nothing is done to the first listed container but expansion (ome-components 1.8).
+    /// The runner; without one nothing is done to the first listed container but expansion
+    /// (ome-components 1.8).
     RunnerOnly,
 }
 
@@ -199,7 +205,8 @@ pub enum ModelVolumeRule {
 /// When PARALLELISM_SIZE is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParallelismRule {
-    /// Where command or arguments read it; accelerators of every vendor count. No document names the variable.
+    /// Where command or arguments read it; accelerators of every vendor count. No document names
+    /// the variable.
     WhereReferenced,
     /// With NVIDIA GPUs (ome-components 2.7).
     Nvidia,
@@ -208,7 +215,8 @@ pub enum ParallelismRule {
 /// What becomes of a pod that no server accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultRule {
-    /// It is an error of the service, and nothing of it is printed (S0-035, S0-036, S0-042, S0-043).
+    /// It is an error of the service, and nothing of it is printed (S0-035, S0-036, S0-042,
+    /// S0-043).
     Stop,
     /// It is printed as the operator writes it; the server refuses it.
     Print,
@@ -221,7 +229,8 @@ pub struct Policy {
     pub semantics: Semantics,
     /// Whose objects.
     pub api: Api,
-    /// The release that is followed under `controller`, for the line "controller v0.1.5 would choose".
+    /// The release that is followed under `controller`, for the line "controller v0.1.5 would
+    /// choose".
     pub release: &'static str,
     /// Deprecated `supportedModelFormats[].name` stands for modelFormat.name (S0-021).
     pub legacy_format_name: bool,
@@ -263,11 +272,13 @@ pub struct Policy {
     pub model_volume: ModelVolumeRule,
     /// See [`ParallelismRule`].
     pub parallelism: ParallelismRule,
-    /// Pods run only on nodes that the model agent marked (ome-components 4.3; not by the documents, S2-027).
+    /// Pods run only on nodes that the model agent marked (ome-components 4.3; not by the
+    /// documents, S2-027).
     pub ready_label: bool,
     /// A multi-node component without `worker` crashes the operator (ome-components 1.7).
     pub worker_required: bool,
-    /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked for (ome-selection 0, step 3).
+    /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked
+    /// for (ome-selection 0, step 3).
     pub virtual_first: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
@@ -335,8 +346,15 @@ pub static OME_V0_1_5: Policy = Policy {
     pod_faults: FaultRule::Print,
 };
 
-/// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by nobody.
-pub static KSERVE_DOCUMENTED: Policy = Policy { api: Api::KServe, rank: RankRule::Priority, default_protocol: "v1", implied_engine: false, ..OME_DOCUMENTED };
+/// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by
+/// nobody.
+pub static KSERVE_DOCUMENTED: Policy = Policy {
+    api: Api::KServe,
+    rank: RankRule::Priority,
+    default_protocol: "v1",
+    implied_engine: false,
+    ..OME_DOCUMENTED
+};
 
 /// KServe v0.20.0 (kserve/kserve @aaac4e2).
 pub static KSERVE_V0_20: Policy = Policy {

@@ -1,12 +1,13 @@
 //! Which flavor Kueue gives to pods, and how many replicas the quota of their queue admits.
 //!
-//! In: the queues and flavors that were loaded, shapes of pods, the queue they name. Out: a [`QueueDecision`]. As Kueue's
-//! scheduler decides (flavorassigner.go findFlavorForPodSets; accelerators.md 6.2): per resource group, flavors in the
-//! order of the ClusterQueue; the first whose taints, labels and quota fit is taken, one that needs borrowed quota last
+//! In: the queues and flavors that were loaded, shapes of pods, the queue they name. Out: a
+//! [`QueueDecision`]. As Kueue's scheduler decides (flavorassigner.go findFlavorForPodSets;
+//! accelerators.md 6.2): per resource group, flavors in the order of the ClusterQueue; the first
+//! whose taints, labels and quota fit is taken, one that needs borrowed quota last
 //! where `whenCanBorrow` says so.
 //!
-//! Quota is counted as if nobody else used the queue: what runs is not known offline. Not modelled: preemption, fair
-//! sharing, admission checks, topologies, cohorts of cohorts.
+//! Quota is counted as if nobody else used the queue: what runs is not known offline. Not modelled:
+//! preemption, fair sharing, admission checks, topologies, cohorts of cohorts.
 
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;
@@ -40,15 +41,23 @@ struct Assigned<'a> {
     borrows: bool,
 }
 
-/// What became of one replica: per pod set, a flavor for each group it asks of; or why there is none.
+/// What became of one replica: per pod set, a flavor for each group it asks of; or why there is
+/// none.
 struct Attempt<'a> {
     sets: Vec<Vec<Assigned<'a>>>,
     rejected: Vec<FlavorRejection>,
     fits: bool,
 }
 
-/// What Kueue gives to replicas that consist of these pods, the main pod first, when they name `queue` in a namespace.
-pub fn admit(catalog: &Catalog, namespace: &str, queue: Field<EcoString>, pods: &[PodSet<'_>], replicas: i64) -> QueueDecision {
+/// What Kueue gives to replicas that consist of these pods, the main pod first, when they name
+/// `queue` in a namespace.
+pub fn admit(
+    catalog: &Catalog,
+    namespace: &str,
+    queue: Field<EcoString>,
+    pods: &[PodSet<'_>],
+    replicas: i64,
+) -> QueueDecision {
     let mut decision = QueueDecision {
         queue,
         cluster_queue: None,
@@ -59,12 +68,16 @@ pub fn admit(catalog: &Catalog, namespace: &str, queue: Field<EcoString>, pods: 
         obstacle: None,
         admitted: Vec::new(),
         waiting: 0,
-        known: catalog.flavors().len() + catalog.cluster_queues().len() + catalog.local_queues().len() > 0,
+        known: catalog.flavors().len()
+            + catalog.cluster_queues().len()
+            + catalog.local_queues().len()
+            > 0,
     };
     if !decision.known {
         return decision;
     }
-    let found = door(catalog, namespace, &decision.queue.value).and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
+    let found = door(catalog, namespace, &decision.queue.value)
+        .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
         Ok(cluster) => assign(&Desk { catalog, cluster }, pods, replicas, &mut decision),
         Err(obstacle) => decision.obstacle = Some(obstacle),
@@ -74,49 +87,89 @@ pub fn admit(catalog: &Catalog, namespace: &str, queue: Field<EcoString>, pods: 
 
 fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a LocalQueue, String> {
     catalog.local_queue(namespace, name).ok_or_else(|| {
-        let own = catalog.local_queues().filter(|queue| queue.object.id.scope.namespace().is_some_and(|own| own == namespace));
-        let near = nearest(name, own.map(|queue| queue.name().as_str())).map_or(String::new(), |near| format!("; there is `{near}`"));
+        let own = catalog
+            .local_queues()
+            .filter(|queue| queue.object.id.scope.namespace().is_some_and(|own| own == namespace));
+        let near = nearest(name, own.map(|queue| queue.name().as_str()))
+            .map_or(String::new(), |near| format!("; there is `{near}`"));
         format!("namespace {namespace} has no LocalQueue `{name}`{near}")
     })
 }
 
 /// The ClusterQueue behind a LocalQueue, when it takes pods of the namespace.
-fn open<'a>(catalog: &'a Catalog, namespace: &str, local: &LocalQueue, named: &mut Option<EcoString>) -> Result<&'a ClusterQueue, String> {
-    let name = local.cluster_queue.as_ref().map(|name| &name.value).ok_or_else(|| format!("LocalQueue `{}` names no ClusterQueue", local.name()))?;
+fn open<'a>(
+    catalog: &'a Catalog,
+    namespace: &str,
+    local: &LocalQueue,
+    named: &mut Option<EcoString>,
+) -> Result<&'a ClusterQueue, String> {
+    let name = local
+        .cluster_queue
+        .as_ref()
+        .map(|name| &name.value)
+        .ok_or_else(|| format!("LocalQueue `{}` names no ClusterQueue", local.name()))?;
     named.clone_from(&Some(name.clone()));
     let Some(cluster) = catalog.cluster_queue(name) else {
         *named = None;
-        return Err(format!("ClusterQueue `{name}` of LocalQueue `{}` is not loaded", local.name()));
+        return Err(format!(
+            "ClusterQueue `{name}` of LocalQueue `{}` is not loaded",
+            local.name()
+        ));
     };
-    for (kind, name, stopped) in [("LocalQueue", local.name(), &local.stopped), ("ClusterQueue", cluster.name(), &cluster.stopped)] {
+    for (kind, name, stopped) in [
+        ("LocalQueue", local.name(), &local.stopped),
+        ("ClusterQueue", cluster.name(), &cluster.stopped),
+    ] {
         if let Some(policy) = stopped {
             return Err(format!("{kind} `{name}` is stopped: stopPolicy {}", policy.value));
         }
     }
     let Some(selector) = &cluster.namespace_selector else {
-        return Err(format!("ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"));
+        return Err(format!(
+            "ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"
+        ));
     };
     if !selects_namespace(catalog, selector, namespace) {
-        return Err(format!("the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"));
+        return Err(format!(
+            "the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"
+        ));
     }
-    if let Some(missing) = cluster.flavors().find(|quotas| catalog.flavor(&quotas.flavor.value).is_none()) {
-        return Err(format!("ClusterQueue `{name}` is inactive: ResourceFlavor `{}` is not loaded", missing.flavor.value));
+    if let Some(missing) =
+        cluster.flavors().find(|quotas| catalog.flavor(&quotas.flavor.value).is_none())
+    {
+        return Err(format!(
+            "ClusterQueue `{name}` is inactive: ResourceFlavor `{}` is not loaded",
+            missing.flavor.value
+        ));
     }
     Ok(cluster)
 }
 
-/// Whether a selector takes a namespace; of one that was not read only the name is known, and it is taken at that.
+/// Whether a selector takes a namespace; of one that was not read only the name is known, and it is
+/// taken at that.
 fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> bool {
     const NAME: &str = "kubernetes.io/metadata.name";
     if selector.is_empty() {
         return true;
     }
-    let read = catalog.others().iter().find(|object| object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1");
+    let read = catalog.others().iter().find(|object| {
+        object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1"
+    });
     let mut labels: Map = read.map(crate::api::Object::labels).unwrap_or_default();
     labels.insert(NAME, Node::str(namespace, selector.origin));
     let about_name = |node: &Node| node.get("key").and_then(Node::as_str) == Some(NAME);
-    let named = selector.get("matchLabels").map(Node::entries).into_iter().flatten().all(|entry| entry.key == NAME)
-        && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(about_name);
+    let named = selector
+        .get("matchLabels")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .all(|entry| entry.key == NAME)
+        && selector
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .all(about_name);
     (read.is_none() && !named) || label_selector_matches(selector, &labels)
 }
 
@@ -126,16 +179,26 @@ struct Desk<'a> {
     cluster: &'a ClusterQueue,
 }
 
-fn assign<'a>(desk: &Desk<'a>, pods: &'a [PodSet<'a>], replicas: i64, decision: &mut QueueDecision) {
+fn assign<'a>(
+    desk: &Desk<'a>,
+    pods: &'a [PodSet<'a>],
+    replicas: i64,
+    decision: &mut QueueDecision,
+) {
     let mut usage = Usage::new();
     let mut left = replicas.max(0);
     let first = desk.attempt(pods, &usage);
     if first.fits {
-        let flavor = |set: Option<&Vec<Assigned<'_>>>| set.and_then(|set| telling(set)).map(|assigned| assigned.flavor.flavor.value.clone());
+        let flavor = |set: Option<&Vec<Assigned<'_>>>| {
+            set.and_then(|set| telling(set)).map(|assigned| assigned.flavor.flavor.value.clone())
+        };
         decision.flavor = flavor(first.sets.first());
-        decision.worker_flavor = flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
+        decision.worker_flavor =
+            flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
         let own = decision.flavor.as_ref().and_then(|name| desk.catalog.flavor(name));
-        decision.loose = own.zip(pods.first()).is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
+        decision.loose = own
+            .zip(pods.first())
+            .is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
     }
     decision.rejected.clone_from(&first.rejected);
     let mut attempt = first;
@@ -147,7 +210,11 @@ fn assign<'a>(desk: &Desk<'a>, pods: &'a [PodSet<'a>], replicas: i64, decision: 
         }
         if let Some(assigned) = attempt.sets.first().and_then(|set| telling(set)) {
             let borrows = attempt.sets.iter().flatten().any(|assigned| assigned.borrows);
-            decision.admitted.push(Admitted { flavor: assigned.flavor.flavor.value.clone(), replicas: alike, borrows });
+            decision.admitted.push(Admitted {
+                flavor: assigned.flavor.flavor.value.clone(),
+                replicas: alike,
+                borrows,
+            });
         }
         left -= alike;
         attempt = desk.attempt(pods, &usage);
@@ -157,7 +224,9 @@ fn assign<'a>(desk: &Desk<'a>, pods: &'a [PodSet<'a>], replicas: i64, decision: 
 
 /// The assignment that names the kind of machine: that of the accelerators, else the first.
 fn telling<'x, 'a>(set: &'x [Assigned<'a>]) -> Option<&'x Assigned<'a>> {
-    let counts = |assigned: &&Assigned<'_>| assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name) || name.contains("/mig-"));
+    let counts = |assigned: &&Assigned<'_>| {
+        assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name) || name.contains("/mig-"))
+    };
     set.iter().find(counts).or_else(|| set.first())
 }
 
@@ -187,26 +256,42 @@ impl<'a> Desk<'a> {
         let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };
         let mut usage = usage.clone();
         for set in pods.iter().filter(|set| set.count > 0) {
-            let asked: Vec<(&'a str, i64)> = set.shape.amounts().map(|(name, amount)| (name.as_str(), amount.saturating_mul(set.count))).collect();
+            let asked: Vec<(&'a str, i64)> = set
+                .shape
+                .amounts()
+                .map(|(name, amount)| (name.as_str(), amount.saturating_mul(set.count)))
+                .collect();
             // Pods are counted only where the queue covers them.
-            if let Some((name, _)) = asked.iter().find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none()) {
+            if let Some((name, _)) = asked
+                .iter()
+                .find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none())
+            {
                 let detail = eco_format!("no resource group covers {name}");
-                let reject =
-                    |quotas: &FlavorQuotas| FlavorRejection { flavor: quotas.flavor.value.clone(), code: Code::ReasonNotCovered, detail: detail.clone() };
+                let reject = |quotas: &FlavorQuotas| FlavorRejection {
+                    flavor: quotas.flavor.value.clone(),
+                    code: Code::ReasonNotCovered,
+                    detail: detail.clone(),
+                };
                 attempt.rejected = self.cluster.flavors().map(reject).collect();
                 attempt.fits = false;
                 return attempt;
             }
             let mut given = Vec::new();
             for group in &self.cluster.groups {
-                let asked: Vec<(&'a str, i64)> = asked.iter().filter(|(name, _)| group.covered.iter().any(|covered| covered == name)).copied().collect();
+                let asked: Vec<(&'a str, i64)> = asked
+                    .iter()
+                    .filter(|(name, _)| group.covered.iter().any(|covered| covered == name))
+                    .copied()
+                    .collect();
                 if asked.is_empty() {
                     continue;
                 }
                 match self.flavor(group, set.shape, &asked, &usage, &mut attempt.rejected) {
                     Some(assigned) => {
                         for (name, amount) in &assigned.asked {
-                            let used = usage.entry((assigned.flavor.flavor.value.as_str(), *name)).or_default();
+                            let used = usage
+                                .entry((assigned.flavor.flavor.value.as_str(), *name))
+                                .or_default();
                             *used = used.saturating_add(*amount);
                         }
                         given.push(assigned);
@@ -248,16 +333,28 @@ impl<'a> Desk<'a> {
                 }
                 None => {}
             }
-            let used = |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
-            let short = asked.iter().find(|(resource, amount)| used(resource).saturating_add(*amount) > self.most(quotas, resource));
+            let used =
+                |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
+            let short = asked.iter().find(|(resource, amount)| {
+                used(resource).saturating_add(*amount) > self.most(quotas, resource)
+            });
             if let Some((resource, amount)) = short {
                 let most = self.most(quotas, resource);
                 let left = text(most.saturating_sub(used(resource)).max(0));
-                let of = if used(resource) == 0 { EcoString::new() } else { eco_format!(" of {}", text(most)) };
-                reject(Code::ReasonQuota, eco_format!("{resource}: {} asked, {left}{of} in quota", text(*amount)));
+                let of = if used(resource) == 0 {
+                    EcoString::new()
+                } else {
+                    eco_format!(" of {}", text(most))
+                };
+                reject(
+                    Code::ReasonQuota,
+                    eco_format!("{resource}: {} asked, {left}{of} in quota", text(*amount)),
+                );
                 continue;
             }
-            let borrows = asked.iter().any(|(resource, amount)| used(resource).saturating_add(*amount) > own(quotas, resource));
+            let borrows = asked.iter().any(|(resource, amount)| {
+                used(resource).saturating_add(*amount) > own(quotas, resource)
+            });
             let assigned = Assigned { flavor: quotas, asked: asked.to_vec(), borrows };
             if !borrows || !self.cluster.borrows_last {
                 return Some(assigned);
@@ -267,18 +364,29 @@ impl<'a> Desk<'a> {
         borrowed
     }
 
-    /// The most the queue may have of a resource: its own, and what its cohort lends up to its borrowing limit.
+    /// The most the queue may have of a resource: its own, and what its cohort lends up to its
+    /// borrowing limit.
     fn most(&self, quotas: &FlavorQuotas, resource: &str) -> i64 {
         let nominal = own(quotas, resource);
         let Some(cohort) = &self.cluster.cohort else { return nominal };
-        let others = self.catalog.cluster_queues().filter(|other| other.cohort.as_ref() == Some(cohort) && other.name() != self.cluster.name());
-        let quotas_of = |queue: &'a ClusterQueue| queue.flavors().filter(|own| own.flavor.value == quotas.flavor.value).filter_map(|own| own.of(resource));
+        let others = self.catalog.cluster_queues().filter(|other| {
+            other.cohort.as_ref() == Some(cohort) && other.name() != self.cluster.name()
+        });
+        let quotas_of = |queue: &'a ClusterQueue| {
+            queue
+                .flavors()
+                .filter(|own| own.flavor.value == quotas.flavor.value)
+                .filter_map(|own| own.of(resource))
+        };
         let lent = others.flat_map(quotas_of).map(|quota| {
             let nominal = milli(&quota.nominal);
             quota.lending_limit.as_ref().map_or(nominal, |limit| milli(limit).min(nominal))
         });
         let lent = lent.fold(0, i64::saturating_add);
-        let limit = quotas.of(resource).and_then(|quota| quota.borrowing_limit.as_ref()).map_or(i64::MAX, milli);
+        let limit = quotas
+            .of(resource)
+            .and_then(|quota| quota.borrowing_limit.as_ref())
+            .map_or(i64::MAX, milli);
         nominal.saturating_add(lent.min(limit))
     }
 
@@ -292,7 +400,11 @@ impl<'a> Desk<'a> {
                 let key = (assigned.flavor.flavor.value.as_str(), *resource);
                 let before = prefix.entry(key).or_default();
                 *before = before.saturating_add(*amount);
-                let limit = if self.cluster.borrows_last && !assigned.borrows { own(assigned.flavor, resource) } else { self.most(assigned.flavor, resource) };
+                let limit = if self.cluster.borrows_last && !assigned.borrows {
+                    own(assigned.flavor, resource)
+                } else {
+                    self.most(assigned.flavor, resource)
+                };
                 let each = totals.get(&key).copied().unwrap_or(1).max(1);
                 alike = alike.min(1 + limit.saturating_sub(*before).max(0) / each);
             }

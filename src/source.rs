@@ -1,13 +1,14 @@
 //! Texts that were read and places in them.
 //!
-//! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges) and, when a place is
-//! shown to a person, [`Location`]s (line and column). This room never opens a file and never heard of YAML.
+//! In: file names and texts, handed over by `load` in sorted order. Out: [`Span`]s (byte ranges)
+//! and, when a place is shown to a person, [`Location`]s (line and column). This room never opens a
+//! file and never heard of YAML.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Identifies one text of a [`SourceMap`]. Ids are given in sorted path order before anything is parsed, so that they
-/// never depend on threads.
+/// Identifies one text of a [`SourceMap`]. Ids are given in sorted path order before anything is
+/// parsed, so that they never depend on threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
 
@@ -43,7 +44,8 @@ pub enum SourceKind {
 /// One text with its name.
 #[derive(Debug)]
 pub struct Source {
-    /// As shown to the user: the path as given, `<stdin>`, or the path within the built-in catalog.
+    /// As shown to the user: the path as given, `<stdin>`, or the path within the built-in
+    /// catalog.
     pub name: Arc<str>,
     /// Where it came from.
     pub kind: SourceKind,
@@ -57,7 +59,13 @@ pub struct Source {
 impl Source {
     /// A source over a decoded text.
     pub fn new(name: impl Into<Arc<str>>, kind: SourceKind, text: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), kind, reported: true, text: text.into(), line_starts: OnceLock::new() }
+        Self {
+            name: name.into(),
+            kind,
+            reported: true,
+            text: text.into(),
+            line_starts: OnceLock::new(),
+        }
     }
 
     fn line_starts(&self) -> &[u32] {
@@ -141,7 +149,10 @@ impl SourceMap {
 
     /// All texts with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
-        self.sources.iter().enumerate().map(|(index, source)| (SourceId(u32::try_from(index).unwrap_or(u32::MAX)), source))
+        self.sources
+            .iter()
+            .enumerate()
+            .map(|(index, source)| (SourceId(u32::try_from(index).unwrap_or(u32::MAX)), source))
     }
 
     /// The place of a span.
@@ -165,7 +176,9 @@ mod tests {
     #[test]
     fn lines_and_columns_count_from_one_and_columns_count_characters() {
         let source = Source::new("a.yaml", SourceKind::File, "é: 1\r\nb: ü\rc");
-        for (offset, expected) in [(0, (1, 1)), (2, (1, 2)), (7, (2, 1)), (10, (2, 4)), (13, (3, 1))] {
+        for (offset, expected) in
+            [(0, (1, 1)), (2, (1, 2)), (7, (2, 1)), (10, (2, 4)), (13, (3, 1))]
+        {
             assert_eq!(source.line_column(offset), expected, "offset {offset}");
         }
     }

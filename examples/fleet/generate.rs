@@ -1,7 +1,8 @@
-//! A fleet as YAML texts: models, the runtimes that cover them, services in fifty namespaces, GPU nodes.
+//! A fleet as YAML texts: models, the runtimes that cover them, services in fifty namespaces, GPU
+//! nodes.
 //!
-//! The same counts give the same bytes, on every machine. Names carry a running number, so that a service can be traced
-//! to its model and a model to the runtimes made for it.
+//! The same counts give the same bytes, on every machine. Names carry a running number, so that a
+//! service can be traced to its model and a model to the runtimes made for it.
 
 use super::kserve;
 use std::fmt::Write as _;
@@ -54,12 +55,21 @@ const FAMILIES: [(&str, &str, &[&str]); 20] = [
     ("nemotron", "NemotronForCausalLM", &["4.19B", "8.27B", "340B"]),
 ];
 
-/// Framework versions, which come with quantizations: 20 families times these are the tuples that selection tells apart.
+/// Framework versions, which come with quantizations: 20 families times these are the tuples that
+/// selection tells apart.
 const FLAVOURS: [(&str, Option<&str>); 2] = [("4.43.1", None), ("4.51.0", Some("fp8"))];
 
 /// Ranges that runtimes are made for, narrow ones with GPUs to match.
-const RANGES: [(&str, &str, usize); 8] =
-    [("100M", "2B", 1), ("1B", "5B", 1), ("5B", "9B", 1), ("7B", "16B", 1), ("12B", "48B", 2), ("30B", "90B", 4), ("80B", "260B", 8), ("200B", "900B", 8)];
+const RANGES: [(&str, &str, usize); 8] = [
+    ("100M", "2B", 1),
+    ("1B", "5B", 1),
+    ("5B", "9B", 1),
+    ("7B", "16B", 1),
+    ("12B", "48B", 2),
+    ("30B", "90B", 4),
+    ("80B", "260B", 8),
+    ("200B", "900B", 8),
+];
 
 /// A GPU product as nodes are labelled with it.
 struct Product {
@@ -73,10 +83,34 @@ struct Product {
 }
 
 const PRODUCTS: [Product; 6] = [
-    Product { name: "NVIDIA-H100-80GB-HBM3", family: "hopper", memory: 81_559, capability: (9, 0), gpus: 8 },
-    Product { name: "NVIDIA-A100-SXM4-80GB", family: "ampere", memory: 81_920, capability: (8, 0), gpus: 8 },
-    Product { name: "NVIDIA-A100-PCIE-40GB", family: "ampere", memory: 40_960, capability: (8, 0), gpus: 4 },
-    Product { name: "NVIDIA-L40S", family: "ada-lovelace", memory: 46_068, capability: (8, 9), gpus: 4 },
+    Product {
+        name: "NVIDIA-H100-80GB-HBM3",
+        family: "hopper",
+        memory: 81_559,
+        capability: (9, 0),
+        gpus: 8,
+    },
+    Product {
+        name: "NVIDIA-A100-SXM4-80GB",
+        family: "ampere",
+        memory: 81_920,
+        capability: (8, 0),
+        gpus: 8,
+    },
+    Product {
+        name: "NVIDIA-A100-PCIE-40GB",
+        family: "ampere",
+        memory: 40_960,
+        capability: (8, 0),
+        gpus: 4,
+    },
+    Product {
+        name: "NVIDIA-L40S",
+        family: "ada-lovelace",
+        memory: 46_068,
+        capability: (8, 9),
+        gpus: 4,
+    },
     Product { name: "NVIDIA-A10", family: "ampere", memory: 23_028, capability: (8, 6), gpus: 2 },
     Product { name: "Tesla-T4", family: "turing", memory: 15_360, capability: (7, 5), gpus: 2 },
 ];
@@ -100,11 +134,17 @@ pub(crate) fn files(counts: Counts) -> Vec<(String, String)> {
     let models: Vec<Model> = (0..counts.models).map(|index| Model::new(index, &mut dice)).collect();
     let mut files = Vec::new();
     write_all(&mut files, "models", 4, models.iter().map(|model| (model.tuple / 10, model.text())));
-    write_all(&mut files, "nodes", 8, (0..counts.nodes).map(|index| (index, node(index, &mut dice))));
+    write_all(
+        &mut files,
+        "nodes",
+        8,
+        (0..counts.nodes).map(|index| (index, node(index, &mut dice))),
+    );
     // Each API numbers its own runtimes, so that either has those that nothing falls through.
     let of_kserve = |index: usize| (index + 1) * counts.kserve / 100 > index * counts.kserve / 100;
     let before = |index: usize| index * counts.kserve / 100;
-    let (runtimes_of_kserve, runtimes_of_ome) = (before(counts.runtimes), counts.runtimes - before(counts.runtimes));
+    let (runtimes_of_kserve, runtimes_of_ome) =
+        (before(counts.runtimes), counts.runtimes - before(counts.runtimes));
     let runtime = |index: usize| {
         if of_kserve(index) {
             (index, kserve::runtime(before(index), &mut dice))
@@ -115,15 +155,29 @@ pub(crate) fn files(counts: Counts) -> Vec<(String, String)> {
     };
     write_all(&mut files, "runtimes", FAMILIES.len(), (0..counts.runtimes).map(runtime));
     let service = |index: usize| {
-        let text = if of_kserve(index) { kserve::service(index, runtimes_of_kserve, &mut dice) } else { service(index, &models, runtimes_of_ome, &mut dice) };
+        let text = if of_kserve(index) {
+            kserve::service(index, runtimes_of_kserve, &mut dice)
+        } else {
+            service(index, &models, runtimes_of_ome, &mut dice)
+        };
         (index % NAMESPACES, text)
     };
-    write_all(&mut files, "services", NAMESPACES, (0..if models.is_empty() { 0 } else { counts.services }).map(service));
+    write_all(
+        &mut files,
+        "services",
+        NAMESPACES,
+        (0..if models.is_empty() { 0 } else { counts.services }).map(service),
+    );
     files
 }
 
 /// Spreads documents over files named `what-NN.yaml`.
-fn write_all(files: &mut Vec<(String, String)>, what: &str, count: usize, documents: impl Iterator<Item = (usize, String)>) {
+fn write_all(
+    files: &mut Vec<(String, String)>,
+    what: &str,
+    count: usize,
+    documents: impl Iterator<Item = (usize, String)>,
+) {
     let mut texts = vec![String::new(); count];
     for (file, document) in documents {
         let text = &mut texts[file % count];
@@ -132,7 +186,13 @@ fn write_all(files: &mut Vec<(String, String)>, what: &str, count: usize, docume
         }
         text.push_str(&document);
     }
-    files.extend(texts.into_iter().enumerate().filter(|(_, text)| !text.is_empty()).map(|(index, text)| (format!("{what}-{index:02}.yaml"), text)));
+    files.extend(
+        texts
+            .into_iter()
+            .enumerate()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(index, text)| (format!("{what}-{index:02}.yaml"), text)),
+    );
 }
 
 fn tuples() -> usize {
@@ -143,10 +203,16 @@ fn tuples() -> usize {
 fn attributes(tuple: usize, indent: &str) -> String {
     let (_, architecture, _) = FAMILIES[tuple % FAMILIES.len()];
     let (framework, quantization) = FLAVOURS[tuple / FAMILIES.len()];
-    let mut out = format!("{indent}modelFormat:\n{indent}  name: safetensors\n{indent}  version: \"1.0.0\"\n");
-    let _ = write!(out, "{indent}modelFramework:\n{indent}  name: transformers\n{indent}  version: \"{framework}\"\n");
+    let mut out = format!(
+        "{indent}modelFormat:\n{indent}  name: safetensors\n{indent}  version: \"1.0.0\"\n"
+    );
+    let _ = write!(
+        out,
+        "{indent}modelFramework:\n{indent}  name: transformers\n{indent}  version: \"{framework}\"\n"
+    );
     let _ = writeln!(out, "{indent}modelArchitecture: {architecture}");
-    out += &quantization.map_or(String::new(), |quantization| format!("{indent}quantization: {quantization}\n"));
+    out += &quantization
+        .map_or(String::new(), |quantization| format!("{indent}quantization: {quantization}\n"));
     out
 }
 
@@ -165,9 +231,14 @@ impl Model {
 
     fn text(&self) -> String {
         let Self { name, tuple, size } = self;
-        let mut out = format!("apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata:\n  name: {name}\nspec:\n  vendor: example\n");
+        let mut out = format!(
+            "apiVersion: ome.io/v1beta1\nkind: ClusterBaseModel\nmetadata:\n  name: {name}\nspec:\n  vendor: example\n"
+        );
         out += &attributes(*tuple, "  ");
-        let _ = write!(out, "  modelParameterSize: {size}\n  storage:\n    storageUri: hf://example/{name}\n    path: /mnt/models/{name}\n");
+        let _ = write!(
+            out,
+            "  modelParameterSize: {size}\n  storage:\n    storageUri: hf://example/{name}\n    path: /mnt/models/{name}\n"
+        );
         out
     }
 }
@@ -185,9 +256,17 @@ fn runtime(index: usize, dice: &mut Dice) -> String {
     let engine = ["sglang", "vllm"][index % 2];
     let (name, (min, max, gpus), priority) = match round {
         0 => (fallback(tuple), ("100M", "2T", 8), 1),
-        _ => (format!("{engine}-{family}-{index:04}"), RANGES[round % RANGES.len()], 1 + dice.roll(4)),
+        _ => (
+            format!("{engine}-{family}-{index:04}"),
+            RANGES[round % RANGES.len()],
+            1 + dice.roll(4),
+        ),
     };
-    let namespace = if round > 0 && index % 41 == 17 { format!("  namespace: {}\n", namespace(index)) } else { String::new() };
+    let namespace = if round > 0 && index % 41 == 17 {
+        format!("  namespace: {}\n", namespace(index))
+    } else {
+        String::new()
+    };
     let kind = if namespace.is_empty() { "ClusterServingRuntime" } else { "ServingRuntime" };
     let disabled = if round > 0 && dice.roll(50) == 0 { "  disabled: true\n" } else { "" };
     let automatic = round == 0 || dice.roll(20) > 0;
@@ -236,7 +315,11 @@ fn service(index: usize, models: &[Model], runtimes: usize, dice: &mut Dice) -> 
     }
     let _ = write!(out, "  engine:\n    minReplicas: {least}\n    maxReplicas: {}\n", least + more);
     match dice.roll(10) {
-        0 | 1 => drop(write!(out, "    runner:\n      args:\n      - --context-length\n      - \"{}\"\n", 4096 << dice.roll(4))),
+        0 | 1 => drop(write!(
+            out,
+            "    runner:\n      args:\n      - --context-length\n      - \"{}\"\n",
+            4096 << dice.roll(4)
+        )),
         2 => out += "    runner:\n      env:\n      - {name: LOG_LEVEL, value: debug}\n",
         3 => drop(write!(out, "    labels:\n      cost-center: \"{}\"\n", 1000 + dice.roll(90))),
         _ => {}
@@ -245,9 +328,11 @@ fn service(index: usize, models: &[Model], runtimes: usize, dice: &mut Dice) -> 
 }
 
 fn node(index: usize, dice: &mut Dice) -> String {
-    let Product { name, family, memory, capability: (major, minor), gpus } = &PRODUCTS[dice.roll(PRODUCTS.len())];
+    let Product { name, family, memory, capability: (major, minor), gpus } =
+        &PRODUCTS[dice.roll(PRODUCTS.len())];
     let zone = ["a", "b", "c"][index % 3];
-    let mut out = format!("apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-{index:04}\n  labels:\n");
+    let mut out =
+        format!("apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-{index:04}\n  labels:\n");
     for (key, value) in [
         ("kubernetes.io/arch", "amd64"),
         ("kubernetes.io/os", "linux"),
@@ -257,8 +342,14 @@ fn node(index: usize, dice: &mut Dice) -> String {
     ] {
         let _ = writeln!(out, "    {key}: {value}");
     }
-    let _ = writeln!(out, "    nvidia.com/gpu.compute.major: \"{major}\"\n    nvidia.com/gpu.compute.minor: \"{minor}\"");
-    let _ = writeln!(out, "    nvidia.com/gpu.memory: \"{memory}\"\n    nvidia.com/gpu.count: \"{gpus}\"\nstatus:");
+    let _ = writeln!(
+        out,
+        "    nvidia.com/gpu.compute.major: \"{major}\"\n    nvidia.com/gpu.compute.minor: \"{minor}\""
+    );
+    let _ = writeln!(
+        out,
+        "    nvidia.com/gpu.memory: \"{memory}\"\n    nvidia.com/gpu.count: \"{gpus}\"\nstatus:"
+    );
     for (key, reserved) in [("capacity", 0), ("allocatable", 2)] {
         let _ = writeln!(
             out,

@@ -1,4 +1,5 @@
-//! The services and runtimes of a fleet that are KServe's: models of eight formats, each with a runtime for any version.
+//! The services and runtimes of a fleet that are KServe's: models of eight formats, each with a
+//! runtime for any version.
 
 use super::generate::{Dice, namespace};
 use std::fmt::Write as _;
@@ -28,18 +29,36 @@ fn fallback(format: &str) -> String {
 pub(crate) fn runtime(index: usize, dice: &mut Dice) -> String {
     let (format, versions, protocols, image) = FORMATS[index % FORMATS.len()];
     let first = index < FORMATS.len();
-    let (name, listed, priority) =
-        if first { (fallback(format), versions, 1) } else { (format!("{format}-{index:04}"), &versions[dice.roll(versions.len())..][..1], 1 + dice.roll(4)) };
+    let (name, listed, priority) = if first {
+        (fallback(format), versions, 1)
+    } else {
+        (
+            format!("{format}-{index:04}"),
+            &versions[dice.roll(versions.len())..][..1],
+            1 + dice.roll(4),
+        )
+    };
     let own = !first && index % 41 == 17;
-    let (kind, place) = if own { ("ServingRuntime", format!("  namespace: {}\n", namespace(index))) } else { ("ClusterServingRuntime", String::new()) };
+    let (kind, place) = if own {
+        ("ServingRuntime", format!("  namespace: {}\n", namespace(index)))
+    } else {
+        ("ClusterServingRuntime", String::new())
+    };
     let disabled = if !first && dice.roll(50) == 0 { "  disabled: true\n" } else { "" };
     let automatic = first || dice.roll(20) > 0;
-    let mut out =
-        format!("apiVersion: serving.kserve.io/v1alpha1\nkind: {kind}\nmetadata:\n  name: {name}\n{place}spec:\n{disabled}  supportedModelFormats:\n");
+    let mut out = format!(
+        "apiVersion: serving.kserve.io/v1alpha1\nkind: {kind}\nmetadata:\n  name: {name}\n{place}spec:\n{disabled}  supportedModelFormats:\n"
+    );
     for version in listed {
-        let _ = writeln!(out, "  - {{name: {format}, version: \"{version}\", autoSelect: {automatic}, priority: {priority}}}");
+        let _ = writeln!(
+            out,
+            "  - {{name: {format}, version: \"{version}\", autoSelect: {automatic}, priority: {priority}}}"
+        );
     }
-    let _ = write!(out, "  protocolVersions: [{protocols}]\n  containers:\n  - name: kserve-container\n    image: {image}\n");
+    let _ = write!(
+        out,
+        "  protocolVersions: [{protocols}]\n  containers:\n  - name: kserve-container\n    image: {image}\n"
+    );
     out += "    args: [\"--model_name={{.Name}}\", --model_dir=/mnt/models, --http_port=8080]\n    resources:\n      requests: {cpu: \"1\", memory: 2Gi}\n      limits:\n        cpu: \"1\"\n        memory: 2Gi\n";
     if gpus(format) > 0 {
         let _ = writeln!(out, "        nvidia.com/gpu: \"{}\"", gpus(format));

@@ -1,10 +1,16 @@
-//! Writes a fleet to plan for: thousands of services, runtimes, models and nodes, the same every time.
+//! Writes a fleet to plan for: thousands of services, runtimes, models and nodes, the same every
+//! time.
 //!
-//! `cargo run --release --example fleet -- --services 10000 --runtimes 1000 --models 1000 --nodes 2000 DIR`
+//! `cargo run --release --example fleet -- --services 10000 --runtimes 1000 --models 1000 --nodes
+//! 2000 DIR`
 //!
 //! `--kserve 50` makes half of the services and runtimes KServe's.
 
-#![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a generator writes files and reports on the terminal")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a generator writes files and reports on the terminal"
+)]
 
 mod generate;
 mod kserve;
@@ -13,10 +19,13 @@ use generate::Counts;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: fleet [--services N] [--runtimes N] [--models N] [--nodes N] [--kserve PERCENT] DIR";
+const USAGE: &str =
+    "usage: fleet [--services N] [--runtimes N] [--models N] [--nodes N] [--kserve PERCENT] DIR";
 
 fn main() -> ExitCode {
-    match arguments(std::env::args().skip(1)).and_then(|(counts, directory)| write(counts, &directory)) {
+    match arguments(std::env::args().skip(1))
+        .and_then(|(counts, directory)| write(counts, &directory))
+    {
         Ok(done) => {
             eprintln!("{done}");
             ExitCode::SUCCESS
@@ -44,7 +53,10 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Result<(Counts, PathBuf
             }
             _ => return Err(format!("{argument}?\n{USAGE}")),
         };
-        *count = given.next().and_then(|number| number.parse().ok()).ok_or_else(|| format!("{argument} takes a number\n{USAGE}"))?;
+        *count = given
+            .next()
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| format!("{argument} takes a number\n{USAGE}"))?;
     }
     if counts.kserve > 100 {
         return Err(format!("--kserve takes a share of a hundred\n{USAGE}"));

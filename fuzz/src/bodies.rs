@@ -1,7 +1,8 @@
 //! What each fuzz target does with its bytes.
 //!
-//! In: bytes of anybody. Out: nothing, or a panic that says which promise is broken. The targets of `fuzz/` and the tests of
-//! `tests/it/hostile.rs` run the same functions; this file uses the public face of the library alone.
+//! In: bytes of anybody. Out: nothing, or a panic that says which promise is broken. The targets of
+//! `fuzz/` and the tests of `tests/it/hostile.rs` run the same functions; this file uses the public
+//! face of the library alone.
 
 use ome::check::{self, View};
 use ome::compose::{history::History, smp, template};
@@ -9,7 +10,10 @@ use ome::diag::Diagnostic;
 use ome::load::{self, Request};
 use ome::pipeline::{self, Depth, Given, Planner, Renderer, World, plan_servings};
 use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, Semantics};
-use ome::quantity::{self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash, names as rules};
+use ome::quantity::{
+    self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
+    names as rules,
+};
 use ome::report::{findings, github, json, junit, sarif, serving, table};
 use ome::source::SourceId;
 use ome::yaml::{Limits, Node, parse, split, write};
@@ -26,7 +30,11 @@ fn text(bytes: &[u8]) -> String {
 fn trees(text: &str) -> Vec<Node> {
     let source = SourceId(0);
     let limits = Limits::default();
-    split(source, text).value.into_iter().filter_map(|range| parse(source, text, range, &limits).value).collect()
+    split(source, text)
+        .value
+        .into_iter()
+        .filter_map(|range| parse(source, text, range, &limits).value)
+        .collect()
 }
 
 /// What is read is written so that it reads the same.
@@ -36,7 +44,8 @@ pub fn reader(bytes: &[u8]) {
         write(&mut written, &node);
         let again = trees(&written);
         assert_eq!(again.len(), 1, "one document is written as one: {written:?}");
-        // As JSON values are equal: a number from 2^63 to 2^64 is one, whether it was written as an integer or a fraction.
+        // As JSON values are equal: a number from 2^63 to 2^64 is one, whether it was written as an
+        // integer or a fraction.
         assert_eq!(again[0], node, "read again from {written:?}");
     }
 }
@@ -44,27 +53,44 @@ pub fn reader(bytes: &[u8]) {
 /// Everything that is read from standard input.
 fn world(bytes: &[u8], semantics: Semantics) -> World {
     let mut input = bytes;
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut input, &Limits::default());
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut input,
+        &Limits::default(),
+    );
     let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
-    pipeline::read(loaded, &Given { expand: true, v2_probes: true, ..Given::new(semantics, kthena) })
+    pipeline::read(
+        loaded,
+        &Given { expand: true, v2_probes: true, ..Given::new(semantics, kthena) },
+    )
 }
 
-/// Findings in every shape; every place of theirs lies in its text, and none lets an escape through.
+/// Findings in every shape; every place of theirs lies in its text, and none lets an escape
+/// through.
 fn say(mut found: Vec<Diagnostic>, world: &World) {
     let sources = &world.sources;
     for span in found.iter().flat_map(|finding| &finding.labels).map(|label| label.span) {
         let text = &sources.get(span.source).text;
-        assert!(text.get(span.start as usize..span.end as usize).is_some(), "{span:?} is a place in the text");
+        assert!(
+            text.get(span.start as usize..span.end as usize).is_some(),
+            "{span:?} is a place in the text"
+        );
     }
     findings::sort(&mut found, sources);
     for finding in &found {
         let document = findings::json(finding, sources);
-        assert!(document["message"].as_str().is_some_and(|message| !message.is_empty()), "every finding says something");
+        assert!(
+            document["message"].as_str().is_some_and(|message| !message.is_empty()),
+            "every finding says something"
+        );
     }
     harmless(&findings::human(&found, sources, false));
     harmless(&github::commands(&found, sources));
     harmless(&junit::suites(&found, sources, ome::diag::Severity::Error));
-    assert!(serde_json::to_string(&sarif::Log { found: &found, sources }).is_ok(), "SARIF can be written");
+    assert!(
+        serde_json::to_string(&sarif::Log { found: &found, sources }).is_ok(),
+        "SARIF can be written"
+    );
 }
 
 /// No control character that a terminal would obey.
@@ -87,14 +113,27 @@ pub fn quantity(bytes: &[u8]) {
     let text = text(bytes);
     if let Ok(quantity) = Quantity::parse(&text) {
         let canonical = quantity.canonical();
-        let again = Quantity::parse(&canonical).unwrap_or_else(|error| panic!("{canonical:?}, written for {text:?}, is refused: {error}"));
+        let again = Quantity::parse(&canonical).unwrap_or_else(|error| {
+            panic!("{canonical:?}, written for {text:?}, is refused: {error}")
+        });
         assert_eq!(again.canonical(), canonical, "of {text:?}");
-        assert_eq!((quantity.value(), quantity.milli()), (again.value(), again.milli()), "of {text:?}");
-        let _ = (quantity.recomputed(), quantity.as_f64(), quantity.is_integer(), quantity.format());
+        assert_eq!(
+            (quantity.value(), quantity.milli()),
+            (again.value(), again.milli()),
+            "of {text:?}"
+        );
+        let _ =
+            (quantity.recomputed(), quantity.as_f64(), quantity.is_integer(), quantity.format());
     }
     let _ = Quantity::parse_field(&text);
     if let Ok(memory) = Memory::parse(&text) {
-        let _ = (memory.gib(), memory.gib_rounded_up(), memory.quantity().canonical(), memory.saturating_mul(u64::MAX), memory.saturating_add(memory));
+        let _ = (
+            memory.gib(),
+            memory.gib_rounded_up(),
+            memory.quantity().canonical(),
+            memory.saturating_mul(u64::MAX),
+            memory.saturating_add(memory),
+        );
     }
     if let Ok(count) = ParamCount::parse(&text) {
         assert!(count.as_f64() >= 0.0, "{text:?} counts something");
@@ -117,11 +156,14 @@ fn two(bytes: &[u8]) -> (String, String) {
 /// Versions of a runtime and of a model: an order is one from both sides.
 pub fn version(bytes: &[u8]) {
     let (runtime, model) = two(bytes);
-    let _ = (quantity::validate_documented(&runtime), quantity::matches_documented(&runtime, &model));
+    let _ =
+        (quantity::validate_documented(&runtime), quantity::matches_documented(&runtime, &model));
     for operator in [Operator::Equal, Operator::GreaterThan, Operator::GreaterThanOrEqual] {
         let _ = quantity::matches_controller(&runtime, operator, &model);
     }
-    if let (Ok(runtime), Ok(model)) = (Version::parse_controller(&runtime), Version::parse_controller(&model)) {
+    if let (Ok(runtime), Ok(model)) =
+        (Version::parse_controller(&runtime), Version::parse_controller(&model))
+    {
         assert_eq!(runtime.compare(&model), model.compare(&runtime).reverse());
     }
 }
@@ -132,7 +174,10 @@ pub fn names(bytes: &[u8]) {
     let breaks = |c: char| c.is_control() || c.is_whitespace();
     // Names of objects become names of files.
     for rule in [rules::dns1123_label, rules::dns1123_subdomain, rules::dns1035_label] {
-        assert!(!rule(&name).is_empty() || (!name.contains("..") && !name.contains(breaks)), "{name:?} is a name");
+        assert!(
+            !rule(&name).is_empty() || (!name.contains("..") && !name.contains(breaks)),
+            "{name:?} is a name"
+        );
     }
     // Values and keys of labels may hold two dots, as the server has it.
     for rule in [rules::label_value, rules::qualified_name] {
@@ -160,12 +205,23 @@ pub fn names(bytes: &[u8]) {
     ] {
         let _ = rule(&name);
     }
-    for rule in [rules::fully_qualified_domain_name, rules::fully_qualified_name, rules::domain_prefixed_path, rules::ip_address] {
+    for rule in [
+        rules::fully_qualified_domain_name,
+        rules::fully_qualified_name,
+        rules::domain_prefixed_path,
+        rules::ip_address,
+    ] {
         let _ = rule(&name);
     }
-    // A character that is cut in two is written as three bytes, as Go writes it; names have ASCII only.
+    // A character that is cut in two is written as three bytes, as Go writes it; names have ASCII
+    // only.
     assert!(!name.is_ascii() || hash::truncate63(&name).len() <= 63, "{name:?} is shortened");
-    let _ = (hash::limit(&name, 20), hash::tail(&name, 5), hash::short_hash(&name), hash::model_ready_label(Some(&rest), &name));
+    let _ = (
+        hash::limit(&name, 20),
+        hash::tail(&name, 5),
+        hash::short_hash(&name),
+        hash::model_ready_label(Some(&rest), &name),
+    );
     if let Ok(selector) = Selector::parse(&name) {
         let _ = selector.matches(|_| Some(rest.as_str()));
         let _ = selector.matches(|_| None);
@@ -181,14 +237,26 @@ pub fn template(bytes: &[u8]) {
         labels: [("team", "a&b"), ("a/b", "")].into_iter().collect(),
         ..template::Metadata::default()
     };
-    let values = template::DomainValues { name: "name", namespace: "namespace", ingress_domain: "example.com", ..template::DomainValues::default() };
+    let values = template::DomainValues {
+        name: "name",
+        namespace: "namespace",
+        ingress_domain: "example.com",
+        ..template::DomainValues::default()
+    };
     let refused = !template::check_documented(&text).is_empty();
     if template::expand_documented(&text, &metadata).is_ok() {
         assert!(!refused, "what is expanded has nothing wrong: {text:?}");
     }
-    let _ = (template::variables(&text), template::domain(&text, &values), template::path(&text, "name", "namespace"));
+    let _ = (
+        template::variables(&text),
+        template::domain(&text, &values),
+        template::path(&text, "name", "namespace"),
+    );
     let json = serde_json::json!({ "name": "runner", "args": [text, "{{.Name}}"], "env": [{ "name": "A", "value": text }] });
-    let mut containers = vec![Node::from_json(&json, ome::yaml::Origin::File(ome::source::Span { source: SourceId(0), start: 0, end: 0 }))];
+    let mut containers = vec![Node::from_json(
+        &json,
+        ome::yaml::Origin::File(ome::source::Span { source: SourceId(0), start: 0, end: 0 }),
+    )];
     containers.extend(trees(&text).into_iter().filter(|node| node.as_map().is_some()));
     for container in &containers {
         let _ = template::check_container(container);
@@ -198,14 +266,19 @@ pub fn template(bytes: &[u8]) {
     }
 }
 
-/// Two trees are merged with and without a type; the same twice, and nothing of the base is lost where the patch is empty.
+/// Two trees are merged with and without a type; the same twice, and nothing of the base is lost
+/// where the patch is empty.
 pub fn merge(bytes: &[u8]) {
     let trees = trees(&text(bytes));
     let [base, patch, ..] = trees.as_slice() else { return };
     for ty in [None, ome::schema::structure("Container"), ome::schema::structure("PodSpec")] {
         let mut history = History::new();
         let recorded = smp::merge(base.clone(), patch, ty, &mut history);
-        assert_eq!(recorded, smp::merge(base.clone(), patch, ty, &mut ()), "recording changes nothing");
+        assert_eq!(
+            recorded,
+            smp::merge(base.clone(), patch, ty, &mut ()),
+            "recording changes nothing"
+        );
         if let Ok(merged) = recorded {
             let _ = merged.to_json();
         }
@@ -218,7 +291,10 @@ pub fn validate(bytes: &[u8]) {
         let mut world = world(bytes, semantics);
         let mut found = std::mem::take(&mut world.diagnostics);
         let asked: Vec<_> = check::CHECKS.iter().flat_map(|check| check.codes).copied().collect();
-        found.extend(check::run(&View { catalog: &world.catalog, sources: &world.sources, semantics }, &asked));
+        found.extend(check::run(
+            &View { catalog: &world.catalog, sources: &world.sources, semantics },
+            &asked,
+        ));
         check::spell_out(&mut found, &world.catalog);
         let found = check::apply_allows(found, &world.sources, |_| true);
         say(found, &world);
@@ -230,11 +306,14 @@ pub fn plan(bytes: &[u8]) {
     for semantics in BOTH {
         let world = world(bytes, semantics);
         let services: Vec<_> = world.catalog.services().iter().collect();
-        let mut planned = Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain);
-        let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
+        let mut planned =
+            Planner::new(&world.catalog, semantics).plan_all(&services, Depth::Explain);
+        let kthena =
+            if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
         let mut servings = plan_servings(&world.catalog, &servings, kthena);
-        let mut found: Vec<Diagnostic> = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
+        let mut found: Vec<Diagnostic> =
+            planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
         let document = json::Plan {
             semantics,

@@ -1,6 +1,7 @@
 //! Accelerator classes, what runtimes require of them and how services choose among them.
 //!
-//! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD (accelerators.md 1).
+//! Both shapes of the API are read into one: that of OEP-0003 and that of the shipped CRD
+//! (accelerators.md 1).
 
 use super::object::{Field, Object};
 use crate::quantity::{Memory, Quantity, glob};
@@ -53,7 +54,8 @@ impl Figure {
 /// What an accelerator can do, or what is required of it. Units: bytes, GB/s, MHz, TFLOPS.
 #[derive(Clone, Debug, Default)]
 pub struct Capabilities {
-    /// `memoryGB`, by the rules of the semantics: a bare number is GiB by the documents and bytes for the controller.
+    /// `memoryGB`, by the rules of the semantics: a bare number is GiB by the documents and bytes
+    /// for the controller.
     pub memory: Option<Field<Memory>>,
     /// The memory as it is written.
     pub memory_text: EcoString,
@@ -76,7 +78,10 @@ pub struct Capabilities {
 impl Capabilities {
     /// One figure; 0 counts as unstated, as it does upstream.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
-        self.performance.iter().find(|(key, field)| *key == figure && field.value > 0.0).map(|(_, field)| field.value)
+        self.performance
+            .iter()
+            .find(|(key, field)| *key == figure && field.value > 0.0)
+            .map(|(_, field)| field.value)
     }
 
     /// Whether a feature is stated, without regard to case.
@@ -232,18 +237,21 @@ pub struct AcceleratorWish {
     pub selector: AcceleratorSelector,
     /// `acceleratorOverride` of engine and decoder.
     pub overrides: [AcceleratorSelector; 2],
-    /// Annotations of the service; those under `acceleratorSelector.annotations` below them (S2-038).
+    /// Annotations of the service; those under `acceleratorSelector.annotations` below them
+    /// (S2-038).
     pub annotations: AcceleratorAnnotations,
     /// Annotations of engine and decoder.
     pub component_annotations: [AcceleratorAnnotations; 2],
     /// `acceleratorConfigurations` of engine and decoder.
     pub configurations: [Vec<AcceleratorConfiguration>; 2],
-    /// All of it as text: two services that say the same are decided alike. Empty when nothing is said.
+    /// All of it as text: two services that say the same are decided alike. Empty when nothing is
+    /// said.
     pub key: EcoString,
 }
 
 impl AcceleratorWish {
-    /// That of a service which says nothing: one for all of them, for most say nothing and the fields are many.
+    /// That of a service which says nothing: one for all of them, for most say nothing and the
+    /// fields are many.
     pub fn silent() -> Arc<Self> {
         static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);
         SILENT.clone()
@@ -286,17 +294,25 @@ pub struct AcceleratorConfiguration {
 impl AcceleratorConfiguration {
     /// Whether it is meant for a class: every part of its selector holds.
     pub fn is_for(&self, class: &AcceleratorClass) -> bool {
-        let named = self.classes.is_empty() || self.classes.iter().any(|name| glob(&name.value, class.name()));
+        let named = self.classes.is_empty()
+            || self.classes.iter().any(|name| glob(&name.value, class.name()));
         let labels = class.object.labels();
-        let labelled = self.labels.iter().flat_map(Node::entries).all(|entry| labels.get(&entry.key) == Some(&entry.node));
+        let labelled = self
+            .labels
+            .iter()
+            .flat_map(Node::entries)
+            .all(|entry| labels.get(&entry.key) == Some(&entry.node));
         let own = &class.capabilities;
-        let capable = self.capabilities.memory.as_ref().is_none_or(|least| own.memory.as_ref().is_some_and(|memory| memory.value >= least.value))
-            && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
+        let capable =
+            self.capabilities.memory.as_ref().is_none_or(|least| {
+                own.memory.as_ref().is_some_and(|memory| memory.value >= least.value)
+            }) && self.capabilities.features.iter().all(|feature| own.has_feature(&feature.value));
         named && labelled && capable
     }
 }
 
-/// `acceleratorConfigurations` of a runtime: those of the runtime itself, then those of one component's configuration.
+/// `acceleratorConfigurations` of a runtime: those of the runtime itself, then those of one
+/// component's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeConfigurations {
     /// `spec.acceleratorConfigurations`.

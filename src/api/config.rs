@@ -52,7 +52,8 @@ pub struct OperatorConfig {
     pub ingress: IngressConfig,
     /// Key `multinodeProber`, decoded.
     pub multinode_prober: Option<Node>,
-    /// What is wrong with the ConfigMap, in the words of the operator; every reconcile fails with it.
+    /// What is wrong with the ConfigMap, in the words of the operator; every reconcile fails with
+    /// it.
     pub error: Option<EcoString>,
     /// The settings of KServe's controller, which has a ConfigMap of the same name.
     pub kserve: KServeConfig,
@@ -96,7 +97,8 @@ pub struct KServeConfig {
     pub mode_flag: Option<EcoString>,
     /// `deploy.defaultDeploymentMode`, when a ConfigMap says it.
     pub default_mode: Option<EcoString>,
-    /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable; each may be empty.
+    /// `deploy.deploymentRolloutStrategy.defaultRollout`: maxSurge and maxUnavailable; each may be
+    /// empty.
     pub rollout: (EcoString, EcoString),
     /// Key `ingress`.
     pub ingress: IngressConfig,
@@ -144,7 +146,8 @@ pub struct KServeConfig {
     pub error: Option<EcoString>,
 }
 
-/// Models in container images: `enableModelcar`, `enableOciModelSupport`, `ociModelMode`, `…Modelcar`.
+/// Models in container images: `enableModelcar`, `enableOciModelSupport`, `ociModelMode`,
+/// `…Modelcar`.
 #[derive(Clone, Debug, Default)]
 pub struct ModelImages {
     /// `modelcar`, `native` or `fetch`; empty: images are left to the storage initializer.
@@ -205,16 +208,32 @@ pub const KSERVE_DISALLOWED: [&str; 5] = [
     "modelFormat",
 ];
 
-fn amounts(cpu_request: &str, cpu_limit: &str, memory_request: &str, memory_limit: &str) -> Amounts {
-    Amounts { cpu_request: cpu_request.into(), cpu_limit: cpu_limit.into(), memory_request: memory_request.into(), memory_limit: memory_limit.into() }
+fn amounts(
+    cpu_request: &str,
+    cpu_limit: &str,
+    memory_request: &str,
+    memory_limit: &str,
+) -> Amounts {
+    Amounts {
+        cpu_request: cpu_request.into(),
+        cpu_limit: cpu_limit.into(),
+        memory_request: memory_request.into(),
+        memory_limit: memory_limit.into(),
+    }
 }
 
 impl KServeConfig {
-    /// Whether a resource counts as a GPU: known, in the settings, or in [`GPU_TYPES`] of the service.
+    /// Whether a resource counts as a GPU: known, in the settings, or in [`GPU_TYPES`] of the
+    /// service.
     pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
-        let annotated =
-            || annotation.and_then(|text| serde_json::from_str::<Vec<String>>(text).ok()).is_some_and(|types| types.iter().any(|one| one == resource));
-        KNOWN_GPUS.contains(&resource) || self.gpu_types.iter().any(|known| known == resource) || annotated()
+        let annotated = || {
+            annotation
+                .and_then(|text| serde_json::from_str::<Vec<String>>(text).ok())
+                .is_some_and(|types| types.iter().any(|one| one == resource))
+        };
+        KNOWN_GPUS.contains(&resource)
+            || self.gpu_types.iter().any(|known| known == resource)
+            || annotated()
     }
 }
 
@@ -230,8 +249,10 @@ impl Default for KServeConfig {
             ingress: IngressConfig {
                 ingress_gateway: "knative-serving/knative-ingress-gateway".into(),
                 local_gateway: "knative-serving/knative-local-gateway".into(),
-                local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
-                knative_local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
+                local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local"
+                    .into(),
+                knative_local_gateway_service:
+                    "knative-local-gateway.istio-system.svc.cluster.local".into(),
                 ome_ingress_gateway: "kserve/kserve-ingress-gateway".into(),
                 ingress_domain: "example.com".into(),
                 ingress_class_name: Some("istio".into()),
@@ -251,20 +272,34 @@ impl Default for KServeConfig {
             headless: false,
             mount_token: true,
             art: ("kserve/art-explainer".into(), "latest".into()),
-            storage_initializer: ImageConfig { image: "kserve/storage-initializer:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
+            storage_initializer: ImageConfig {
+                image: "kserve/storage-initializer:latest".into(),
+                resources: amounts("100m", "1", "100Mi", "1Gi"),
+            },
             ca_bundle: EcoString::new(),
             ca_mount: "/etc/ssl/custom-certs".into(),
-            images: ModelImages { mode: "modelcar".into(), cpu: "10m".into(), memory: "15Mi".into(), user: Some(1010) },
+            images: ModelImages {
+                mode: "modelcar".into(),
+                cpu: "10m".into(),
+                memory: "15Mi".into(),
+                user: Some(1010),
+            },
             credentials: CredentialConfig {
                 storage_secret: "storage-config".into(),
                 annotation: "serving.kserve.io/storageSecretName".into(),
                 gcs_file: "gcloud-application-credentials.json".into(),
-                s3: [("s3AccessKeyIDName", "AWS_ACCESS_KEY_ID"), ("s3SecretAccessKeyName", "AWS_SECRET_ACCESS_KEY")]
-                    .into_iter()
-                    .map(|(key, value)| (key.into(), value.into()))
-                    .collect(),
+                s3: [
+                    ("s3AccessKeyIDName", "AWS_ACCESS_KEY_ID"),
+                    ("s3SecretAccessKeyName", "AWS_SECRET_ACCESS_KEY"),
+                ]
+                .into_iter()
+                .map(|(key, value)| (key.into(), value.into()))
+                .collect(),
             },
-            agent: ImageConfig { image: "kserve/agent:latest".into(), resources: amounts("100m", "1", "100Mi", "1Gi") },
+            agent: ImageConfig {
+                image: "kserve/agent:latest".into(),
+                resources: amounts("100m", "1", "100Mi", "1Gi"),
+            },
             logger: LoggerConfig { url: "http://default-broker".into(), ..LoggerConfig::default() },
             metrics: ("false".into(), "false".into()),
             windows: ("0".into(), "300".into()),
@@ -291,8 +326,10 @@ impl Default for OperatorConfig {
             ingress: IngressConfig {
                 ingress_gateway: "knative-serving/knative-ingress-gateway".into(),
                 local_gateway: "knative-serving/knative-local-gateway".into(),
-                local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
-                knative_local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local".into(),
+                local_gateway_service: "knative-local-gateway.istio-system.svc.cluster.local"
+                    .into(),
+                knative_local_gateway_service:
+                    "knative-local-gateway.istio-system.svc.cluster.local".into(),
                 ome_ingress_gateway: EcoString::new(),
                 ingress_domain: "svc.cluster.local".into(),
                 ingress_class_name: Some("istio".into()),
@@ -313,8 +350,11 @@ impl Default for OperatorConfig {
     }
 }
 
-static SHIPPED: Rule =
-    Rule { id: "shipped-configuration", text: "The operator's ConfigMap as it is shipped.", cite: "config/configmap/inferenceservice.yaml of OME v0.1.5" };
+static SHIPPED: Rule = Rule {
+    id: "shipped-configuration",
+    text: "The operator's ConfigMap as it is shipped.",
+    cite: "config/configmap/inferenceservice.yaml of OME v0.1.5",
+};
 
 /// Key `multinodeProber` as shipped.
 fn shipped_prober() -> Node {
@@ -335,6 +375,12 @@ fn shipped_prober() -> Node {
     ];
     let texts = texts.into_iter().map(|(key, text)| (key, Value::Str(text.into())));
     let entries = texts.chain(numbers.into_iter().map(|(key, number)| (key, Value::Int(number))));
-    let map: Map = entries.map(|(key, value)| Entry { key: key.into(), key_origin: origin, node: Node::new(value, origin) }).collect();
+    let map: Map = entries
+        .map(|(key, value)| Entry {
+            key: key.into(),
+            key_origin: origin,
+            node: Node::new(value, origin),
+        })
+        .collect();
     Node::new(Value::Map(map), origin)
 }

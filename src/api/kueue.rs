@@ -56,7 +56,8 @@ impl FlavorQuotas {
     }
 }
 
-/// Resources that are given out together, and the flavors they may come from, in the order in which they are tried.
+/// Resources that are given out together, and the flavors they may come from, in the order in which
+/// they are tried.
 #[derive(Clone, Debug)]
 pub struct ResourceGroup {
     /// `coveredResources`.
@@ -76,7 +77,8 @@ pub struct ClusterQueue {
     pub namespace_selector: Option<Node>,
     /// `resourceGroups`.
     pub groups: Vec<ResourceGroup>,
-    /// `flavorFungibility.whenCanBorrow` is `TryNextFlavor`: another flavor is tried before quota is borrowed.
+    /// `flavorFungibility.whenCanBorrow` is `TryNextFlavor`: another flavor is tried before quota
+    /// is borrowed.
     pub borrows_last: bool,
     /// `stopPolicy` other than `None`.
     pub stopped: Option<Field<EcoString>>,

@@ -1,7 +1,7 @@
 //! What the things are: models, runtimes, services, nodes, as every dialect of them is read.
 //!
-//! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here knows how a field is
-//! spelt in a file (that is `dialect`) or decides anything.
+//! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here
+//! knows how a field is spelt in a file (that is `dialect`) or decides anything.
 
 mod accelerator;
 mod config;
@@ -16,18 +16,27 @@ pub mod serving_names;
 mod version;
 
 pub use accelerator::{
-    AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements, AcceleratorSelector, AcceleratorWish, Capabilities,
-    ClassResource, Constraints, Cost, Discovery, Figure, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
+    AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements,
+    AcceleratorSelector, AcceleratorWish, Capabilities, ClassResource, Constraints, Cost,
+    Discovery, Figure, PreferenceCondition, PreferenceEntry, RuntimeConfigurations,
 };
 pub use config::{
-    Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages,
-    OperatorConfig,
+    Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
+    KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages, OperatorConfig,
 };
-pub use kueue::{ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota};
+pub use kueue::{
+    ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,
+};
 pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
-pub use model_serving::{Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Topology};
+pub use model_serving::{
+    Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType,
+    Topology,
+};
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use secret::{names_its_place, names_secret};
-pub use service::{Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, Refusal, RuntimeRef, Service};
+pub use service::{
+    Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, Refusal, RuntimeRef,
+    Service,
+};
 pub use version::Version;

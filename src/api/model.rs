@@ -6,14 +6,16 @@ use crate::quantity::ParamCount;
 use crate::yaml::Node;
 use ecow::EcoString;
 
-/// A name with an optional version: a model format or a model framework, on a model or on a runtime.
+/// A name with an optional version: a model format or a model framework, on a model or on a
+/// runtime.
 #[derive(Clone, Debug)]
 pub struct NamedVersion {
     /// Name, compared exactly.
     pub name: Field<EcoString>,
     /// Version as written, parsed once by both rules.
     pub version: Option<Field<Version>>,
-    /// `Equal`, `GreaterThan`, `GreaterThanOrEqual`; only the runtime's counts, and only for the controller.
+    /// `Equal`, `GreaterThan`, `GreaterThanOrEqual`; only the runtime's counts, and only for the
+    /// controller.
     pub operator: Option<Field<EcoString>>,
     /// Weight in the controller's score; absent means the CRD default 1.
     pub weight: Option<Field<i64>>,
@@ -33,7 +35,11 @@ pub struct Size {
 impl Size {
     /// Parses a size by both rules; the caller reports one that is no size.
     pub fn parse(text: &str) -> Self {
-        Self { text: text.into(), documented: ParamCount::parse(text).ok(), controller: ParamCount::parse_controller(text) }
+        Self {
+            text: text.into(),
+            documented: ParamCount::parse(text).ok(),
+            controller: ParamCount::parse_controller(text),
+        }
     }
 }
 

@@ -58,7 +58,9 @@ pub struct Budget {
 impl Budget {
     /// How many of `total` an update leaves alone; 0 without a partition.
     pub fn protected(&self, total: i64) -> i64 {
-        self.partition.as_ref().map_or(0, |partition| partition.value.scaled(total, Rounding::Up).max(0))
+        self.partition
+            .as_ref()
+            .map_or(0, |partition| partition.value.scaled(total, Rounding::Up).max(0))
     }
 
     /// How many of `total` may be missing; `None` when nothing is written.
@@ -121,7 +123,10 @@ pub struct GangPolicy {
 impl GangPolicy {
     /// The minimum of a role, when the map names it.
     pub fn minimum(&self, role: &str) -> Option<i64> {
-        self.min_role_replicas.iter().find(|(name, _)| name.value == role).map(|(_, minimum)| *minimum)
+        self.min_role_replicas
+            .iter()
+            .find(|(name, _)| name.value == role)
+            .map(|(_, minimum)| *minimum)
     }
 }
 
@@ -196,7 +201,9 @@ impl ModelServing {
 
     /// Pods if every count of 0 were 1: how much has to be gone through even where nothing runs.
     pub fn extent(&self) -> i64 {
-        let group = self.roles.iter().fold(0, |sum: i64, role| sum.saturating_add(role.replicas.value.max(1).saturating_mul(role.size())));
+        let group = self.roles.iter().fold(0, |sum: i64, role| {
+            sum.saturating_add(role.replicas.value.max(1).saturating_mul(role.size()))
+        });
         self.replicas.value.max(1).saturating_mul(group.max(1))
     }
 

@@ -51,7 +51,8 @@ impl Api {
     }
 }
 
-/// Where an object lives. Declaration order is the documented order of discovery: namespace before cluster (S0-065).
+/// Where an object lives. Declaration order is the documented order of discovery: namespace before
+/// cluster (S0-065).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// In a namespace.

@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 /// One entry of `supportedModelFormats`.
 #[derive(Clone, Debug)]
 pub struct FormatEntry {
-    /// Deprecated `name`: the documents read it as the format's name (S0-021), the controller never.
+    /// Deprecated `name`: the documents read it as the format's name (S0-021), the controller
+    /// never.
     pub legacy_name: Option<Field<EcoString>>,
     /// Deprecated `version`, beside the deprecated `name`.
     pub legacy_version: Option<Field<Version>>,
@@ -60,7 +61,8 @@ pub struct Runtime {
     pub protocols: Vec<Field<EcoString>>,
     /// `multiModel: true`: holds many models at once, for another controller (KServe).
     pub multi_model: Option<Field<bool>>,
-    /// Serves on several nodes: the runtime itself says how its workers look (KServe `workerSpec`).
+    /// Serves on several nodes: the runtime itself says how its workers look (KServe
+    /// `workerSpec`).
     pub multi_node: Option<Origin>,
     /// `acceleratorRequirements.acceleratorClasses`.
     pub accelerator_classes: Vec<Field<EcoString>>,
@@ -72,7 +74,8 @@ pub struct Runtime {
     pub decoded: DecodedConfigs,
 }
 
-/// What a controller holds of a runtime's component configurations after decoding them, or why it cannot.
+/// What a controller holds of a runtime's component configurations after decoding them, or why it
+/// cannot.
 ///
 /// Filled by `compose` when it first needs one, so that a fleet of services pays once per runtime.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +83,11 @@ pub struct DecodedConfigs([OnceLock<Result<Node, EcoString>>; 3]);
 
 impl DecodedConfigs {
     /// The configuration of one component; `decode` runs the first time.
-    pub fn get_or_decode(&self, component: super::ComponentKind, decode: impl FnOnce() -> Result<Node, EcoString>) -> &Result<Node, EcoString> {
+    pub fn get_or_decode(
+        &self,
+        component: super::ComponentKind,
+        decode: impl FnOnce() -> Result<Node, EcoString>,
+    ) -> &Result<Node, EcoString> {
         self.0[component as usize].get_or_init(decode)
     }
 }
@@ -91,7 +98,8 @@ impl Runtime {
         self.object.spec(component.config_key())
     }
 
-    /// Whether it comes before another in the fixed order of listings: namespaced first, then name, byte order.
+    /// Whether it comes before another in the fixed order of listings: namespaced first, then name,
+    /// byte order.
     pub fn listing_key(&self) -> (&super::Scope, &EcoString) {
         (&self.object.id.scope, &self.object.id.name)
     }

@@ -44,7 +44,8 @@ impl ComponentKind {
         }
     }
 
-    /// The key of a runtime that configures it; of a component of KServe its own word, which no runtime has as a key.
+    /// The key of a runtime that configures it; of a component of KServe its own word, which no
+    /// runtime has as a key.
     pub fn config_key(self) -> &'static str {
         match self {
             Self::Engine => "engineConfig",
@@ -54,15 +55,23 @@ impl ComponentKind {
         }
     }
 
-    /// The one address that a component of KServe names, and where: its model or ART explainer, else the variable
-    /// `STORAGE_URI` of the container that serves. A variable that takes its value from elsewhere counts as empty.
+    /// The one address that a component of KServe names, and where: its model or ART explainer,
+    /// else the variable `STORAGE_URI` of the container that serves. A variable that takes its
+    /// value from elsewhere counts as empty.
     pub fn storage_uri(self, component: &Node) -> Option<(EcoString, Origin)> {
         let said = |node: &Node| (node.scalar_text().unwrap_or_default(), node.origin);
-        let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
-        if let Some(model) = component.get("model").filter(|model| self == Self::Predictor && model.as_map().is_some()) {
+        let text = |node: &Node, key: &str| {
+            node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned()
+        };
+        if let Some(model) = component
+            .get("model")
+            .filter(|model| self == Self::Predictor && model.as_map().is_some())
+        {
             return model.get("storageUri").filter(|uri| !uri.is_null()).map(said);
         }
-        if let Some(art) = component.get("art").filter(|art| self == Self::Explainer && art.as_map().is_some()) {
+        if let Some(art) =
+            component.get("art").filter(|art| self == Self::Explainer && art.as_map().is_some())
+        {
             return art.get("storageUri").map(said).filter(|(uri, _)| !uri.is_empty());
         }
         let containers = component.get("containers").map(Node::items).unwrap_or_default();
@@ -74,7 +83,12 @@ impl ComponentKind {
             }
             _ => first,
         };
-        let variable = serves.get("env").map(Node::items).unwrap_or_default().iter().find(|variable| text(variable, "name") == "STORAGE_URI")?;
+        let variable = serves
+            .get("env")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .find(|variable| text(variable, "name") == "STORAGE_URI")?;
         Some(variable.get("value").map_or((EcoString::new(), variable.origin), said))
     }
 }
@@ -132,8 +146,8 @@ pub struct RuntimeRef {
     pub kind: Option<Field<EcoString>>,
 }
 
-/// What there is of the deprecated `spec.predictor`, which migration leaves in place. The webhook and the controller do
-/// not agree about what makes it one that is used.
+/// What there is of the deprecated `spec.predictor`, which migration leaves in place. The webhook
+/// and the controller do not agree about what makes it one that is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Predictor {
     /// The engine was made of it.
@@ -153,7 +167,8 @@ pub struct Component {
     pub node: Node,
 }
 
-/// An InferenceService, read by the rules of one semantics (the deprecated form is already migrated).
+/// An InferenceService, read by the rules of one semantics (the deprecated form is already
+/// migrated).
 #[derive(Clone, Debug)]
 pub struct Service {
     /// The object as read.
@@ -172,7 +187,8 @@ pub struct Service {
     pub components: Vec<Component>,
     /// Protocol asked for.
     pub protocol: Option<Field<EcoString>>,
-    /// Accelerator classes the service names (annotation, selector, component overrides), sorted, without repeats.
+    /// Accelerator classes the service names (annotation, selector, component overrides), sorted,
+    /// without repeats.
     pub accelerator_classes: Vec<Field<EcoString>>,
     /// Everything it says about accelerators.
     pub accelerators: Arc<super::AcceleratorWish>,
@@ -183,7 +199,10 @@ pub struct Service {
 impl Service {
     /// What the service says of a component.
     pub fn component(&self, kind: ComponentKind) -> Option<&Node> {
-        self.components.iter().find(|component| component.kind == kind).map(|component| &component.node)
+        self.components
+            .iter()
+            .find(|component| component.kind == kind)
+            .map(|component| &component.node)
     }
 
     /// Name of the service.

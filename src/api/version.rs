@@ -14,7 +14,11 @@ pub struct Version {
 impl Version {
     /// Parses a version by both rules; neither failing is an error here.
     pub fn parse(text: &str) -> Self {
-        Self { text: text.into(), documented: quantity::validate_documented(text), controller: quantity::Version::parse_controller(text).ok() }
+        Self {
+            text: text.into(),
+            documented: quantity::validate_documented(text),
+            controller: quantity::Version::parse_controller(text).ok(),
+        }
     }
 
     /// As written.
@@ -32,8 +36,8 @@ impl Version {
         matches!((&self.documented, &model.documented), (Ok(runtime), Ok(model)) if runtime.admits(model))
     }
 
-    /// Whether a runtime with this version and operator admits a model's, by the controller (ome-selection 2.4). What does
-    /// not parse admits nothing and is admitted by nothing.
+    /// Whether a runtime with this version and operator admits a model's, by the controller
+    /// (ome-selection 2.4). What does not parse admits nothing and is admitted by nothing.
     pub fn admits_controller(&self, operator: Operator, model: &Self) -> bool {
         matches!((&self.controller, &model.controller), (Some(runtime), Some(model)) if runtime.admits(operator, model).is_ok())
     }

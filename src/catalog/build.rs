@@ -2,8 +2,8 @@
 
 use super::{Catalog, RuntimeSet, Views};
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope,
-    Service,
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
+    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::machines::Machine;
@@ -63,7 +63,14 @@ pub struct Builder {
 impl Builder {
     /// An empty builder.
     pub fn new(options: Options) -> Self {
-        Self { options, items: Vec::new(), index: HashMap::new(), config: OperatorConfig::default(), overridden: BTreeSet::new(), diagnostics: Vec::new() }
+        Self {
+            options,
+            items: Vec::new(),
+            index: HashMap::new(),
+            config: OperatorConfig::default(),
+            overridden: BTreeSet::new(),
+            diagnostics: Vec::new(),
+        }
     }
 
     /// Adds a model.
@@ -92,7 +99,11 @@ impl Builder {
     }
 
     /// Adds an accelerator class as both semantics read it.
-    pub fn accelerator_class(&mut self, documented: AcceleratorClass, controller: AcceleratorClass) {
+    pub fn accelerator_class(
+        &mut self,
+        documented: AcceleratorClass,
+        controller: AcceleratorClass,
+    ) {
         self.add(Item::AcceleratorClass(Box::new([documented, controller])));
     }
 
@@ -140,18 +151,24 @@ impl Builder {
         }
         let finding = if earlier.builtin && !object.builtin {
             Some(
-                Diagnostic::new(Code::OverridesBuiltin, format!("{} overrides the built-in one", object.id))
-                    .at(object.name_span())
-                    .object(object.id.to_string())
-                    .help("rename it to keep both"),
+                Diagnostic::new(
+                    Code::OverridesBuiltin,
+                    format!("{} overrides the built-in one", object.id),
+                )
+                .at(object.name_span())
+                .object(object.id.to_string())
+                .help("rename it to keep both"),
             )
         } else if object.builtin && !earlier.builtin {
             // The user's object came first; the built-in one is dropped.
             self.diagnostics.push(
-                Diagnostic::new(Code::OverridesBuiltin, format!("{} overrides the built-in one", earlier.id))
-                    .at(earlier.name_span())
-                    .object(earlier.id.to_string())
-                    .help("rename it to keep both"),
+                Diagnostic::new(
+                    Code::OverridesBuiltin,
+                    format!("{} overrides the built-in one", earlier.id),
+                )
+                .at(earlier.name_span())
+                .object(earlier.id.to_string())
+                .help("rename it to keep both"),
             );
             return;
         } else {
@@ -171,15 +188,24 @@ impl Builder {
 
     /// Sorts, indexes and freezes.
     pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
-        let mut catalog = Catalog { config: self.config, overridden: self.overridden, ..Catalog::default() };
-        catalog.services.reserve_exact(self.items.iter().filter(|item| matches!(item, Item::Service(_))).count());
+        let mut catalog =
+            Catalog { config: self.config, overridden: self.overridden, ..Catalog::default() };
+        catalog.services.reserve_exact(
+            self.items.iter().filter(|item| matches!(item, Item::Service(_))).count(),
+        );
         let mut runtimes: BTreeMap<Api, Vec<Runtime>> = BTreeMap::new();
         for item in self.items {
             let object = item.object();
-            catalog.owners.entry(object.span.source).or_default().push((object.span.start, object.id.clone()));
+            catalog
+                .owners
+                .entry(object.span.source)
+                .or_default()
+                .push((object.span.start, object.id.clone()));
             match item {
                 Item::Model(model) => catalog.models.push(*model),
-                Item::Runtime(runtime) => runtimes.entry(runtime.object.api).or_default().push(*runtime),
+                Item::Runtime(runtime) => {
+                    runtimes.entry(runtime.object.api).or_default().push(*runtime);
+                }
                 Item::Weight(weight) => {
                     catalog.weights.insert(weight.object.id.name.clone(), weight);
                 }
@@ -208,14 +234,25 @@ impl Builder {
         for owners in catalog.owners.values_mut() {
             owners.sort_unstable_by_key(|(start, _)| *start);
         }
-        catalog.models.sort_by(|a, b| (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name)));
+        catalog.models.sort_by(|a, b| {
+            (&a.object.id.scope, &a.object.id.name).cmp(&(&b.object.id.scope, &b.object.id.name))
+        });
         catalog.services.sort_by(|a, b| {
-            let key = |views: &Views| (views.documented.object.api, views.documented.namespace.clone(), views.documented.name().clone());
+            let key = |views: &Views| {
+                (
+                    views.documented.object.api,
+                    views.documented.namespace.clone(),
+                    views.documented.name().clone(),
+                )
+            };
             key(a).cmp(&key(b))
         });
-        catalog.model_servings.sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
+        catalog
+            .model_servings
+            .sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
         catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
-        catalog.runtimes = runtimes.into_iter().map(|(api, runtimes)| (api, RuntimeSet::new(runtimes))).collect();
+        catalog.runtimes =
+            runtimes.into_iter().map(|(api, runtimes)| (api, RuntimeSet::new(runtimes))).collect();
         (catalog, self.diagnostics)
     }
 }

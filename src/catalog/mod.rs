@@ -1,7 +1,8 @@
 //! Everything that was loaded, indexed and frozen.
 //!
-//! In: typed objects. Out: look-ups by kind, scope and name. What shadows or repeats what is found out here, once;
-//! nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the world, from any thread.
+//! In: typed objects. Out: look-ups by kind, scope and name. What shadows or repeats what is found
+//! out here, once; nothing changes afterwards, so `&Catalog` is all that `resolve` sees of the
+//! world, from any thread.
 
 mod build;
 mod runtimes;
@@ -10,8 +11,8 @@ pub use build::{Builder, Options};
 pub use runtimes::RuntimeSet;
 
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope,
-    Service,
+    AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
+    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::machines::Machine;
 use crate::policy::{AcceleratorOptions, Semantics};
@@ -129,7 +130,10 @@ impl Catalog {
     }
 
     /// All accelerator classes by name, as a semantics reads them.
-    pub fn classes(&self, semantics: Semantics) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
+    pub fn classes(
+        &self,
+        semantics: Semantics,
+    ) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
         self.accelerator_classes.values().map(move |views| view(views, semantics))
     }
 
@@ -215,7 +219,12 @@ impl Catalog {
         let owners = self.owners.get(&span.source)?;
         let index = owners.partition_point(|(start, _)| *start <= span.start);
         let (_, id) = owners.get(index.checked_sub(1)?)?;
-        self.objects().find(|object| object.span.source == span.source && object.span.start <= span.start && span.start < object.span.end && object.id == *id)
+        self.objects().find(|object| {
+            object.span.source == span.source
+                && object.span.start <= span.start
+                && span.start < object.span.end
+                && object.id == *id
+        })
     }
 
     /// Kind of the object that stands at a place.

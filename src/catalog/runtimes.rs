@@ -15,7 +15,8 @@ pub struct RuntimeSet {
 
 impl RuntimeSet {
     /// A set without runtimes.
-    pub(super) const EMPTY: Self = Self { runtimes: Vec::new(), namespaces: BTreeMap::new(), cluster: 0..0 };
+    pub(super) const EMPTY: Self =
+        Self { runtimes: Vec::new(), namespaces: BTreeMap::new(), cluster: 0..0 };
 
     /// Sorts and indexes.
     pub(super) fn new(mut runtimes: Vec<Runtime>) -> Self {
@@ -24,7 +25,8 @@ impl RuntimeSet {
         let mut namespaces: BTreeMap<EcoString, Range<usize>> = BTreeMap::new();
         for (position, runtime) in runtimes[..start].iter().enumerate() {
             if let Some(namespace) = runtime.object.id.scope.namespace() {
-                namespaces.entry(namespace.clone()).or_insert(position..position).end = position + 1;
+                namespaces.entry(namespace.clone()).or_insert(position..position).end =
+                    position + 1;
             }
         }
         let cluster = start..runtimes.len();
@@ -42,7 +44,9 @@ impl RuntimeSet {
 
     /// The same set with one runtime in another version; for trying out what an edit would change.
     pub fn with(&self, other: &Runtime) -> Self {
-        let swap = |runtime: &Runtime| if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() };
+        let swap = |runtime: &Runtime| {
+            if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() }
+        };
         Self::new(self.runtimes.iter().map(swap).collect())
     }
 
@@ -66,15 +70,15 @@ impl RuntimeSet {
         self.namespaces.contains_key(namespace)
     }
 
-    /// The runtimes of a namespace, then those of the cluster; with `all`, those of other namespaces after them.
+    /// The runtimes of a namespace, then those of the cluster; with `all`, those of other
+    /// namespaces after them.
     pub fn seen_from(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
         let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let others = if all { 0..self.cluster.start } else { 0..0 };
         let skip = own.clone();
-        self.runtimes[own]
-            .iter()
-            .chain(&self.runtimes[self.cluster.clone()])
-            .chain(others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]))
+        self.runtimes[own].iter().chain(&self.runtimes[self.cluster.clone()]).chain(
+            others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]),
+        )
     }
 }
 

@@ -1,4 +1,5 @@
-//! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the documents.
+//! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the
+//! documents.
 
 use super::{View, about};
 use crate::api::{AcceleratorClass, Field, Figure, Object, Service};
@@ -30,7 +31,9 @@ const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero
 /// Classes of the user as the documents read them.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
     let documented = view.semantics == Semantics::Documented;
-    view.catalog.classes(Semantics::Documented).filter(move |class| documented && !class.object.builtin)
+    view.catalog
+        .classes(Semantics::Documented)
+        .filter(move |class| documented && !class.object.builtin)
 }
 
 fn place(origin: Origin, finding: Diagnostic) -> Diagnostic {
@@ -42,54 +45,97 @@ pub(super) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
         if let Some(alias) = object.spec("nodeSelector") {
-            let finding =
-                about(Code::FieldAlias, object, "`spec.nodeSelector` was read as `spec.discovery.nodeSelector`").help("write `discovery.nodeSelector`");
+            let finding = about(
+                Code::FieldAlias,
+                object,
+                "`spec.nodeSelector` was read as `spec.discovery.nodeSelector`",
+            )
+            .help("write `discovery.nodeSelector`");
             found.push(place(alias.origin, finding));
         }
         let own = &class.discovery;
-        let silent = own.node_selector.as_ref().is_none_or(Node::is_empty) && own.terms.is_none() && own.affinity.is_none();
+        let silent = own.node_selector.as_ref().is_none_or(Node::is_empty)
+            && own.terms.is_none()
+            && own.affinity.is_none();
         if silent
             && own.pci_vendor.is_none()
             && own.device_ids.is_empty()
             && let Some(written) = object.spec("discovery")
         {
-            let finding = about(Code::MatchesEveryNode, object, format!("class `{}` says nothing of its nodes and matches every one", class.name()));
-            found.push(place(written.origin, finding.help("write `nodeSelector` or `nodeSelectorTerms`")));
+            let finding = about(
+                Code::MatchesEveryNode,
+                object,
+                format!("class `{}` says nothing of its nodes and matches every one", class.name()),
+            );
+            found.push(place(
+                written.origin,
+                finding.help("write `nodeSelector` or `nodeSelectorTerms`"),
+            ));
         }
         let hex = |id: &str| id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         for id in own.pci_vendor.iter().chain(&own.device_ids).filter(|id| !hex(&id.value)) {
             found.push(place(
                 id.origin,
-                about(Code::InvalidPciId, object, format!("`{}` is not four hexadecimal digits", id.value)).help("write it without `0x`, such as `10de`"),
+                about(
+                    Code::InvalidPciId,
+                    object,
+                    format!("`{}` is not four hexadecimal digits", id.value),
+                )
+                .help("write it without `0x`, such as `10de`"),
             ));
         }
         if let (Some(id), Some(vendor)) = (&own.pci_vendor, &class.vendor)
-            && let Some((_, owner)) = facts::PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
+            && let Some((_, owner)) =
+                facts::PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
             && !vendor.value.eq_ignore_ascii_case(owner)
         {
             found.push(place(
                 id.origin,
-                about(Code::PciVendorMismatch, object, format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value))
-                    .help("correct one of the two"),
+                about(
+                    Code::PciVendorMismatch,
+                    object,
+                    format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value),
+                )
+                .help("correct one of the two"),
             ));
         }
-        let terms = own.terms.iter().flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+        let terms = own
+            .terms
+            .iter()
+            .flat_map(Node::items)
+            .filter_map(|term| term.get("matchExpressions"))
+            .flat_map(Node::items);
         for expression in terms {
-            let text = |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
+            let text =
+                |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
             let operator = text("operator");
-            let bound = expression.get("values").and_then(|values| values.items().first()).and_then(Node::scalar_text).unwrap_or_default();
+            let bound = expression
+                .get("values")
+                .and_then(|values| values.items().first())
+                .and_then(Node::scalar_text)
+                .unwrap_or_default();
             let compares = matches!(operator.as_str(), "Gt" | "Lt");
             let foreign = matches!(operator.as_str(), "Gte" | "Ge" | "Lte" | "Le");
             if foreign || (compares && bound.parse::<i64>().is_err()) {
-                let origin = expression.get(if foreign { "operator" } else { "values" }).map_or(expression.origin, |node| node.origin);
-                let finding = about(Code::OperatorNotKubernetes, object, format!("Kubernetes knows no `{operator} {bound}` for {}", text("key")));
-                found.push(place(origin, finding.help("write Gt or Lt and a whole number; the output has them already")));
+                let origin = expression
+                    .get(if foreign { "operator" } else { "values" })
+                    .map_or(expression.origin, |node| node.origin);
+                let finding = about(
+                    Code::OperatorNotKubernetes,
+                    object,
+                    format!("Kubernetes knows no `{operator} {bound}` for {}", text("key")),
+                );
+                found.push(place(
+                    origin,
+                    finding.help("write Gt or Lt and a whole number; the output has them already"),
+                ));
             }
         }
     }
 }
 
-/// What is said of capabilities, by a class or as a minimum: memory without a unit, capabilities nobody knows.
+/// What is said of capabilities, by a class or as a minimum: memory without a unit, capabilities
+/// nobody knows.
 fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     if let Some(memory) = node.get("memoryGB")
         && let Some(text) = memory.scalar_text()
@@ -97,14 +143,31 @@ fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
     {
         found.push(place(
             memory.origin,
-            about(Code::UnitlessMemory, object, format!("memoryGB {text} has no unit and was read as GiB")).help(format!("write `{text}Gi`")),
+            about(
+                Code::UnitlessMemory,
+                object,
+                format!("memoryGB {text} has no unit and was read as GiB"),
+            )
+            .help(format!("write `{text}Gi`")),
         ));
     }
-    for entry in
-        node.entries().filter(|entry| !CAPABILITIES.contains(&entry.key.as_str()) && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix)))
-    {
-        let hint = nearest(&entry.key, CAPABILITIES).map_or_else(|| "prefix it with its vendor".to_owned(), |near| format!("did you mean `{near}`?"));
-        found.push(place(entry.key_origin, about(Code::UnknownCapability, object, format!("nobody knows the capability `{}`", entry.key)).help(hint)));
+    for entry in node.entries().filter(|entry| {
+        !CAPABILITIES.contains(&entry.key.as_str())
+            && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix))
+    }) {
+        let hint = nearest(&entry.key, CAPABILITIES).map_or_else(
+            || "prefix it with its vendor".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        found.push(place(
+            entry.key_origin,
+            about(
+                Code::UnknownCapability,
+                object,
+                format!("nobody knows the capability `{}`", entry.key),
+            )
+            .help(hint),
+        ));
     }
 }
 
@@ -113,8 +176,12 @@ pub(super) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if view.semantics != Semantics::Documented {
         return;
     }
-    let runtimes = view.catalog.all_runtimes().map(|runtime| (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"]));
-    let services = view.catalog.services().iter().map(|views| (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"]));
+    let runtimes = view.catalog.all_runtimes().map(|runtime| {
+        (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"])
+    });
+    let services = view.catalog.services().iter().map(|views| {
+        (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"])
+    });
     for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {
         if let Some(required) = object.node.at(&path) {
             stated(object, required, found);
@@ -127,17 +194,34 @@ pub(super) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
         let Some(node) = object.spec("capabilities") else { continue };
-        for (alias, field) in [("minComputeCapability", "computeCapability"), ("requiredFeatures", "features")] {
+        for (alias, field) in
+            [("minComputeCapability", "computeCapability"), ("requiredFeatures", "features")]
+        {
             if let Some(written) = node.get(alias) {
-                found.push(place(written.origin, about(Code::FieldAlias, object, format!("`{alias}` was read as `{field}`")).help(format!("write `{field}`"))));
+                found.push(place(
+                    written.origin,
+                    about(Code::FieldAlias, object, format!("`{alias}` was read as `{field}`"))
+                        .help(format!("write `{field}`")),
+                ));
             }
         }
         stated(object, node, found);
         if let Some(tier) =
-            class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high"))
+            class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| {
+                !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high")
+            })
         {
-            found
-                .push(place(tier.origin, about(Code::UnknownTier, object, format!("tier `{}` is none of low, medium, high and counts as medium", tier.value))));
+            found.push(place(
+                tier.origin,
+                about(
+                    Code::UnknownTier,
+                    object,
+                    format!(
+                        "tier `{}` is none of low, medium, high and counts as medium",
+                        tier.value
+                    ),
+                ),
+            ));
         }
         product(class, found);
     }
@@ -154,7 +238,12 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
         {
             found.push(place(
                 id.origin,
-                about(Code::DeviceIdMismatch, object, format!("device {} is a {}, the class is a {}", id.value, owner.id, named.id)).help("delete the id"),
+                about(
+                    Code::DeviceIdMismatch,
+                    object,
+                    format!("device {} is a {}, the class is a {}", id.value, owner.id, named.id),
+                )
+                .help("delete the id"),
             ));
         }
     }
@@ -163,33 +252,67 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
     let dies = product.dies() > 1;
     if let Some(memory) = &own.memory {
         if dies && memory.value > product.nominal() {
-            let text = format!("one {} is one of the two dies of a board, with {} GiB", product.resource, product.nominal_gib);
-            found.push(place(memory.origin, about(Code::CountedPerDie, object, text).help("write the figures of one die")));
+            let text = format!(
+                "one {} is one of the two dies of a board, with {} GiB",
+                product.resource, product.nominal_gib
+            );
+            found.push(place(
+                memory.origin,
+                about(Code::CountedPerDie, object, text).help("write the figures of one die"),
+            ));
         } else if crate::facts::nominal_of(memory.value) != product.nominal() {
-            let text = format!("{} has {} GB, the class says {}", product.id, product.nominal_gib, own.memory_text);
-            found.push(place(memory.origin, about(Code::CatalogueMismatch, object, text).help("correct the figure, or the product label")));
+            let text = format!(
+                "{} has {} GB, the class says {}",
+                product.id, product.nominal_gib, own.memory_text
+            );
+            found.push(place(
+                memory.origin,
+                about(Code::CatalogueMismatch, object, text)
+                    .help("correct the figure, or the product label"),
+            ));
         }
     }
-    if let Some(version) =
-        own.compute_capability.as_ref().filter(|version| !product.compute_capability.is_empty() && version.value != product.compute_capability)
-    {
-        let text = format!("{} has compute capability {}, the class says {}", product.id, product.compute_capability, version.value);
+    if let Some(version) = own.compute_capability.as_ref().filter(|version| {
+        !product.compute_capability.is_empty() && version.value != product.compute_capability
+    }) {
+        let text = format!(
+            "{} has compute capability {}, the class says {}",
+            product.id, product.compute_capability, version.value
+        );
         found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
     }
-    if let Some(bandwidth) =
-        own.bandwidth.as_ref().filter(|own| !dies && product.bandwidth > 0.0 && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05)
-    {
-        let text = format!("{} has {} GB/s, the class says {}", product.id, product.bandwidth, bandwidth.value.canonical());
-        found.push(place(bandwidth.origin, about(Code::CatalogueMismatch, object, text).help("correct the figure, or the product label")));
+    if let Some(bandwidth) = own.bandwidth.as_ref().filter(|own| {
+        !dies
+            && product.bandwidth > 0.0
+            && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
+    }) {
+        let text = format!(
+            "{} has {} GB/s, the class says {}",
+            product.id,
+            product.bandwidth,
+            bandwidth.value.canonical()
+        );
+        found.push(place(
+            bandwidth.origin,
+            about(Code::CatalogueMismatch, object, text)
+                .help("correct the figure, or the product label"),
+        ));
     }
     for (figure, value) in &own.performance {
         let dense = product.figure(*figure);
         let near = |wanted: f64| wanted > 0.0 && (value.value - wanted).abs() <= wanted * 0.02;
-        if *figure == Figure::Fp32 && product.vendor == "nvidia" && (near(product.fp16 / 2.0) || near(product.fp16)) {
+        if *figure == Figure::Fp32
+            && product.vendor == "nvidia"
+            && (near(product.fp16 / 2.0) || near(product.fp16))
+        {
             let text = format!("fp32 {} is the TF32 figure; fp32 is {}", value.value, product.fp32);
             found.push(place(value.origin, about(Code::Tf32Figure, object, text)));
         } else if !dies && near(dense * 2.0) {
-            let text = format!("{} {} is the figure with sparsity; dense it is {dense}", figure.proposed_key(), value.value);
+            let text = format!(
+                "{} {} is the figure with sparsity; dense it is {dense}",
+                figure.proposed_key(),
+                value.value
+            );
             found.push(place(value.origin, about(Code::SparseFigure, object, text)));
         }
     }
@@ -199,8 +322,12 @@ fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
 pub(super) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view).filter(|class| class_product(class).is_none()) {
         found.push(
-            about(Code::CatalogueUnknown, &class.object, format!("nothing is known about the product of class `{}`", class.name()))
-                .at(class.object.name_span()),
+            about(
+                Code::CatalogueUnknown,
+                &class.object,
+                format!("nothing is known about the product of class `{}`", class.name()),
+            )
+            .at(class.object.name_span()),
         );
     }
 }
@@ -209,11 +336,26 @@ fn loaded(view: &View<'_>, name: &str) -> bool {
     view.catalog.accelerator_classes().any(|object| glob(name, &object.id.name))
 }
 
-fn unknown_class(view: &View<'_>, object: &Object, what: &str, name: &Field<EcoString>) -> Diagnostic {
-    let near = nearest(&name.value, view.catalog.accelerator_classes().map(|class| class.id.name.as_str()));
-    about(Code::AcceleratorNotFound, object, format!("{what} names unknown AcceleratorClass `{}`", name.value))
-        .at(name.span())
-        .help(near.map_or_else(|| "load the class with `-f`".to_owned(), |near| format!("did you mean `{near}`?")))
+fn unknown_class(
+    view: &View<'_>,
+    object: &Object,
+    what: &str,
+    name: &Field<EcoString>,
+) -> Diagnostic {
+    let near = nearest(
+        &name.value,
+        view.catalog.accelerator_classes().map(|class| class.id.name.as_str()),
+    );
+    about(
+        Code::AcceleratorNotFound,
+        object,
+        format!("{what} names unknown AcceleratorClass `{}`", name.value),
+    )
+    .at(name.span())
+    .help(near.map_or_else(
+        || "load the class with `-f`".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    ))
 }
 
 /// Lists, preferences and configurations of runtimes, configurations of services.
@@ -223,14 +365,23 @@ pub(super) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
     for runtime in view.catalog.all_runtimes() {
         let object = &runtime.object;
-        for name in runtime.accelerators.supported.iter().filter(|name| !loaded(view, &name.value)) {
-            found.push(unknown_class(view, object, "supportedClasses", name).severity(crate::diag::Severity::Warning));
+        for name in runtime.accelerators.supported.iter().filter(|name| !loaded(view, &name.value))
+        {
+            found.push(
+                unknown_class(view, object, "supportedClasses", name)
+                    .severity(crate::diag::Severity::Warning),
+            );
         }
         for entry in &runtime.accelerators.preference {
             if !(0..=100).contains(&entry.score.value) {
                 found.push(place(
                     entry.score.origin,
-                    about(Code::ScoreRange, object, format!("score {} is outside 0..100", entry.score.value)).help("use 0 to 100, higher is better"),
+                    about(
+                        Code::ScoreRange,
+                        object,
+                        format!("score {} is outside 0..100", entry.score.value),
+                    )
+                    .help("use 0 to 100, higher is better"),
                 ));
             }
             for condition in &entry.conditions {
@@ -247,12 +398,16 @@ pub(super) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 found.push(place(expression.origin, finding));
             }
         }
-        let lists = ["spec", "engineConfig", "decoderConfig"].map(|key| if key == "spec" { object.node.get("spec") } else { object.spec(key) });
+        let lists = ["spec", "engineConfig", "decoderConfig"]
+            .map(|key| if key == "spec" { object.node.get("spec") } else { object.spec(key) });
         lists.into_iter().flatten().for_each(|holder| configurations(view, object, holder, found));
     }
     for views in view.catalog.services() {
         let service: &Service = views.of(view.semantics);
-        service.components.iter().for_each(|component| configurations(view, &service.object, &component.node, found));
+        service
+            .components
+            .iter()
+            .for_each(|component| configurations(view, &service.object, &component.node, found));
     }
 }
 
@@ -260,19 +415,30 @@ fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut V
     for entry in holder.get("acceleratorConfigurations").map(Node::items).unwrap_or_default() {
         match crate::dialect::ome::accelerator::configuration(entry) {
             None => {
-                let finding = about(Code::RequiredField, object, "an entry of acceleratorConfigurations has no `selector`")
-                    .help("write `selector: {acceleratorClass: NAME}`");
+                let finding = about(
+                    Code::RequiredField,
+                    object,
+                    "an entry of acceleratorConfigurations has no `selector`",
+                )
+                .help("write `selector: {acceleratorClass: NAME}`");
                 found.push(place(entry.origin, finding));
             }
             Some(configuration) => {
                 for name in configuration.classes.iter().filter(|name| !loaded(view, &name.value)) {
-                    found.push(unknown_class(view, object, "the selector of a configuration", name).severity(crate::diag::Severity::Warning));
+                    found.push(
+                        unknown_class(view, object, "the selector of a configuration", name)
+                            .severity(crate::diag::Severity::Warning),
+                    );
                 }
             }
         }
         if let Some(command) = entry.at(&["runner", "command"]) {
-            let finding = about(Code::CommandInAcceleratorRunner, object, "a configuration for an accelerator cannot set a command")
-                .help("set `runner.args`, or the command of the runtime");
+            let finding = about(
+                Code::CommandInAcceleratorRunner,
+                object,
+                "a configuration for an accelerator cannot set a command",
+            )
+            .help("set `runner.args`, or the command of the runtime");
             found.push(place(command.origin, finding));
         }
     }
@@ -286,9 +452,18 @@ pub(super) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         let wish = &service.accelerators;
-        let preferred = wish.selector.preferred.iter().chain(wish.overrides.iter().flat_map(|over| &over.preferred)).map(|name| ("preferredClasses", name));
-        let annotated = wish.component_annotations.iter().filter_map(|annotations| Some(("the annotation of a component", annotations.class.as_ref()?)));
-        for (what, name) in preferred.chain(annotated).filter(|(_, name)| !loaded(view, &name.value)) {
+        let preferred = wish
+            .selector
+            .preferred
+            .iter()
+            .chain(wish.overrides.iter().flat_map(|over| &over.preferred))
+            .map(|name| ("preferredClasses", name));
+        let annotated = wish.component_annotations.iter().filter_map(|annotations| {
+            Some(("the annotation of a component", annotations.class.as_ref()?))
+        });
+        for (what, name) in
+            preferred.chain(annotated).filter(|(_, name)| !loaded(view, &name.value))
+        {
             found.push(unknown_class(view, &service.object, what, name));
         }
         if let Some(router) = service.component(crate::api::ComponentKind::Router) {
@@ -304,12 +479,20 @@ pub(super) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Accelerators that a router asks for: in its containers, or in the short form (S2-031).
 fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
-    let containers = [Some(router), router.get("runner")].into_iter().flatten().chain(router.get("containers").map(Node::items).unwrap_or_default());
+    let containers = [Some(router), router.get("runner")]
+        .into_iter()
+        .flatten()
+        .chain(router.get("containers").map(Node::items).unwrap_or_default());
     for container in containers {
         let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
         let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);
         if let Some(entry) = amounts.find(|entry| facts::is_accelerator(&entry.key)) {
-            let finding = about(Code::RouterRequestsGpu, object, format!("the router asks for {}", entry.key)).help("routers run on CPUs: delete the resource");
+            let finding = about(
+                Code::RouterRequestsGpu,
+                object,
+                format!("the router asks for {}", entry.key),
+            )
+            .help("routers run on CPUs: delete the resource");
             found.push(place(entry.key_origin, finding));
         }
     }
@@ -322,7 +505,9 @@ mod tests {
     use crate::policy::Semantics::Documented;
 
     fn class(spec: &str) -> String {
-        format!("apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {spec}\n")
+        format!(
+            "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {spec}\n"
+        )
     }
 
     #[test]
@@ -340,13 +525,26 @@ mod tests {
     fn each_mistake_has_its_finding() {
         for (spec, expected) in [
             ("{discovery: {}, capabilities: {memoryGB: 80Gi}}", vec![Code::MatchesEveryNode]),
-            ("{nodeSelector: {a: b}, capabilities: {memoryGB: 40}}", vec![Code::FieldAlias, Code::UnitlessMemory]),
-            ("{vendor: nvidia, discovery: {pciVendorID: '1002'}, capabilities: {}}", vec![Code::PciVendorMismatch]),
+            (
+                "{nodeSelector: {a: b}, capabilities: {memoryGB: 40}}",
+                vec![Code::FieldAlias, Code::UnitlessMemory],
+            ),
+            (
+                "{vendor: nvidia, discovery: {pciVendorID: '1002'}, capabilities: {}}",
+                vec![Code::PciVendorMismatch],
+            ),
             ("{discovery: {pciVendorID: '0x10de'}, capabilities: {}}", vec![Code::InvalidPciId]),
-            ("{discovery: {nodeSelector: {a: b}}, capabilities: {speed: 1}, cost: {tier: cheap}}", vec![Code::UnknownCapability, Code::UnknownTier]),
-            ("{discovery: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}}, capabilities: {memoryGB: 96Gi}}", vec![Code::CatalogueMismatch]),
+            (
+                "{discovery: {nodeSelector: {a: b}}, capabilities: {speed: 1}, cost: {tier: cheap}}",
+                vec![Code::UnknownCapability, Code::UnknownTier],
+            ),
+            (
+                "{discovery: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}}, capabilities: {memoryGB: 96Gi}}",
+                vec![Code::CatalogueMismatch],
+            ),
         ] {
-            let mut expected: Vec<&str> = expected.iter().map(|code: &Code| code.as_str()).collect();
+            let mut expected: Vec<&str> =
+                expected.iter().map(|code: &Code| code.as_str()).collect();
             expected.sort_unstable();
             let found = run(&class(spec), Documented);
             let mut found = codes(&found);

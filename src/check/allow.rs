@@ -1,7 +1,9 @@
-//! Findings that a comment allows: `# ome: allow CODE reason`, on the line of the finding or on the line above it.
+//! Findings that a comment allows: `# ome: allow CODE reason`, on the line of the finding or on the
+//! line above it.
 //!
-//! In: findings and the texts they stand in. Out: the findings that nobody allowed, and one about each comment that allows
-//! nothing. A pair finding has two places, and a comment at either allows it.
+//! In: findings and the texts they stand in. Out: the findings that nobody allowed, and one about
+//! each comment that allows nothing. A pair finding has two places, and a comment at either allows
+//! it.
 
 use crate::diag::{CODES, Code, Diagnostic, Topic, nearest};
 use crate::source::{SourceId, SourceMap, Span};
@@ -20,11 +22,18 @@ struct Allow {
 
 /// Drops findings that a comment allows.
 ///
-/// `told` says which codes this run would report: a comment for another one is not held to be unused.
-pub fn apply(found: Vec<Diagnostic>, sources: &SourceMap, told: impl Fn(Code) -> bool) -> Vec<Diagnostic> {
+/// `told` says which codes this run would report: a comment for another one is not held to be
+/// unused.
+pub fn apply(
+    found: Vec<Diagnostic>,
+    sources: &SourceMap,
+    told: impl Fn(Code) -> bool,
+) -> Vec<Diagnostic> {
     let mut allows: BTreeMap<(SourceId, u32), Vec<usize>> = BTreeMap::new();
     let mut all: Vec<Allow> = Vec::new();
-    for (id, source) in sources.iter().filter(|(_, source)| source.reported && source.text.contains(MARK)) {
+    for (id, source) in
+        sources.iter().filter(|(_, source)| source.reported && source.text.contains(MARK))
+    {
         collect(id, &source.text, &mut allows, &mut all);
     }
     if all.is_empty() {
@@ -32,7 +41,11 @@ pub fn apply(found: Vec<Diagnostic>, sources: &SourceMap, told: impl Fn(Code) ->
     }
     let mut left = Vec::with_capacity(found.len());
     for finding in found {
-        let places = if finding.overlap.is_some() { &finding.labels[..] } else { finding.labels.get(..1).unwrap_or_default() };
+        let places = if finding.overlap.is_some() {
+            &finding.labels[..]
+        } else {
+            finding.labels.get(..1).unwrap_or_default()
+        };
         let allowing: BTreeSet<usize> = places
             .iter()
             .filter_map(|label| allows.get(&(label.span.source, sources.locate(label.span).line)))
@@ -52,7 +65,12 @@ pub fn apply(found: Vec<Diagnostic>, sources: &SourceMap, told: impl Fn(Code) ->
 }
 
 /// The comments of one text, each with the line it is about.
-fn collect(source: SourceId, text: &str, allows: &mut BTreeMap<(SourceId, u32), Vec<usize>>, all: &mut Vec<Allow>) {
+fn collect(
+    source: SourceId,
+    text: &str,
+    allows: &mut BTreeMap<(SourceId, u32), Vec<usize>>,
+    all: &mut Vec<Allow>,
+) {
     let mut start = 0_usize;
     // Comments on lines of their own wait for the line they stand above.
     let mut waiting: Vec<usize> = Vec::new();
@@ -62,7 +80,11 @@ fn collect(source: SourceId, text: &str, allows: &mut BTreeMap<(SourceId, u32), 
             let offset = |at: usize| u32::try_from(start + at).unwrap_or(u32::MAX);
             let end = line.trim_end().len();
             let index = all.len();
-            all.push(Allow { span: Span { source, start: offset(at), end: offset(end) }, code: code.to_owned(), used: false });
+            all.push(Allow {
+                span: Span { source, start: offset(at), end: offset(end) },
+                code: code.to_owned(),
+                used: false,
+            });
             if content.starts_with('#') {
                 waiting.push(index);
             } else {
@@ -85,7 +107,9 @@ fn comment(line: &str) -> Option<(usize, &str)> {
         let begins = line[..at].chars().next_back().is_none_or(char::is_whitespace);
         let rest = line[at + 1..].trim_start();
         if begins && let Some(rest) = rest.strip_prefix(MARK) {
-            return rest.starts_with(char::is_whitespace).then(|| (at, rest.split_whitespace().next().unwrap_or_default()));
+            return rest
+                .starts_with(char::is_whitespace)
+                .then(|| (at, rest.split_whitespace().next().unwrap_or_default()));
         }
         from = at + 1;
     }
@@ -95,11 +119,22 @@ fn comment(line: &str) -> Option<(usize, &str)> {
 fn unused(allow: &Allow, told: &impl Fn(Code) -> bool) -> Option<Diagnostic> {
     let (message, help) = match Code::finding(&allow.code) {
         Some(code) if !told(code) => return None,
-        Some(_) => (format!("nothing here is reported as `{}`", allow.code), "delete the comment".to_owned()),
-        None if allow.code.is_empty() => ("the comment names no code".to_owned(), "write `# ome: allow CODE reason`".to_owned()),
+        Some(_) => (
+            format!("nothing here is reported as `{}`", allow.code),
+            "delete the comment".to_owned(),
+        ),
+        None if allow.code.is_empty() => {
+            ("the comment names no code".to_owned(), "write `# ome: allow CODE reason`".to_owned())
+        }
         None => {
-            let near = nearest(&allow.code, CODES.iter().filter(|doc| doc.topic == Topic::Finding).map(|doc| doc.id));
-            let help = near.map_or_else(|| "`ome code` lists the codes".to_owned(), |near| format!("did you mean `{near}`?"));
+            let near = nearest(
+                &allow.code,
+                CODES.iter().filter(|doc| doc.topic == Topic::Finding).map(|doc| doc.id),
+            );
+            let help = near.map_or_else(
+                || "`ome code` lists the codes".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
             (format!("no finding has the code `{}`", allow.code), help)
         }
     };
@@ -130,9 +165,17 @@ mod tests {
             let mut sources = SourceMap::new();
             let source = sources.add(Source::new("a.yaml", SourceKind::File, text));
             let at = u32::try_from(text.find('X').unwrap()).unwrap();
-            let finding = Diagnostic::new(Code::InvalidValue, "x").at(Span { source, start: at, end: at + 1 });
+            let finding = Diagnostic::new(Code::InvalidValue, "x").at(Span {
+                source,
+                start: at,
+                end: at + 1,
+            });
             let left = apply(vec![finding], &sources, |code| code != Code::AutoselectOverlap);
-            assert_eq!(left.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(), expected, "{text}");
+            assert_eq!(
+                left.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(),
+                expected,
+                "{text}"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Findings that were there before: a catalog with a history is held to what is new.
 //!
-//! In: findings, and the text of a baseline. Out: the findings that the baseline does not hold, or the text of a new
-//! baseline. An entry is known by file, code, field, objects and message, never by its line, so that edits elsewhere in the
-//! file change nothing; equal entries are counted.
+//! In: findings, and the text of a baseline. Out: the findings that the baseline does not hold, or
+//! the text of a new baseline. An entry is known by file, code, field, objects and message, never
+//! by its line, so that edits elsewhere in the file change nothing; equal entries are counted.
 
 use crate::diag::Diagnostic;
 use crate::source::SourceMap;
@@ -50,7 +50,8 @@ impl Baseline {
     /// # Errors
     /// A sentence, when the text is no baseline.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
+        let file: File =
+            serde_json::from_str(text).map_err(|error| format!("it is no baseline: {error}"))?;
         if file.schema_version != VERSION {
             return Err(format!("its schemaVersion is `{}`, not `{VERSION}`", file.schema_version));
         }
@@ -62,7 +63,11 @@ impl Baseline {
     }
 
     /// The findings that it does not hold, and how many of its entries were not found any more.
-    pub fn apply(mut self, found: Vec<Diagnostic>, sources: &SourceMap) -> (Vec<Diagnostic>, usize) {
+    pub fn apply(
+        mut self,
+        found: Vec<Diagnostic>,
+        sources: &SourceMap,
+    ) -> (Vec<Diagnostic>, usize) {
         let new = found
             .into_iter()
             .filter(|finding| match self.left.get_mut(&known(finding, sources)) {
@@ -89,7 +94,10 @@ impl Baseline {
 }
 
 fn known(finding: &Diagnostic, sources: &SourceMap) -> Known {
-    let file = finding.span().map(|span| sources.get(span.source).name.to_string()).or_else(|| finding.file.clone());
+    let file = finding
+        .span()
+        .map(|span| sources.get(span.source).name.to_string())
+        .or_else(|| finding.file.clone());
     Known {
         file: file.unwrap_or_default(),
         code: finding.code.as_str().to_owned(),
@@ -109,10 +117,17 @@ mod tests {
     fn what_was_there_before_is_left_out_wherever_it_stands_now() {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "0123456789"));
-        let at = |start, message: &str| Diagnostic::new(Code::InvalidValue, message).at(Span { source, start, end: start + 1 });
+        let at = |start, message: &str| {
+            Diagnostic::new(Code::InvalidValue, message).at(Span { source, start, end: start + 1 })
+        };
         let text = Baseline::text(&[at(1, "x"), at(2, "x"), at(3, "gone")], &sources);
-        let (new, stale) = Baseline::parse(&text).unwrap().apply(vec![at(7, "x"), at(8, "x"), at(9, "x"), at(1, "y")], &sources);
-        assert_eq!((new.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), stale), (vec!["x", "y"], 1));
+        let (new, stale) = Baseline::parse(&text)
+            .unwrap()
+            .apply(vec![at(7, "x"), at(8, "x"), at(9, "x"), at(1, "y")], &sources);
+        assert_eq!(
+            (new.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), stale),
+            (vec!["x", "y"], 1)
+        );
     }
 
     #[test]

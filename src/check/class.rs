@@ -1,5 +1,5 @@
-//! What no AcceleratorClass can mean: amounts below zero, expressions Kubernetes refuses, terms that match no node, nodes
-//! that two classes claim.
+//! What no AcceleratorClass can mean: amounts below zero, expressions Kubernetes refuses, terms
+//! that match no node, nodes that two classes claim.
 
 use super::{View, about};
 use crate::api::{AcceleratorClass, Object};
@@ -10,13 +10,16 @@ use crate::quantity::Quantity;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// Label of the tiers of the base set: they group products and claim their nodes beside them (S2-076).
+/// Label of the tiers of the base set: they group products and claim their nodes beside them
+/// (S2-076).
 const TIER: &str = "ome.io/gpu-tier";
 
 /// Classes of the user as the documents read them.
 fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
     let documented = view.semantics == Semantics::Documented;
-    view.catalog.classes(Semantics::Documented).filter(move |class| documented && !class.object.builtin)
+    view.catalog
+        .classes(Semantics::Documented)
+        .filter(move |class| documented && !class.object.builtin)
 }
 
 /// Amounts below zero: prices, capabilities, resources.
@@ -24,24 +27,59 @@ pub(super) fn amounts(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
         for key in ["perHour", "spotPerHour", "perMillionTokens"] {
-            below_zero(object, &format!("spec.cost.{key}"), object.node.at(&["spec", "cost", key]), found);
+            below_zero(
+                object,
+                &format!("spec.cost.{key}"),
+                object.node.at(&["spec", "cost", key]),
+                found,
+            );
         }
         for key in ["memoryGB", "memoryBandwidthGBps", "clockSpeedMHz"] {
-            below_zero(object, &format!("spec.capabilities.{key}"), object.node.at(&["spec", "capabilities", key]), found);
+            below_zero(
+                object,
+                &format!("spec.capabilities.{key}"),
+                object.node.at(&["spec", "capabilities", key]),
+                found,
+            );
         }
-        for entry in object.node.at(&["spec", "capabilities", "performance"]).map(Node::entries).into_iter().flatten() {
-            below_zero(object, &format!("spec.capabilities.performance.{}", entry.key), Some(&entry.node), found);
+        for entry in object
+            .node
+            .at(&["spec", "capabilities", "performance"])
+            .map(Node::entries)
+            .into_iter()
+            .flatten()
+        {
+            below_zero(
+                object,
+                &format!("spec.capabilities.performance.{}", entry.key),
+                Some(&entry.node),
+                found,
+            );
         }
-        for (index, resource) in object.spec("resources").map(Node::items).unwrap_or_default().iter().enumerate() {
-            below_zero(object, &format!("spec.resources[{index}].quantity"), resource.get("quantity"), found);
+        for (index, resource) in
+            object.spec("resources").map(Node::items).unwrap_or_default().iter().enumerate()
+        {
+            below_zero(
+                object,
+                &format!("spec.resources[{index}].quantity"),
+                resource.get("quantity"),
+                found,
+            );
         }
     }
 }
 
 fn below_zero(object: &Object, path: &str, node: Option<&Node>, found: &mut Vec<Diagnostic>) {
-    let Some((node, text)) = node.and_then(|node| Some((node, node.scalar_text()?))) else { return };
+    let Some((node, text)) = node.and_then(|node| Some((node, node.scalar_text()?))) else {
+        return;
+    };
     if Quantity::parse_field(&text).is_ok_and(|quantity| quantity.as_f64() < 0.0) {
-        let finding = about(Code::InvalidQuantity, object, format!("`{path}`: {text} is below zero and counts as unstated")).path(path);
+        let finding = about(
+            Code::InvalidQuantity,
+            object,
+            format!("`{path}`: {text} is below zero and counts as unstated"),
+        )
+        .path(path);
         found.push(finding.at(node.origin.span()).help("write 0 or more, or delete the field"));
     }
 }
@@ -55,14 +93,21 @@ struct Expression {
 }
 
 fn expressions(term: &Node, list: &str) -> Vec<Expression> {
-    let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+    let text =
+        |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
     let items = term.get(list).map(Node::items).unwrap_or_default();
     items
         .iter()
         .map(|node| Expression {
             key: text(node, "key"),
             operator: text(node, "operator"),
-            values: node.get("values").map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text).collect(),
+            values: node
+                .get("values")
+                .map(Node::items)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(Node::scalar_text)
+                .collect(),
             origin: node.origin,
         })
         .collect()
@@ -72,41 +117,73 @@ fn expressions(term: &Node, list: &str) -> Vec<Expression> {
 pub(super) fn terms(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for class in classes(view) {
         let object = &class.object;
-        let required = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-        let affinity = class.discovery.affinity.as_ref().and_then(|affinity| affinity.at(&required));
+        let required =
+            ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+        let affinity =
+            class.discovery.affinity.as_ref().and_then(|affinity| affinity.at(&required));
         for term in class.discovery.terms.iter().chain(affinity).flat_map(Node::items) {
-            let (labels, fields) = (expressions(term, "matchExpressions"), expressions(term, "matchFields"));
+            let (labels, fields) =
+                (expressions(term, "matchExpressions"), expressions(term, "matchFields"));
             if labels.is_empty() && fields.is_empty() {
-                let finding = about(Code::MatchesNoNode, object, "an empty term matches no node").help("write `matchExpressions`, or delete the term");
+                let finding = about(Code::MatchesNoNode, object, "an empty term matches no node")
+                    .help("write `matchExpressions`, or delete the term");
                 found.push(finding.at(term.origin.span()));
             }
             for expression in labels.iter().chain(&fields) {
                 if let Some(problem) = refused(expression) {
-                    let finding = about(Code::InvalidValue, object, format!("`{}` of the term on `{}`: {problem}", expression.operator, expression.key));
+                    let finding = about(
+                        Code::InvalidValue,
+                        object,
+                        format!(
+                            "`{}` of the term on `{}`: {problem}",
+                            expression.operator, expression.key
+                        ),
+                    );
                     found.push(
                         finding.at(expression.origin.span()).help("write In or NotIn with values, Exists or DoesNotExist without, Gt or Lt with one number"),
                     );
                 }
             }
             for field in fields.iter().filter(|field| field.key != "metadata.name") {
-                let finding = about(Code::InvalidValue, object, format!("`matchFields` knows `metadata.name` alone, not `{}`", field.key));
-                found.push(finding.at(field.origin.span()).help("write `matchExpressions` for labels"));
+                let finding = about(
+                    Code::InvalidValue,
+                    object,
+                    format!("`matchFields` knows `metadata.name` alone, not `{}`", field.key),
+                );
+                found.push(
+                    finding.at(field.origin.span()).help("write `matchExpressions` for labels"),
+                );
             }
             if let Some((first, second)) = contradiction(&labels) {
                 let finding = about(
                     Code::MatchesNoNode,
                     object,
-                    format!("no node matches the term: `{}` {} and {} exclude each other", first.key, said(first), said(second)),
+                    format!(
+                        "no node matches the term: `{}` {} and {} exclude each other",
+                        first.key,
+                        said(first),
+                        said(second)
+                    ),
                 );
-                let finding = finding.at(second.origin.span()).help("delete one of the two, or make them two terms: either is enough then");
-                found.push(if let Some(span) = first.origin.span() { finding.label(Some(span), "this one") } else { finding });
+                let finding = finding
+                    .at(second.origin.span())
+                    .help("delete one of the two, or make them two terms: either is enough then");
+                found.push(if let Some(span) = first.origin.span() {
+                    finding.label(Some(span), "this one")
+                } else {
+                    finding
+                });
             }
         }
     }
 }
 
 fn said(expression: &Expression) -> String {
-    if expression.values.is_empty() { expression.operator.to_string() } else { format!("{} {}", expression.operator, expression.values.join(", ")) }
+    if expression.values.is_empty() {
+        expression.operator.to_string()
+    } else {
+        format!("{} {}", expression.operator, expression.values.join(", "))
+    }
 }
 
 /// What Kubernetes refuses an expression for.
@@ -114,26 +191,47 @@ fn refused(expression: &Expression) -> Option<&'static str> {
     match (expression.operator.as_str(), expression.values.len()) {
         ("In" | "NotIn", 0) => Some("the list of values cannot be empty"),
         ("Exists" | "DoesNotExist", 1..) => Some("it takes no values"),
-        ("Gt" | "Lt" | "Gte" | "Ge" | "Lte" | "Le", count) if count != 1 => Some("it takes exactly one value"),
-        ("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" | "Gte" | "Ge" | "Lte" | "Le", _) => None,
+        ("Gt" | "Lt" | "Gte" | "Ge" | "Lte" | "Le", count) if count != 1 => {
+            Some("it takes exactly one value")
+        }
+        (
+            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" | "Gte" | "Ge" | "Lte" | "Le",
+            _,
+        ) => None,
         _ => Some("no such operator"),
     }
 }
 
 /// Two expressions on one key that no label meets both of.
 fn contradiction(all: &[Expression]) -> Option<(&Expression, &Expression)> {
-    let pairs = all.iter().enumerate().flat_map(|(index, first)| all[index + 1..].iter().map(move |second| (first, second)));
-    pairs.into_iter().find(|(first, second)| first.key == second.key && (excludes(first, second) || excludes(second, first)))
+    let pairs = all
+        .iter()
+        .enumerate()
+        .flat_map(|(index, first)| all[index + 1..].iter().map(move |second| (first, second)));
+    pairs.into_iter().find(|(first, second)| {
+        first.key == second.key && (excludes(first, second) || excludes(second, first))
+    })
 }
 
 fn excludes(first: &Expression, second: &Expression) -> bool {
-    let bound = |expression: &Expression| expression.values.first().and_then(|value| value.parse::<i64>().ok());
+    let bound = |expression: &Expression| {
+        expression.values.first().and_then(|value| value.parse::<i64>().ok())
+    };
     match (first.operator.as_str(), second.operator.as_str()) {
-        ("In", "In") => !first.values.is_empty() && !second.values.is_empty() && !first.values.iter().any(|value| second.values.contains(value)),
-        ("In", "NotIn") => !first.values.is_empty() && first.values.iter().all(|value| second.values.contains(value)),
+        ("In", "In") => {
+            !first.values.is_empty()
+                && !second.values.is_empty()
+                && !first.values.iter().any(|value| second.values.contains(value))
+        }
+        ("In", "NotIn") => {
+            !first.values.is_empty()
+                && first.values.iter().all(|value| second.values.contains(value))
+        }
         ("DoesNotExist", "In" | "Exists" | "Gt" | "Gte" | "Ge" | "Lt" | "Lte" | "Le") => true,
         // Between two bounds there is a whole number, or nothing.
-        ("Gt", "Lt") => bound(first).zip(bound(second)).is_some_and(|(above, below)| below.saturating_sub(above) < 2),
+        ("Gt", "Lt") => bound(first)
+            .zip(bound(second))
+            .is_some_and(|(above, below)| below.saturating_sub(above) < 2),
         _ => false,
     }
 }
@@ -141,19 +239,32 @@ fn excludes(first: &Expression, second: &Expression) -> bool {
 /// Nodes that two classes claim: their accelerators are counted in both.
 pub(super) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let nodes = view.catalog.machines();
-    let claimed: Vec<(&AcceleratorClass, Vec<&machines::Machine>)> = classes(view).map(|class| (class, machines::matching(class, nodes))).collect();
+    let claimed: Vec<(&AcceleratorClass, Vec<&machines::Machine>)> =
+        classes(view).map(|class| (class, machines::matching(class, nodes))).collect();
     let is_tier = |class: &AcceleratorClass| class.object.labels().get(TIER).is_some();
     for (index, (first, own)) in claimed.iter().enumerate() {
         for (second, other) in &claimed[index + 1..] {
             if is_tier(first) != is_tier(second) {
                 continue;
             }
-            let both: Vec<&str> =
-                own.iter().filter(|machine| other.iter().any(|node| node.name == machine.name)).map(|machine| machine.name.as_str()).collect();
+            let both: Vec<&str> = own
+                .iter()
+                .filter(|machine| other.iter().any(|node| node.name == machine.name))
+                .map(|machine| machine.name.as_str())
+                .collect();
             let Some(example) = both.first() else { continue };
-            let more = if both.len() == 1 { String::new() } else { format!(" and {} more", both.len() - 1) };
-            let message = format!("classes `{}` and `{}` both claim node {example}{more}: each counts its accelerators", first.name(), second.name());
-            let finding = about(Code::NodeInTwoClasses, &second.object, message).object(first.object.id.to_string());
+            let more = if both.len() == 1 {
+                String::new()
+            } else {
+                format!(" and {} more", both.len() - 1)
+            };
+            let message = format!(
+                "classes `{}` and `{}` both claim node {example}{more}: each counts its accelerators",
+                first.name(),
+                second.name()
+            );
+            let finding = about(Code::NodeInTwoClasses, &second.object, message)
+                .object(first.object.id.to_string());
             found.push(
                 finding
                     .at(second.object.name_span())
@@ -179,8 +290,16 @@ mod tests {
 
     #[test]
     fn amounts_below_zero_are_found() {
-        for rest in ["cost: {perHour: '-1'}", "cost: {spotPerHour: -0.5}", "resources: [{name: nvidia.com/gpu, quantity: -1}]"] {
-            assert_eq!(found("{nodeSelector: {a: b}}", rest), [Code::InvalidQuantity.as_str()], "{rest}");
+        for rest in [
+            "cost: {perHour: '-1'}",
+            "cost: {spotPerHour: -0.5}",
+            "resources: [{name: nvidia.com/gpu, quantity: -1}]",
+        ] {
+            assert_eq!(
+                found("{nodeSelector: {a: b}}", rest),
+                [Code::InvalidQuantity.as_str()],
+                "{rest}"
+            );
         }
         assert!(found("{nodeSelector: {a: b}}", "cost: {perHour: '0'}").is_empty());
     }
@@ -189,19 +308,38 @@ mod tests {
     fn expressions_and_terms_that_mean_nothing_are_found() {
         let (value, none) = (Code::InvalidValue.as_str(), Code::MatchesNoNode.as_str());
         for (terms, expected) in [
-            ("[{key: a, operator: In, values: [x]}, {key: a, operator: NotIn, values: ['y']}]", vec![]),
-            ("[{key: a, operator: In, values: [x]}, {key: a, operator: In, values: [z]}]", vec![none]),
-            ("[{key: a, operator: In, values: [x]}, {key: a, operator: NotIn, values: [x, z]}]", vec![none]),
+            (
+                "[{key: a, operator: In, values: [x]}, {key: a, operator: NotIn, values: ['y']}]",
+                vec![],
+            ),
+            (
+                "[{key: a, operator: In, values: [x]}, {key: a, operator: In, values: [z]}]",
+                vec![none],
+            ),
+            (
+                "[{key: a, operator: In, values: [x]}, {key: a, operator: NotIn, values: [x, z]}]",
+                vec![none],
+            ),
             ("[{key: a, operator: Exists}, {key: a, operator: DoesNotExist}]", vec![none]),
-            ("[{key: a, operator: Gt, values: ['7']}, {key: a, operator: Lt, values: ['8']}]", vec![none]),
-            ("[{key: a, operator: Gt, values: ['7']}, {key: a, operator: Lt, values: ['9']}]", vec![]),
+            (
+                "[{key: a, operator: Gt, values: ['7']}, {key: a, operator: Lt, values: ['8']}]",
+                vec![none],
+            ),
+            (
+                "[{key: a, operator: Gt, values: ['7']}, {key: a, operator: Lt, values: ['9']}]",
+                vec![],
+            ),
             ("[{key: a, operator: In, values: []}]", vec![value]),
             ("[{key: a, operator: Exists, values: [x]}]", vec![value]),
             ("[{key: a, operator: Gt, values: ['1', '2']}]", vec![value]),
             ("[{key: a, operator: Near, values: [x]}]", vec![value]),
             ("[]", vec![none]),
         ] {
-            assert_eq!(found(&format!("{{nodeSelectorTerms: [{{matchExpressions: {terms}}}]}}"), ""), expected, "{terms}");
+            assert_eq!(
+                found(&format!("{{nodeSelectorTerms: [{{matchExpressions: {terms}}}]}}"), ""),
+                expected,
+                "{terms}"
+            );
         }
     }
 }

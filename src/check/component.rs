@@ -1,5 +1,5 @@
-//! Rules about components of runtimes, and what of a service can be said without its runtime. What becomes of both
-//! together is judged where they are merged.
+//! Rules about components of runtimes, and what of a service can be said without its runtime. What
+//! becomes of both together is judged where they are merged.
 
 use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
@@ -8,14 +8,16 @@ use crate::diag::{Code, Diagnostic};
 use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
-/// Volumes that admission webhooks add to a pod, with the annotation that asks for them (ome-components 6).
+/// Volumes that admission webhooks add to a pod, with the annotation that asks for them
+/// (ome-components 6).
 const INJECTED: [(&str, &[&str]); 3] = [
     ("rdma.ome.io/auto-inject", &["dshm", "devinf"]),
     ("ome.io/inject-model-init", &["model-empty-dir"]),
     ("ome.io/inject-fine-tuned-adapter", &["model-empty-dir"]),
 ];
 
-static INJECTION: Rule = Rule { id: "injected-volume", text: "a webhook adds the volume", cite: "ome-components 6" };
+static INJECTION: Rule =
+    Rule { id: "injected-volume", text: "a webhook adds the volume", cite: "ome-components 6" };
 
 /// A component as one object writes it.
 struct Written<'a> {
@@ -31,7 +33,12 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
     for runtime in view.catalog.all_runtimes() {
         for kind in ComponentKind::OME {
             if let Some(node) = runtime.config(kind) {
-                visit(&Written { object: &runtime.object, path: format!("spec.{}", kind.config_key()), node, whole: true });
+                visit(&Written {
+                    object: &runtime.object,
+                    path: format!("spec.{}", kind.config_key()),
+                    node,
+                    whole: true,
+                });
             }
         }
     }
@@ -39,8 +46,14 @@ fn each<'a>(view: &View<'a>, mut visit: impl FnMut(&Written<'a>)) {
         let service = views.of(view.semantics);
         for component in &service.components {
             // The deprecated form is written under another key.
-            let key = if service.predictor.migrated { "predictor" } else { component.kind.as_str() };
-            visit(&Written { object: &service.object, path: format!("spec.{key}"), node: &component.node, whole: false });
+            let key =
+                if service.predictor.migrated { "predictor" } else { component.kind.as_str() };
+            visit(&Written {
+                object: &service.object,
+                path: format!("spec.{key}"),
+                node: &component.node,
+                whole: false,
+            });
         }
     }
 }
@@ -56,21 +69,37 @@ fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
 /// A worker can be built and has a size (S0-048, S0-049).
 pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
-        let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some()) else { return };
-        let at = written.node.as_map().and_then(|map| map.entry("worker")).and_then(|entry| entry.key_origin.span()).or(worker.origin.span());
+        let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some())
+        else {
+            return;
+        };
+        let at = written
+            .node
+            .as_map()
+            .and_then(|map| map.entry("worker"))
+            .and_then(|entry| entry.key_origin.span())
+            .or(worker.origin.span());
         if !written.whole {
             return;
         }
         if worker.get("runner").is_none() && worker.get("containers").is_none_or(Node::is_empty) {
             found.push(
-                about(Code::WorkerWithoutContainer, written.object, "the worker has neither a runner nor containers")
-                    .at(at)
-                    .path(format!("{}.worker", written.path))
-                    .help("add `runner` to the worker"),
+                about(
+                    Code::WorkerWithoutContainer,
+                    written.object,
+                    "the worker has neither a runner nor containers",
+                )
+                .at(at)
+                .path(format!("{}.worker", written.path))
+                .help("add `runner` to the worker"),
             );
         }
         let mut new = Vec::new();
-        lint::worker_size(written.node, &|_: Origin, field: &str| format!("{}.{field}", written.path), &mut new);
+        lint::worker_size(
+            written.node,
+            &|_: Origin, field: &str| format!("{}.{field}", written.path),
+            &mut new,
+        );
         adopt(written.object, new, found);
     });
 }
@@ -79,19 +108,35 @@ pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
-        // The CRD has no bound: what comes of a negative count is for the autoscaler's server to say.
-        let keys: &[&str] = if view.semantics == Semantics::Documented { &["minReplicas", "maxReplicas"] } else { &[] };
+        // The CRD has no bound: what comes of a negative count is for the autoscaler's server to
+        // say.
+        let keys: &[&str] = if view.semantics == Semantics::Documented {
+            &["minReplicas", "maxReplicas"]
+        } else {
+            &[]
+        };
         for key in keys {
-            if let Some((node, count)) = written.node.get(key).and_then(|node| Some((node, node.as_int().filter(|count| *count < 0)?))) {
+            if let Some((node, count)) = written
+                .node
+                .get(key)
+                .and_then(|node| Some((node, node.as_int().filter(|count| *count < 0)?)))
+            {
                 new.push(
-                    Diagnostic::new(Code::InvalidValue, format!("{key} must be at least 0, not {count}"))
-                        .at(node.origin.span())
-                        .path(format!("{}.{key}", written.path))
-                        .help("write 0 or more"),
+                    Diagnostic::new(
+                        Code::InvalidValue,
+                        format!("{key} must be at least 0, not {count}"),
+                    )
+                    .at(node.origin.span())
+                    .path(format!("{}.{key}", written.path))
+                    .help("write 0 or more"),
                 );
             }
         }
-        lint::replica_range(written.node, &|_: Origin, field: &str| format!("{}.{field}", written.path), &mut new);
+        lint::replica_range(
+            written.node,
+            &|_: Origin, field: &str| format!("{}.{field}", written.path),
+            &mut new,
+        );
         adopt(written.object, new, found);
     });
 }
@@ -103,7 +148,9 @@ pub(super) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             return;
         }
         let mut new = Vec::new();
-        let mut pod = |pod: &Node, path: String| lint::pod(&with_injected(pod, written.node), pod.get("runner"), &path, &mut new);
+        let mut pod = |pod: &Node, path: String| {
+            lint::pod(&with_injected(pod, written.node), pod.get("runner"), &path, &mut new);
+        };
         pod(written.node, written.path.clone());
         for part in ["leader", "worker"] {
             if let Some(node) = written.node.get(part) {
@@ -116,22 +163,49 @@ pub(super) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 /// The pod with the volumes that a webhook will add to it, as its component's annotations ask for.
 fn with_injected(pod: &Node, component: &Node) -> Node {
-    let asked = |key: &str| component.at(&["annotations", key]).and_then(Node::as_str).is_some_and(|value| !value.is_empty() && value != "false");
-    let names: Vec<&str> = INJECTED.iter().filter(|(key, _)| asked(key)).flat_map(|(_, names)| names.iter().copied()).collect();
-    let has = |name: &str| pod.get("volumes").map(Node::items).unwrap_or_default().iter().any(|volume| volume.get("name").and_then(Node::as_str) == Some(name));
+    let asked = |key: &str| {
+        component
+            .at(&["annotations", key])
+            .and_then(Node::as_str)
+            .is_some_and(|value| !value.is_empty() && value != "false")
+    };
+    let names: Vec<&str> = INJECTED
+        .iter()
+        .filter(|(key, _)| asked(key))
+        .flat_map(|(_, names)| names.iter().copied())
+        .collect();
+    let has = |name: &str| {
+        pod.get("volumes")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .any(|volume| volume.get("name").and_then(Node::as_str) == Some(name))
+    };
     let missing: Vec<Node> = names
         .into_iter()
         .filter(|name| !has(name))
         .map(|name| {
             let origin = Origin::Derived(&INJECTION);
-            Node::new(Value::Map([Entry { key: "name".into(), key_origin: origin, node: Node::str(name, origin) }].into_iter().collect::<Map>()), origin)
+            Node::new(
+                Value::Map(
+                    [Entry {
+                        key: "name".into(),
+                        key_origin: origin,
+                        node: Node::str(name, origin),
+                    }]
+                    .into_iter()
+                    .collect::<Map>(),
+                ),
+                origin,
+            )
         })
         .collect();
     let mut pod = pod.clone();
     if !missing.is_empty()
         && let Some(map) = pod.as_map_mut()
     {
-        let volumes = map.get("volumes").map(Node::items).unwrap_or_default().iter().cloned().chain(missing);
+        let volumes =
+            map.get("volumes").map(Node::items).unwrap_or_default().iter().cloned().chain(missing);
         let volumes = Node::list(volumes, Origin::Derived(&INJECTION));
         map.insert("volumes", volumes);
     }
@@ -153,10 +227,19 @@ mod tests {
             ("{leader: {runner: {}}, worker: {size: 2}}", &["worker-without-container"]),
             ("{leader: {runner: {}}, worker: {runner: {}}}", &["worker-size-absent"]),
             ("{runner: {volumeMounts: [{name: cache, mountPath: /c}]}}", &["mount-without-volume"]),
-            ("{leader: {runner: {volumeMounts: [{name: cache, mountPath: /c}]}}, volumes: [{name: cache, emptyDir: {}}]}", &["mount-without-volume"]),
-            ("{runner: {volumeMounts: [{name: dshm, mountPath: /c}]}, annotations: {rdma.ome.io/auto-inject: 'true'}}", &[]),
+            (
+                "{leader: {runner: {volumeMounts: [{name: cache, mountPath: /c}]}}, volumes: [{name: cache, emptyDir: {}}]}",
+                &["mount-without-volume"],
+            ),
+            (
+                "{runner: {volumeMounts: [{name: dshm, mountPath: /c}]}, annotations: {rdma.ome.io/auto-inject: 'true'}}",
+                &[],
+            ),
             ("{volumes: [{name: a, emptyDir: {}, hostPath: {path: /a}}]}", &["volume-two-sources"]),
-            ("{worker: {size: 1, runner: {resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}}}", &["requests-exceed-limits"]),
+            (
+                "{worker: {size: 1, runner: {resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}}}",
+                &["requests-exceed-limits"],
+            ),
         ] {
             let text = runtime("a", &format!("  engineConfig: {engine}\n"));
             assert_eq!(codes(&run(&text, Documented)), expected, "{engine}");
@@ -167,8 +250,13 @@ mod tests {
 
     #[test]
     fn of_a_service_only_what_it_says_itself_is_judged() {
-        let found =
-            run(&service("s", "  engine: {minReplicas: 3, maxReplicas: 1, runner: {volumeMounts: [{name: of-the-runtime, mountPath: /c}]}}\n"), Documented);
+        let found = run(
+            &service(
+                "s",
+                "  engine: {minReplicas: 3, maxReplicas: 1, runner: {volumeMounts: [{name: of-the-runtime, mountPath: /c}]}}\n",
+            ),
+            Documented,
+        );
         assert_eq!(codes(&found), ["replica-range"]);
     }
 }

@@ -34,13 +34,23 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
     let mut builder = Builder::new(Options { semantics });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
-        let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else { continue };
+        let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else {
+            continue;
+        };
         let field = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (field("apiVersion"), field("kind"));
         let metadata = |key: &str| node.at(&["metadata", key]).and_then(Node::as_str);
         let cluster = kind.starts_with("Cluster") || kind == "AcceleratorClass";
-        let scope = if cluster { Scope::Cluster } else { Scope::Namespace(metadata("namespace").unwrap_or("default").into()) };
-        let id = ObjectRef { kind: kind.as_str().into(), scope, name: metadata("name").unwrap_or_default().into() };
+        let scope = if cluster {
+            Scope::Cluster
+        } else {
+            Scope::Namespace(metadata("namespace").unwrap_or("default").into())
+        };
+        let id = ObjectRef {
+            kind: kind.as_str().into(),
+            scope,
+            name: metadata("name").unwrap_or_default().into(),
+        };
         let api = if api_version.starts_with("ome.io") {
             Api::Ome
         } else if api_version.starts_with("serving.kserve.io") {
@@ -48,21 +58,37 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
         } else {
             Api::Cluster
         };
-        let mut object =
-            Object { api, api_version: api_version.into(), id, span: node.origin.span().expect("read from a text"), builtin: false, reported: true, node };
+        let mut object = Object {
+            api,
+            api_version: api_version.into(),
+            id,
+            span: node.origin.span().expect("read from a text"),
+            builtin: false,
+            reported: true,
+            node,
+        };
         change(&mut object);
         match (api, kind.as_str()) {
-            (Api::Ome, "ClusterBaseModel" | "BaseModel") => builder.model(ome::model(object, semantics, &mut quiet)),
-            (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => builder.runtime(ome::runtime(object, semantics, &mut quiet)),
+            (Api::Ome, "ClusterBaseModel" | "BaseModel") => {
+                builder.model(ome::model(object, semantics, &mut quiet));
+            }
+            (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => {
+                builder.runtime(ome::runtime(object, semantics, &mut quiet));
+            }
             (Api::Ome, "FineTunedWeight") => builder.weight(ome::fine_tuned_weight(object)),
             (Api::Ome, "AcceleratorClass") => {
-                let view = |semantics| ome::accelerator::accelerator_class(object.clone(), semantics);
+                let view =
+                    |semantics| ome::accelerator::accelerator_class(object.clone(), semantics);
                 builder.accelerator_class(view(Semantics::Documented), view(Semantics::Controller));
             }
-            (Api::KServe, "ClusterServingRuntime" | "ServingRuntime") => builder.runtime(kserve::runtime(object, semantics, &mut quiet)),
+            (Api::KServe, "ClusterServingRuntime" | "ServingRuntime") => {
+                builder.runtime(kserve::runtime(object, semantics, &mut quiet));
+            }
             (Api::Ome | Api::KServe, "InferenceService") => {
                 let read = if api == Api::Ome { ome::service } else { kserve::service };
-                let mut view = |semantics| read(object.clone(), Policy::of(api, semantics).unwrap(), &mut quiet);
+                let mut view = |semantics| {
+                    read(object.clone(), Policy::of(api, semantics).unwrap(), &mut quiet)
+                };
                 let views = (view(Semantics::Documented), view(Semantics::Controller));
                 builder.service(views.0, views.1);
             }

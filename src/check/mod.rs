@@ -1,8 +1,10 @@
-//! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per theme.
+//! What `validate` says beyond syntax and schema: rules over the catalog as a whole, one file per
+//! theme.
 //!
-//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of [`CHECKS`]: the codes it can give, the
-//! document it comes from, a function. This room reads no file, changes nothing, and looks at a service only as far as it
-//! names things; what becomes of a service is `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
+//! In: a frozen [`Catalog`] and a [`Semantics`]. Out: findings. A rule is a row of [`CHECKS`]: the
+//! codes it can give, the document it comes from, a function. This room reads no file, changes
+//! nothing, and looks at a service only as far as it names things; what becomes of a service is
+//! `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
 
 mod accelerators;
 mod allow;
@@ -48,7 +50,9 @@ pub struct View<'a> {
 impl View<'_> {
     /// The policy for an API; OME's where the API has none of its own yet.
     fn policy(&self, api: Api) -> &'static Policy {
-        let ome = || Policy::of(Api::Ome, self.semantics).expect("OME has a policy under every semantics");
+        let ome = || {
+            Policy::of(Api::Ome, self.semantics).expect("OME has a policy under every semantics")
+        };
         Policy::of(api, self.semantics).unwrap_or_else(ome)
     }
 }
@@ -66,18 +70,78 @@ pub struct Check {
 
 /// Every rule. `ome code CODE` tells what each means; the order decides nothing.
 pub static CHECKS: &[Check] = &[
-    Check { codes: &[Code::ModelIncomplete], on_demand: false, cite: "CONTRACT-tools; ux 0.9", run: model::incomplete },
-    Check { codes: &[Code::UnknownQuantization], on_demand: false, cite: "S0-027", run: model::quantization },
-    Check { codes: &[Code::SimilarName], on_demand: false, cite: "S0-025", run: model::similar_names },
-    Check { codes: &[Code::InvalidPriority, Code::PriorityWithoutAutoSelect], on_demand: false, cite: "S0-029, S0-077", run: runtime::priorities },
-    Check { codes: &[Code::DifferentPriorities], on_demand: false, cite: "S0-081", run: runtime::different_priorities },
-    Check { codes: &[Code::UnknownProtocol], on_demand: false, cite: "S0-031", run: runtime::protocols },
-    Check { codes: &[Code::OneSidedRange, Code::InvalidValue], on_demand: false, cite: "S0-033; ome-selection 2.5", run: runtime::ranges },
-    Check { codes: &[Code::SizeRangeAndName], on_demand: false, cite: "S0-033", run: runtime::range_and_name },
-    Check { codes: &[Code::SamePriority, Code::AmbiguousAutoSelection], on_demand: false, cite: "S0-079, S0-080", run: pairs::ties },
-    Check { codes: &[Code::AutoselectOverlap], on_demand: true, cite: "S0-084", run: pairs::overlaps },
-    Check { codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent], on_demand: false, cite: "S0-048, S0-049", run: component::workers },
-    Check { codes: &[Code::ReplicaRange, Code::InvalidValue], on_demand: false, cite: "S0-038 to S0-040; ome-selection 5.1", run: component::replicas },
+    Check {
+        codes: &[Code::ModelIncomplete],
+        on_demand: false,
+        cite: "CONTRACT-tools; ux 0.9",
+        run: model::incomplete,
+    },
+    Check {
+        codes: &[Code::UnknownQuantization],
+        on_demand: false,
+        cite: "S0-027",
+        run: model::quantization,
+    },
+    Check {
+        codes: &[Code::SimilarName],
+        on_demand: false,
+        cite: "S0-025",
+        run: model::similar_names,
+    },
+    Check {
+        codes: &[Code::InvalidPriority, Code::PriorityWithoutAutoSelect],
+        on_demand: false,
+        cite: "S0-029, S0-077",
+        run: runtime::priorities,
+    },
+    Check {
+        codes: &[Code::DifferentPriorities],
+        on_demand: false,
+        cite: "S0-081",
+        run: runtime::different_priorities,
+    },
+    Check {
+        codes: &[Code::UnknownProtocol],
+        on_demand: false,
+        cite: "S0-031",
+        run: runtime::protocols,
+    },
+    Check {
+        codes: &[Code::OneSidedRange, Code::InvalidValue],
+        on_demand: false,
+        cite: "S0-033; ome-selection 2.5",
+        run: runtime::ranges,
+    },
+    Check {
+        codes: &[Code::SizeRangeAndName],
+        on_demand: false,
+        cite: "S0-033",
+        run: runtime::range_and_name,
+    },
+    Check {
+        codes: &[Code::SamePriority, Code::AmbiguousAutoSelection],
+        on_demand: false,
+        cite: "S0-079, S0-080",
+        run: pairs::ties,
+    },
+    Check {
+        codes: &[Code::AutoselectOverlap],
+        on_demand: true,
+        cite: "S0-084",
+        run: pairs::overlaps,
+    },
+    Check {
+        codes: &[Code::WorkerWithoutContainer, Code::WorkerSizeAbsent],
+        on_demand: false,
+        cite: "S0-048, S0-049",
+        run: component::workers,
+    },
+    Check {
+        codes: &[Code::ReplicaRange, Code::InvalidValue],
+        on_demand: false,
+        cite: "S0-038 to S0-040; ome-selection 5.1",
+        run: component::replicas,
+    },
     Check {
         codes: &[Code::RequestsExceedLimits, Code::MountWithoutVolume, Code::VolumeTwoSources],
         on_demand: false,
@@ -91,10 +155,26 @@ pub static CHECKS: &[Check] = &[
         run: template::variables,
     },
     Check { codes: &[Code::InlineSecret], on_demand: false, cite: "ux 5.2", run: secret::inline },
-    Check { codes: &[Code::InvalidValue], on_demand: false, cite: "x-kubernetes-validations of the CRDs", run: server::rules },
-    Check { codes: &[Code::DecoderWithoutEngine], on_demand: false, cite: "S0-053", run: service::decoder },
     Check {
-        codes: &[Code::ServerRefuses, Code::InvalidName, Code::InvalidValue, Code::RequiredField, Code::ConflictingFields],
+        codes: &[Code::InvalidValue],
+        on_demand: false,
+        cite: "x-kubernetes-validations of the CRDs",
+        run: server::rules,
+    },
+    Check {
+        codes: &[Code::DecoderWithoutEngine],
+        on_demand: false,
+        cite: "S0-053",
+        run: service::decoder,
+    },
+    Check {
+        codes: &[
+            Code::ServerRefuses,
+            Code::InvalidName,
+            Code::InvalidValue,
+            Code::RequiredField,
+            Code::ConflictingFields,
+        ],
         on_demand: false,
         cite: "ome-selection 5.2, 5.3; kserve 4.1, 4.3",
         run: service::webhook,
@@ -105,9 +185,20 @@ pub static CHECKS: &[Check] = &[
         cite: "CONTRACT-tools; ome-selection 3.4",
         run: references::dangling,
     },
-    Check { codes: &[Code::KueueNotFound], on_demand: false, cite: "accelerators.md 6.2", run: references::queues },
     Check {
-        codes: &[Code::FieldAlias, Code::MatchesEveryNode, Code::InvalidPciId, Code::PciVendorMismatch, Code::OperatorNotKubernetes],
+        codes: &[Code::KueueNotFound],
+        on_demand: false,
+        cite: "accelerators.md 6.2",
+        run: references::queues,
+    },
+    Check {
+        codes: &[
+            Code::FieldAlias,
+            Code::MatchesEveryNode,
+            Code::InvalidPciId,
+            Code::PciVendorMismatch,
+            Code::OperatorNotKubernetes,
+        ],
         on_demand: false,
         cite: "S2-026, S2-080, S2-087, S2-089",
         run: accelerators::discovery,
@@ -128,11 +219,36 @@ pub static CHECKS: &[Check] = &[
         cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
         run: accelerators::capabilities,
     },
-    Check { codes: &[Code::InvalidQuantity], on_demand: false, cite: "S2-088, S2-090, S2-091", run: class::amounts },
-    Check { codes: &[Code::InvalidValue, Code::MatchesNoNode], on_demand: false, cite: "S2-089; accelerators.md 5.5", run: class::terms },
-    Check { codes: &[Code::NodeInTwoClasses], on_demand: false, cite: "S2-093", run: class::claims },
-    Check { codes: &[Code::UnitlessMemory, Code::UnknownCapability], on_demand: false, cite: "S2-026, S2-068", run: accelerators::minimums },
-    Check { codes: &[Code::CatalogueUnknown], on_demand: true, cite: "S2-134", run: accelerators::unknown_products },
+    Check {
+        codes: &[Code::InvalidQuantity],
+        on_demand: false,
+        cite: "S2-088, S2-090, S2-091",
+        run: class::amounts,
+    },
+    Check {
+        codes: &[Code::InvalidValue, Code::MatchesNoNode],
+        on_demand: false,
+        cite: "S2-089; accelerators.md 5.5",
+        run: class::terms,
+    },
+    Check {
+        codes: &[Code::NodeInTwoClasses],
+        on_demand: false,
+        cite: "S2-093",
+        run: class::claims,
+    },
+    Check {
+        codes: &[Code::UnitlessMemory, Code::UnknownCapability],
+        on_demand: false,
+        cite: "S2-026, S2-068",
+        run: accelerators::minimums,
+    },
+    Check {
+        codes: &[Code::CatalogueUnknown],
+        on_demand: true,
+        cite: "S2-134",
+        run: accelerators::unknown_products,
+    },
     Check {
         codes: &[
             Code::AcceleratorNotFound,
@@ -146,23 +262,44 @@ pub static CHECKS: &[Check] = &[
         cite: "S2-042, S2-095 to S2-099",
         run: accelerators::requirements,
     },
-    Check { codes: &[Code::AcceleratorNotFound, Code::RouterRequestsGpu], on_demand: false, cite: "S2-054, S2-127", run: accelerators::services },
-    Check { codes: &[Code::NoRuntimeForModel], on_demand: false, cite: "CONTRACT-tools", run: references::unserved_models },
-    Check { codes: &[Code::RuntimeForNoModel], on_demand: true, cite: "CONTRACT-tools", run: references::unused_runtimes },
+    Check {
+        codes: &[Code::AcceleratorNotFound, Code::RouterRequestsGpu],
+        on_demand: false,
+        cite: "S2-054, S2-127",
+        run: accelerators::services,
+    },
+    Check {
+        codes: &[Code::NoRuntimeForModel],
+        on_demand: false,
+        cite: "CONTRACT-tools",
+        run: references::unserved_models,
+    },
+    Check {
+        codes: &[Code::RuntimeForNoModel],
+        on_demand: true,
+        cite: "CONTRACT-tools",
+        run: references::unused_runtimes,
+    },
 ];
 
 /// Runs every rule, those on demand only when `asked` names one of their codes.
 ///
-/// Findings are in the order of [`CHECKS`]; whoever prints them sorts. Objects read as context only take part, but a
-/// finding whose place is in such a file is the caller's to drop.
+/// Findings are in the order of [`CHECKS`]; whoever prints them sorts. Objects read as context only
+/// take part, but a finding whose place is in such a file is the caller's to drop.
 pub fn run(view: &View<'_>, asked: &[Code]) -> Vec<Diagnostic> {
-    let wanted: Vec<&Check> = CHECKS.iter().filter(|check| !check.on_demand || check.codes.iter().any(|code| asked.contains(code))).collect();
+    let wanted: Vec<&Check> = CHECKS
+        .iter()
+        .filter(|check| !check.on_demand || check.codes.iter().any(|code| asked.contains(code)))
+        .collect();
     let found: Vec<Vec<Diagnostic>> = wanted
         .into_par_iter()
         .map(|check| {
             let mut found = Vec::new();
             (check.run)(view, &mut found);
-            debug_assert!(found.iter().all(|finding| check.codes.contains(&finding.code)), "a check gives the codes of its row");
+            debug_assert!(
+                found.iter().all(|finding| check.codes.contains(&finding.code)),
+                "a check gives the codes of its row"
+            );
             found
         })
         .collect();
@@ -176,5 +313,7 @@ fn graded(severity: Severity, object: &Object) -> Severity {
 
 /// A finding about one object, graded by where the object comes from.
 fn about(code: Code, object: &Object, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(code, message).severity(graded(code.doc().severity, object)).object(object.id.to_string())
+    Diagnostic::new(code, message)
+        .severity(graded(code.doc().severity, object))
+        .object(object.id.to_string())
 }

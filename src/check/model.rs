@@ -24,15 +24,25 @@ pub(super) fn incomplete(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 /// Quantization schemes that no document names.
 pub(super) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut look = |object: &Object, quantization: Option<&Field<EcoString>>, path: &str| {
-        let Some(field) = quantization.filter(|field| !QUANTIZATIONS.contains(&field.value.as_str())) else { return };
+        let Some(field) =
+            quantization.filter(|field| !QUANTIZATIONS.contains(&field.value.as_str()))
+        else {
+            return;
+        };
         let known = format!("the documents name {}", QUANTIZATIONS.join(", "));
-        let help = nearest(&field.value, QUANTIZATIONS)
-            .map_or_else(|| format!("nothing, if models and runtimes say the same: {known}"), |near| format!("did you mean `{near}`? {known}"));
+        let help = nearest(&field.value, QUANTIZATIONS).map_or_else(
+            || format!("nothing, if models and runtimes say the same: {known}"),
+            |near| format!("did you mean `{near}`? {known}"),
+        );
         found.push(
-            about(Code::UnknownQuantization, object, format!("quantization `{}` is none of the known schemes", field.value))
-                .at(field.span())
-                .path(path)
-                .help(help),
+            about(
+                Code::UnknownQuantization,
+                object,
+                format!("quantization `{}` is none of the known schemes", field.value),
+            )
+            .at(field.span())
+            .path(path)
+            .help(help),
         );
     };
     for model in view.catalog.models() {
@@ -40,7 +50,11 @@ pub(super) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     }
     for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
         for entry in &runtime.formats {
-            look(&runtime.object, entry.quantization.as_ref(), "spec.supportedModelFormats[].quantization");
+            look(
+                &runtime.object,
+                entry.quantization.as_ref(),
+                "spec.supportedModelFormats[].quantization",
+            );
         }
     }
 }
@@ -63,20 +77,31 @@ pub(super) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
         }
     }
     for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
-        for name in runtime.formats.iter().filter_map(|entry: &FormatEntry| framework(entry.framework.as_ref())) {
+        for name in runtime
+            .formats
+            .iter()
+            .filter_map(|entry: &FormatEntry| framework(entry.framework.as_ref()))
+        {
             count(&runtime.object, name);
         }
     }
     for (name, (objects, places)) in uses.iter().filter(|(_, (objects, _))| objects.len() == 1) {
-        let others = uses.iter().filter(|(other, (users, _))| *other != name && users.len() > objects.len());
+        let others =
+            uses.iter().filter(|(other, (users, _))| *other != name && users.len() > objects.len());
         let Some(near) = nearest(name, others.map(|(other, _)| other.as_str())) else { continue };
         let users = uses.get(near).map_or(0, |(users, _)| users.len());
         for (object, field) in places {
             found.push(
-                about(Code::SimilarName, object, format!("nobody else names the framework `{name}`"))
-                    .at(field.span())
-                    .path("modelFramework.name")
-                    .help(format!("did you mean `{near}` (used by {users} objects)? names are compared exactly")),
+                about(
+                    Code::SimilarName,
+                    object,
+                    format!("nobody else names the framework `{name}`"),
+                )
+                .at(field.span())
+                .path("modelFramework.name")
+                .help(format!(
+                    "did you mean `{near}` (used by {users} objects)? names are compared exactly"
+                )),
             );
         }
     }
@@ -90,7 +115,11 @@ mod tests {
     #[test]
     fn unknown_quantizations_are_noted_wherever_they_stand() {
         // S0-027.
-        let entry = |quantization: &str| format!("  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, quantization: {quantization}}}\n");
+        let entry = |quantization: &str| {
+            format!(
+                "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, quantization: {quantization}}}\n"
+            )
+        };
         let text = format!(
             "{}---\n{}---\n{}",
             runtime("a", &entry("awq")),
@@ -104,15 +133,34 @@ mod tests {
     #[test]
     fn a_lone_name_is_compared_with_names_in_use() {
         // S0-025.
-        let entry = |framework: &str| format!("  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, modelFramework: {{name: {framework}}}}}\n");
-        let text = format!("{}---\n{}---\n{}", runtime("a", &entry("transformers")), runtime("b", &entry("transformers")), runtime("c", &entry("transformer")));
+        let entry = |framework: &str| {
+            format!(
+                "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, modelFramework: {{name: {framework}}}}}\n"
+            )
+        };
+        let text = format!(
+            "{}---\n{}---\n{}",
+            runtime("a", &entry("transformers")),
+            runtime("b", &entry("transformers")),
+            runtime("c", &entry("transformer"))
+        );
         let found = run(&text, Documented);
-        let help: Vec<_> = found.iter().filter(|finding| finding.code.as_str() == "similar-name").filter_map(|finding| finding.help.clone()).collect();
-        assert_eq!(help, ["did you mean `transformers` (used by 2 objects)? names are compared exactly"]);
+        let help: Vec<_> = found
+            .iter()
+            .filter(|finding| finding.code.as_str() == "similar-name")
+            .filter_map(|finding| finding.help.clone())
+            .collect();
+        assert_eq!(
+            help,
+            ["did you mean `transformers` (used by 2 objects)? names are compared exactly"]
+        );
     }
 
     #[test]
     fn a_model_without_a_format_is_incomplete() {
-        assert_eq!(codes(&run(&model("m", "  modelParameterSize: 7B\n"), Documented)), ["model-incomplete"]);
+        assert_eq!(
+            codes(&run(&model("m", "  modelParameterSize: 7B\n"), Documented)),
+            ["model-incomplete"]
+        );
     }
 }

@@ -1,9 +1,11 @@
-//! Runtimes that can match one model, so that something else than the model has to decide between them.
+//! Runtimes that can match one model, so that something else than the model has to decide between
+//! them.
 //!
 //! # How cost grows
-//! Only entries of one scope with one priority can tie. Among them, entries are put in buckets by architecture and walked
-//! in the order of their least size with those still open beside them, so disjoint ranges are never compared. What is
-//! left is the number of pairs that overlap; [`MOST_PAIRS`] bounds what is said about them.
+//! Only entries of one scope with one priority can tie. Among them, entries are put in buckets by
+//! architecture and walked in the order of their least size with those still open beside them, so
+//! disjoint ranges are never compared. What is left is the number of pairs that overlap;
+//! [`MOST_PAIRS`] bounds what is said about them.
 
 use super::entry::{is_on, overlap, share_protocol};
 use super::{View, graded};
@@ -39,7 +41,11 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<Key<'_>, Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
         let object = &candidate.runtime.object;
-        let key = Key { api: object.api, scope: &object.id.scope, priority: candidate.entry.priority.as_ref().map(|priority| priority.value) };
+        let key = Key {
+            api: object.api,
+            scope: &object.id.scope,
+            priority: candidate.entry.priority.as_ref().map(|priority| priority.value),
+        };
         groups.entry(key).or_default().push(candidate);
     }
     // A pair that ties at several priorities is one pair; by whether there is a priority.
@@ -52,11 +58,16 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         each_overlap(policy, &group, |a, b| {
             // In the order of names, so that a pair has one name for itself.
             let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
-            // Nothing is reported on files that are only context, so such pairs must not use up the bound.
+            // Nothing is reported on files that are only context, so such pairs must not use up the
+            // bound.
             if !a.runtime.object.reported && !b.runtime.object.reported {
                 return;
             }
-            if !told_pairs.insert((key.priority.is_some(), &a.runtime.object.id, &b.runtime.object.id)) {
+            if !told_pairs.insert((
+                key.priority.is_some(),
+                &a.runtime.object.id,
+                &b.runtime.object.id,
+            )) {
                 return;
             }
             told += 1;
@@ -69,7 +80,8 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         });
         if let Some((a, b)) = last {
             let mut finding = tie(&key, a, b);
-            finding.message = format!("{}; {untold} more pairs of this priority are not listed", finding.message);
+            finding.message =
+                format!("{}; {untold} more pairs of this priority are not listed", finding.message);
             found.push(finding);
         }
     }
@@ -77,29 +89,45 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>) -> Diagnostic {
     // The place is in a file that is reported on, and in the user's rather than in a built-in one.
-    let (here, there) = if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
+    let (here, there) =
+        if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
     let (first, second) = (&a.runtime.object.id.name, &b.runtime.object.id.name);
     let sizes = sizes(a, b);
     // A runtime of KServe serves many formats, and none of them has a size.
-    let format = here.entry.format.as_ref().filter(|_| key.api == Api::KServe).map(|format| format!(" of format `{}`", format.name.value));
+    let format = here
+        .entry
+        .format
+        .as_ref()
+        .filter(|_| key.api == Api::KServe)
+        .map(|format| format!(" of format `{}`", format.name.value));
     let sizes = format.unwrap_or(sizes);
     let (code, message, help) = match key.priority {
         Some(priority) => (
             Code::SamePriority,
-            format!("`{first}` and `{second}` can match one model{sizes} and both have priority {priority}"),
+            format!(
+                "`{first}` and `{second}` can match one model{sizes} and both have priority {priority}"
+            ),
             "give one of them a higher priority, or make their size ranges disjoint",
         ),
         None => (
             Code::AmbiguousAutoSelection,
-            format!("`{first}` and `{second}` can match one model{sizes} and neither has a priority"),
+            format!(
+                "`{first}` and `{second}` can match one model{sizes} and neither has a priority"
+            ),
             "give one of them a priority: the documents do not guarantee which one is chosen",
         ),
     };
     let builtin = here.runtime.object.builtin && there.runtime.object.builtin;
-    let severity = if builtin { graded(code.doc().severity, &here.runtime.object) } else { code.doc().severity };
+    let severity = if builtin {
+        graded(code.doc().severity, &here.runtime.object)
+    } else {
+        code.doc().severity
+    };
     let place = |candidate: Candidate<'_>| {
         let priority = candidate.entry.priority.as_ref().and_then(Field::span);
-        priority.or_else(|| candidate.entry.origin.span()).unwrap_or_else(|| candidate.runtime.object.name_span())
+        priority
+            .or_else(|| candidate.entry.origin.span())
+            .unwrap_or_else(|| candidate.runtime.object.name_span())
     };
     let mut finding = Diagnostic::new(code, message)
         .severity(severity)
@@ -134,7 +162,11 @@ fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>
     let max = if a.range.1 <= b.range.1 { a } else { b };
     let bound = |candidate: Candidate<'_>, least: bool| {
         let range = candidate.runtime.size_range.as_ref()?;
-        let open = if least { candidate.range.0 == f64::NEG_INFINITY } else { candidate.range.1 == f64::INFINITY };
+        let open = if least {
+            candidate.range.0 == f64::NEG_INFINITY
+        } else {
+            candidate.range.1 == f64::INFINITY
+        };
         if open { None } else { text(if least { range.min.as_ref() } else { range.max.as_ref() }) }
     };
     (bound(min, true), bound(max, false))
@@ -143,10 +175,17 @@ fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>
 /// Every entry of an enabled runtime that allows automatic selection.
 fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
     let view = *view;
-    view.catalog.all_runtimes().filter(|runtime| !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value)).flat_map(move |runtime| {
-        let range = range(view.policy(runtime.object.api), runtime);
-        runtime.formats.iter().filter(|entry| is_on(entry)).map(move |entry| Candidate { runtime, entry, range })
-    })
+    view.catalog
+        .all_runtimes()
+        .filter(|runtime| !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value))
+        .flat_map(move |runtime| {
+            let range = range(view.policy(runtime.object.api), runtime);
+            runtime.formats.iter().filter(|entry| is_on(entry)).map(move |entry| Candidate {
+                runtime,
+                entry,
+                range,
+            })
+        })
 }
 
 /// Bounds in parameters; one that is absent or no size is open.
@@ -156,8 +195,10 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
         RangeRule::CrashOnMissingBound => Some(size.value.controller),
     };
     let range = runtime.size_range.as_ref();
-    let min = range.and_then(|range| range.min.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
-    let max = range.and_then(|range| range.max.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
+    let min =
+        range.and_then(|range| range.min.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
+    let max =
+        range.and_then(|range| range.max.as_ref()).and_then(bound).filter(|bound| !bound.is_nan());
     (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
 }
 
@@ -172,10 +213,23 @@ struct Side<'a> {
 }
 
 /// Calls `visit` once for every two runtimes that can match one model.
-fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl FnMut(Candidate<'a>, Candidate<'a>)) {
+fn each_overlap<'a>(
+    policy: &Policy,
+    group: &[Candidate<'a>],
+    mut visit: impl FnMut(Candidate<'a>, Candidate<'a>),
+) {
     let mut by_architecture: BTreeMap<Option<&str>, Vec<Candidate<'a>>> = BTreeMap::new();
     for candidate in group {
-        by_architecture.entry(candidate.entry.architecture.as_ref().map(|architecture| architecture.value.as_str())).or_default().push(*candidate);
+        by_architecture
+            .entry(
+                candidate
+                    .entry
+                    .architecture
+                    .as_ref()
+                    .map(|architecture| architecture.value.as_str()),
+            )
+            .or_default()
+            .push(*candidate);
     }
     let any = by_architecture.remove(&None).unwrap_or_default();
     if by_architecture.is_empty() {
@@ -186,22 +240,43 @@ fn each_overlap<'a>(policy: &Policy, group: &[Candidate<'a>], mut visit: impl Fn
     let mut met: HashSet<(usize, usize)> = HashSet::new();
     for (index, bucket) in by_architecture.into_values().enumerate() {
         let mut sides: IndexMap<usize, Side<'a>> = IndexMap::new();
-        for (exact, candidate) in bucket.iter().map(|candidate| (true, *candidate)).chain(any.iter().map(|candidate| (false, *candidate))) {
-            let new = || Side { runtime: candidate.runtime, range: candidate.range, exact: Vec::new(), any: Vec::new() };
+        for (exact, candidate) in bucket
+            .iter()
+            .map(|candidate| (true, *candidate))
+            .chain(any.iter().map(|candidate| (false, *candidate)))
+        {
+            let new = || Side {
+                runtime: candidate.runtime,
+                range: candidate.range,
+                exact: Vec::new(),
+                any: Vec::new(),
+            };
             let side = sides.entry(address(candidate.runtime)).or_insert_with(new);
             if exact { &mut side.exact } else { &mut side.any }.push(candidate);
         }
         sweep(sides.into_values().collect(), |a, b| {
-            let pair = (address(a.runtime).min(address(b.runtime)), address(a.runtime).max(address(b.runtime)));
+            let pair = (
+                address(a.runtime).min(address(b.runtime)),
+                address(a.runtime).max(address(b.runtime)),
+            );
             if met.contains(&pair) || !share_protocol(policy, a.runtime, b.runtime) {
                 return;
             }
             let first = |left: &[Candidate<'a>], right: &[Candidate<'a>]| {
-                left.iter().find_map(|left| right.iter().find(|right| overlap(policy, left.entry, right.entry)).map(|right| (*left, *right)))
+                left.iter().find_map(|left| {
+                    right
+                        .iter()
+                        .find(|right| overlap(policy, left.entry, right.entry))
+                        .map(|right| (*left, *right))
+                })
             };
             // Entries for any architecture meet each other in the first bucket already.
             let both = || if index == 0 { first(&a.any, &b.any) } else { None };
-            if let Some((left, right)) = first(&a.exact, &b.exact).or_else(|| first(&a.exact, &b.any)).or_else(|| first(&a.any, &b.exact)).or_else(both) {
+            if let Some((left, right)) = first(&a.exact, &b.exact)
+                .or_else(|| first(&a.exact, &b.any))
+                .or_else(|| first(&a.any, &b.exact))
+                .or_else(both)
+            {
                 met.insert(pair);
                 visit(left, right);
             }
@@ -223,25 +298,40 @@ fn sweep<'a>(mut all: Vec<Side<'a>>, mut meet: impl FnMut(&Side<'a>, &Side<'a>))
     }
 }
 
-/// Groups of runtimes that automatic selection can all choose for one model, whatever their priorities (S0-084).
+/// Groups of runtimes that automatic selection can all choose for one model, whatever their
+/// priorities (S0-084).
 pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut scopes: BTreeMap<(Api, &Scope), Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
-        scopes.entry((candidate.runtime.object.api, &candidate.runtime.object.id.scope)).or_default().push(candidate);
+        scopes
+            .entry((candidate.runtime.object.api, &candidate.runtime.object.id.scope))
+            .or_default()
+            .push(candidate);
     }
     for ((api, _), all) in scopes {
         let policy = view.policy(api);
         let mut groups: BTreeMap<Vec<usize>, (f64, f64)> = BTreeMap::new();
-        // What meets at one point of size is a group; every group begins where some member's range begins.
+        // What meets at one point of size is a group; every group begins where some member's range
+        // begins.
         let mut by_architecture: BTreeMap<Option<&EcoString>, Vec<usize>> = BTreeMap::new();
         for (index, candidate) in all.iter().enumerate() {
-            by_architecture.entry(candidate.entry.architecture.as_ref().map(|architecture| &architecture.value)).or_default().push(index);
+            by_architecture
+                .entry(
+                    candidate.entry.architecture.as_ref().map(|architecture| &architecture.value),
+                )
+                .or_default()
+                .push(index);
         }
         let none = Vec::new();
         for (index, first) in all.iter().enumerate() {
-            let architecture = first.entry.architecture.as_ref().map(|architecture| &architecture.value);
+            let architecture =
+                first.entry.architecture.as_ref().map(|architecture| &architecture.value);
             let same = by_architecture.get(&architecture).unwrap_or(&none);
-            let open = if architecture.is_some() { by_architecture.get(&None).unwrap_or(&none) } else { &none };
+            let open = if architecture.is_some() {
+                by_architecture.get(&None).unwrap_or(&none)
+            } else {
+                &none
+            };
             let start = first.range.0;
             let members: Vec<usize> = same
                 .iter()
@@ -252,11 +342,13 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     other_candidate.range.0 <= start
                         && start <= other_candidate.range.1
                         && (*other == index
-                            || (share_protocol(policy, first.runtime, other_candidate.runtime) && overlap(policy, first.entry, other_candidate.entry)))
+                            || (share_protocol(policy, first.runtime, other_candidate.runtime)
+                                && overlap(policy, first.entry, other_candidate.entry)))
                 })
                 .collect();
-            let range =
-                members.iter().fold((f64::NEG_INFINITY, f64::INFINITY), |range, member| (range.0.max(all[*member].range.0), range.1.min(all[*member].range.1)));
+            let range = members.iter().fold((f64::NEG_INFINITY, f64::INFINITY), |range, member| {
+                (range.0.max(all[*member].range.0), range.1.min(all[*member].range.1))
+            });
             let mut names: Vec<usize> = members;
             names.sort_by(|a, b| all[*a].runtime.object.id.cmp(&all[*b].runtime.object.id));
             names.dedup_by(|a, b| std::ptr::eq(all[*a].runtime, all[*b].runtime));
@@ -264,7 +356,8 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 groups.insert(names, range);
             }
         }
-        let sets: Vec<BTreeSet<usize>> = groups.keys().map(|names| names.iter().copied().collect()).collect();
+        let sets: Vec<BTreeSet<usize>> =
+            groups.keys().map(|names| names.iter().copied().collect()).collect();
         let mut holding: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (position, set) in sets.iter().enumerate() {
             for member in set {
@@ -274,7 +367,9 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         for (position, (names, range)) in groups.iter().enumerate() {
             // A group within a larger one says nothing new.
             let others = holding.get(&names[0]).map(Vec::as_slice).unwrap_or_default();
-            if others.iter().any(|other| sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])) {
+            if others.iter().any(|other| {
+                sets[*other].len() > names.len() && sets[position].is_subset(&sets[*other])
+            }) {
                 continue;
             }
             found.push(group(&all, names, *range));
@@ -284,23 +379,31 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnostic {
     let members: Vec<&Runtime> = names.iter().map(|index| all[*index].runtime).collect();
-    let place = members.iter().min_by_key(|runtime| rank(&runtime.object)).expect("a group has members");
+    let place =
+        members.iter().min_by_key(|runtime| rank(&runtime.object)).expect("a group has members");
     let words: Vec<String> = names
         .iter()
         .map(|index| {
             let Candidate { runtime, entry, .. } = all[*index];
-            let priority = entry.priority.as_ref().map_or("no priority".to_owned(), |priority| format!("priority {}", priority.value));
+            let priority = entry.priority.as_ref().map_or("no priority".to_owned(), |priority| {
+                format!("priority {}", priority.value)
+            });
             let bounds = runtime.size_range.as_ref().map_or(String::new(), |range| {
-                let text = |bound: &Option<Field<Size>>| bound.as_ref().map_or(String::new(), |bound| bound.value.text.to_string());
+                let text = |bound: &Option<Field<Size>>| {
+                    bound.as_ref().map_or(String::new(), |bound| bound.value.text.to_string())
+                };
                 format!(", {}..{}", text(&range.min), text(&range.max))
             });
             format!("`{}` ({priority}{bounds})", runtime.object.id.name)
         })
         .collect();
-    let mut finding = Diagnostic::new(Code::AutoselectOverlap, format!("automatic selection can choose any of {} for one model", words.join(", ")))
-        .severity(Severity::Info)
-        .at(place.object.name_span())
-        .help("nothing, if the priorities say what is meant");
+    let mut finding = Diagnostic::new(
+        Code::AutoselectOverlap,
+        format!("automatic selection can choose any of {} for one model", words.join(", ")),
+    )
+    .severity(Severity::Info)
+    .at(place.object.name_span())
+    .help("nothing, if the priorities say what is meant");
     for runtime in &members {
         finding = finding.object(runtime.object.id.to_string());
     }
@@ -312,7 +415,9 @@ fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnosti
                 (Some(range), false) => (range.max.as_ref(), candidate.range.1),
                 (None, _) => return None,
             };
-            bound.filter(|_| own.total_cmp(&value).is_eq()).map(|bound| bound.value.text.to_string())
+            bound
+                .filter(|_| own.total_cmp(&value).is_eq())
+                .map(|bound| bound.value.text.to_string())
         })
     };
     finding.overlap = Some((text(true, range.0), text(false, range.1)));
@@ -333,31 +438,76 @@ mod tests {
         let text = format!("{}---\n{}", runtime("a", first), runtime("b", second));
         run(&text, Documented)
             .into_iter()
-            .filter(|finding| matches!(finding.code, Code::SamePriority | Code::AmbiguousAutoSelection))
+            .filter(|finding| {
+                matches!(finding.code, Code::SamePriority | Code::AmbiguousAutoSelection)
+            })
             .map(|finding| (finding.code, finding.objects, finding.overlap))
             .collect()
     }
 
     fn spec(format: &str, range: &str) -> String {
-        format!("  supportedModelFormats:\n  - {{modelFormat: {{name: safetensors}}, autoSelect: true{format}}}\n{range}")
+        format!(
+            "  supportedModelFormats:\n  - {{modelFormat: {{name: safetensors}}, autoSelect: true{format}}}\n{range}"
+        )
     }
 
     #[test]
     fn equal_priorities_tie_where_one_model_fits_both() {
         // S0-079: rows of first, second, whether they tie.
-        let range = |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
+        let range =
+            |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
         for (first, second, ties) in [
-            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("6B", "12B")), true),
-            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("9B", "12B")), true),
-            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 3", &range("10B", "12B")), false),
-            (spec(", priority: 3", &range("5B", "9B")), spec(", priority: 4", &range("5B", "9B")), false),
+            (
+                spec(", priority: 3", &range("5B", "9B")),
+                spec(", priority: 3", &range("6B", "12B")),
+                true,
+            ),
+            (
+                spec(", priority: 3", &range("5B", "9B")),
+                spec(", priority: 3", &range("9B", "12B")),
+                true,
+            ),
+            (
+                spec(", priority: 3", &range("5B", "9B")),
+                spec(", priority: 3", &range("10B", "12B")),
+                false,
+            ),
+            (
+                spec(", priority: 3", &range("5B", "9B")),
+                spec(", priority: 4", &range("5B", "9B")),
+                false,
+            ),
             (spec(", priority: 3", ""), spec(", priority: 3, modelArchitecture: A", ""), true),
-            (spec(", priority: 3, modelArchitecture: B", ""), spec(", priority: 3, modelArchitecture: A", ""), false),
-            (spec(", priority: 3, quantization: fp8", ""), spec(", priority: 3, quantization: int4", ""), false),
-            (spec(", priority: 3, modelFramework: {name: t, version: '4'}", ""), spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""), true),
-            (spec(", priority: 3, modelFramework: {name: t, version: '4.2'}", ""), spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""), false),
-            (spec(", priority: 3", "  protocolVersions: [openAI]\n"), spec(", priority: 3", "  protocolVersions: [cohere]\n"), false),
-            (spec(", priority: 3", "  protocolVersions: [openAI]\n"), spec(", priority: 3", ""), true),
+            (
+                spec(", priority: 3, modelArchitecture: B", ""),
+                spec(", priority: 3, modelArchitecture: A", ""),
+                false,
+            ),
+            (
+                spec(", priority: 3, quantization: fp8", ""),
+                spec(", priority: 3, quantization: int4", ""),
+                false,
+            ),
+            (
+                spec(", priority: 3, modelFramework: {name: t, version: '4'}", ""),
+                spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""),
+                true,
+            ),
+            (
+                spec(", priority: 3, modelFramework: {name: t, version: '4.2'}", ""),
+                spec(", priority: 3, modelFramework: {name: t, version: 4.1.0}", ""),
+                false,
+            ),
+            (
+                spec(", priority: 3", "  protocolVersions: [openAI]\n"),
+                spec(", priority: 3", "  protocolVersions: [cohere]\n"),
+                false,
+            ),
+            (
+                spec(", priority: 3", "  protocolVersions: [openAI]\n"),
+                spec(", priority: 3", ""),
+                true,
+            ),
             (spec(", priority: 3", "  disabled: true\n"), spec(", priority: 3", ""), false),
             (spec("", ""), spec(", priority: 1", ""), false),
         ] {
@@ -368,11 +518,18 @@ mod tests {
     #[test]
     fn a_pair_is_reported_once_with_its_common_sizes() {
         let both = spec(", priority: 1", "  modelSizeRange: {min: 5B}\n");
-        let twice = format!("{both}  - {{modelFormat: {{name: safetensors}}, autoSelect: true, priority: 1}}\n").replace("  modelSizeRange: {min: 5B}\n", "");
+        let twice = format!(
+            "{both}  - {{modelFormat: {{name: safetensors}}, autoSelect: true, priority: 1}}\n"
+        )
+        .replace("  modelSizeRange: {min: 5B}\n", "");
         let found = pair(&both, &twice);
-        let objects = vec!["ClusterServingRuntime/a".to_owned(), "ClusterServingRuntime/b".to_owned()];
+        let objects =
+            vec!["ClusterServingRuntime/a".to_owned(), "ClusterServingRuntime/b".to_owned()];
         assert_eq!(found, vec![(Code::SamePriority, objects, Some((Some("5B".into()), None)))]);
-        assert_eq!(pair(&spec("", ""), &spec("", "")).first().map(|found| found.0), Some(Code::AmbiguousAutoSelection));
+        assert_eq!(
+            pair(&spec("", ""), &spec("", "")).first().map(|found| found.0),
+            Some(Code::AmbiguousAutoSelection)
+        );
     }
 
     #[test]
@@ -383,7 +540,11 @@ mod tests {
 
     #[test]
     fn unset_is_its_own_value_for_the_controller() {
-        let text = format!("{}---\n{}", runtime("a", &spec(", priority: 3", "")), runtime("b", &spec(", priority: 3, quantization: fp8", "")));
+        let text = format!(
+            "{}---\n{}",
+            runtime("a", &spec(", priority: 3", "")),
+            runtime("b", &spec(", priority: 3, quantization: fp8", ""))
+        );
         assert!(codes(&run(&text, Documented)).contains(&"same-priority"));
         assert!(!codes(&run(&text, Controller)).contains(&"same-priority"));
     }
@@ -392,36 +553,69 @@ mod tests {
     fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_a_flood_of_ties_is_bounded() {
         let disjoint: String = (0..3000)
             .map(|index| {
-                runtime(&format!("r{index}"), &spec(", priority: 1, modelArchitecture: A", &format!("  modelSizeRange: {{min: {0}M, max: {0}M}}\n", index + 1)))
-                    + "---\n"
+                runtime(
+                    &format!("r{index}"),
+                    &spec(
+                        ", priority: 1, modelArchitecture: A",
+                        &format!("  modelSizeRange: {{min: {0}M, max: {0}M}}\n", index + 1),
+                    ),
+                ) + "---\n"
             })
             .collect();
-        assert!(run(&disjoint, Documented).iter().all(|finding| finding.code != Code::SamePriority));
-        let equal: String = (0..200).map(|index| runtime(&format!("r{index}"), &spec(", priority: 1", "")) + "---\n").collect();
+        assert!(
+            run(&disjoint, Documented).iter().all(|finding| finding.code != Code::SamePriority)
+        );
+        let equal: String = (0..200)
+            .map(|index| runtime(&format!("r{index}"), &spec(", priority: 1", "")) + "---\n")
+            .collect();
         let found = run(&equal, Documented);
-        let ties: Vec<_> = found.iter().filter(|finding| finding.code == Code::SamePriority).collect();
+        let ties: Vec<_> =
+            found.iter().filter(|finding| finding.code == Code::SamePriority).collect();
         assert_eq!(ties.len(), super::MOST_PAIRS + 1);
-        assert!(ties.iter().any(|finding| finding.message.contains("9900 more pairs")), "{:?}", ties.last());
+        assert!(
+            ties.iter().any(|finding| finding.message.contains("9900 more pairs")),
+            "{:?}",
+            ties.last()
+        );
         assert!(ties.iter().all(|finding| finding.severity == Severity::Error));
     }
 
     #[test]
     fn overlaps_are_listed_as_groups() {
-        let range = |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
-        let text = [("wide", "5B", "9B"), ("narrow", "6B", "8B"), ("lone", "20B", "30B"), ("high", "8.5B", "12B")]
-            .map(|(name, min, max)| runtime(name, &spec(", priority: 1, modelArchitecture: A", &range(min, max))))
-            .join("---\n");
-        let found: Vec<_> = super::super::fixture::run_with(&text, Documented, &[Code::AutoselectOverlap])
-            .into_iter()
-            .filter(|finding| finding.code == Code::AutoselectOverlap)
-            .map(|finding| (finding.objects.join(" ").replace("ClusterServingRuntime/", ""), finding.overlap))
-            .collect();
+        let range =
+            |min: &str, max: &str| format!("  modelSizeRange: {{min: {min}, max: {max}}}\n");
+        let text = [
+            ("wide", "5B", "9B"),
+            ("narrow", "6B", "8B"),
+            ("lone", "20B", "30B"),
+            ("high", "8.5B", "12B"),
+        ]
+        .map(|(name, min, max)| {
+            runtime(name, &spec(", priority: 1, modelArchitecture: A", &range(min, max)))
+        })
+        .join("---\n");
+        let found: Vec<_> =
+            super::super::fixture::run_with(&text, Documented, &[Code::AutoselectOverlap])
+                .into_iter()
+                .filter(|finding| finding.code == Code::AutoselectOverlap)
+                .map(|finding| {
+                    (
+                        finding.objects.join(" ").replace("ClusterServingRuntime/", ""),
+                        finding.overlap,
+                    )
+                })
+                .collect();
         let overlap = |min: &str, max: &str| Some((Some(min.to_owned()), Some(max.to_owned())));
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.contains(&("narrow wide".into(), overlap("6B", "8B"))) && found.contains(&("high wide".into(), overlap("8.5B", "9B"))), "{found:?}");
+        assert!(
+            found.contains(&("narrow wide".into(), overlap("6B", "8B")))
+                && found.contains(&("high wide".into(), overlap("8.5B", "9B"))),
+            "{found:?}"
+        );
     }
 
-    // kserve.md 4.3 and T14: rows of two runtimes of KServe and whether they tie under the documents and the controller.
+    // kserve.md 4.3 and T14: rows of two runtimes of KServe and whether they tie under the
+    // documents and the controller.
     #[test]
     fn runtimes_of_kserve_tie_as_their_webhook_says() {
         let runtime = |name: &str, format: &str, rest: &str| {
@@ -434,12 +628,30 @@ mod tests {
             (("sklearn", V1), ("SKLearn", V1), false, true),
             (("sklearn", V1), ("sklearn", ", protocolVersions: [v2]"), false, false),
             (("sklearn", V1), ("sklearn", ""), true, false),
-            (("sklearn", V1), ("sklearn", ", protocolVersions: [v1], multiModel: true"), false, false),
-            (("sklearn", V1), ("sklearn", ", protocolVersions: [v1], disabled: true"), false, false),
+            (
+                ("sklearn", V1),
+                ("sklearn", ", protocolVersions: [v1], multiModel: true"),
+                false,
+                false,
+            ),
+            (
+                ("sklearn", V1),
+                ("sklearn", ", protocolVersions: [v1], disabled: true"),
+                false,
+                false,
+            ),
         ] {
-            let text = format!("{}---\n{}", runtime("a", first.0, first.1), runtime("b", second.0, second.1));
+            let text = format!(
+                "{}---\n{}",
+                runtime("a", first.0, first.1),
+                runtime("b", second.0, second.1)
+            );
             for (semantics, expected) in [(Documented, documented), (Controller, controller)] {
-                assert_eq!(codes(&run(&text, semantics)).contains(&"same-priority"), expected, "{first:?} {second:?} {semantics:?}");
+                assert_eq!(
+                    codes(&run(&text, semantics)).contains(&"same-priority"),
+                    expected,
+                    "{first:?} {second:?} {semantics:?}"
+                );
             }
         }
     }

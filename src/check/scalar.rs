@@ -1,7 +1,8 @@
 //! How a scalar that readers disagree about is written so that none does.
 //!
-//! The reader of YAML knows no fields and quotes every such word. Where the field holds a boolean or a number and kubectl
-//! reads one, quotes would make it text, which the server refuses: there the value is spelt out.
+//! The reader of YAML knows no fields and quotes every such word. Where the field holds a boolean
+//! or a number and kubectl reads one, quotes would make it text, which the server refuses: there
+//! the value is spelt out.
 
 use crate::api::Object;
 use crate::catalog::Catalog;
@@ -13,7 +14,10 @@ use std::collections::HashMap;
 
 /// Gives findings about ambiguous scalars the repair that fits their field.
 pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
-    let mut wanted = found.iter_mut().filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty()).peekable();
+    let mut wanted = found
+        .iter_mut()
+        .filter(|finding| finding.code == Code::AmbiguousScalar && !finding.fix.is_empty())
+        .peekable();
     if wanted.peek().is_none() {
         return;
     }
@@ -28,7 +32,13 @@ pub fn spell_out(found: &mut [Diagnostic], catalog: &Catalog) {
         let Some(span) = finding.span() else { continue };
         let Some(in_file) = objects.get(&span.source) else { continue };
         let after = in_file.partition_point(|object| object.span.start <= span.start);
-        let Some(object) = after.checked_sub(1).map(|index| in_file[index]).filter(|object| object.span.contains(span)) else { continue };
+        let Some(object) = after
+            .checked_sub(1)
+            .map(|index| in_file[index])
+            .filter(|object| object.span.contains(span))
+        else {
+            continue;
+        };
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
         let Some((node, ty)) = find(&object.node, schema.root(), span) else { continue };
         if let (Some(text), [edit]) = (spelt(node, ty), finding.fix.as_mut_slice())
@@ -66,7 +76,12 @@ fn spelt(node: &Node, ty: &Type) -> Option<String> {
     match (ty, &node.value) {
         (Type::Bool, Value::Bool(_))
         | (
-            Type::Int(_) | Type::Int32(_) | Type::Number(_) | Type::IntOrString(_) | Type::Quantity | Type::Loose,
+            Type::Int(_)
+            | Type::Int32(_)
+            | Type::Number(_)
+            | Type::IntOrString(_)
+            | Type::Quantity
+            | Type::Loose,
             Value::Int(_) | Value::Big(_) | Value::Float(_),
         ) => node.scalar_text().map(Into::into),
         _ => None,
@@ -84,11 +99,16 @@ mod tests {
         let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a, annotations: {b: on}}\nspec:\n  disabled: on\n  engineConfig: {minReplicas: 017, runner: {resources: {limits: {cpu: 0o10}}}}\n";
         let catalog = catalog(text, Documented, |_| ());
         let source = SourceId(0);
-        for (word, nth, expected) in [("on", 1, "true"), ("on", 0, "\"on\""), ("017", 0, "15"), ("0o10", 0, "8")] {
-            let words: Vec<usize> = text.match_indices(&format!(": {word}")).map(|(at, _)| at + 2).collect();
+        for (word, nth, expected) in
+            [("on", 1, "true"), ("on", 0, "\"on\""), ("017", 0, "15"), ("0o10", 0, "8")]
+        {
+            let words: Vec<usize> =
+                text.match_indices(&format!(": {word}")).map(|(at, _)| at + 2).collect();
             let start = u32::try_from(words[nth]).unwrap();
             let span = Span { source, start, end: start + u32::try_from(word.len()).unwrap() };
-            let mut found = [Diagnostic::new(Code::AmbiguousScalar, "x").at(span).fix(span, format!("\"{word}\""))];
+            let mut found = [Diagnostic::new(Code::AmbiguousScalar, "x")
+                .at(span)
+                .fix(span, format!("\"{word}\""))];
             spell_out(&mut found, &catalog);
             assert_eq!(found[0].fix[0].insert, expected, "{word}");
         }

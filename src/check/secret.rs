@@ -21,15 +21,31 @@ fn walk(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
                 match entry.key.as_str() {
                     "env" => entry.node.items().iter().for_each(|variable| {
                         let name = variable.get("name").and_then(Node::as_str).unwrap_or_default();
-                        said(object, name, variable.get("value"), "a Secret with `valueFrom.secretKeyRef`", found);
+                        said(
+                            object,
+                            name,
+                            variable.get("value"),
+                            "a Secret with `valueFrom.secretKeyRef`",
+                            found,
+                        );
                     }),
                     // The variables of an accelerator's block are a map.
                     "environmentOverride" => {
                         if let Some(variables) = entry.node.as_map() {
-                            variables.iter().for_each(|variable| said(object, &variable.key, Some(&variable.node), "a Secret in the runner's `env`", found));
+                            variables.iter().for_each(|variable| {
+                                said(
+                                    object,
+                                    &variable.key,
+                                    Some(&variable.node),
+                                    "a Secret in the runner's `env`",
+                                    found,
+                                );
+                            });
                         }
                     }
-                    "args" | "command" | "runtimeArgsOverride" => flags(object, entry.node.items(), found),
+                    "args" | "command" | "runtimeArgsOverride" => {
+                        flags(object, entry.node.items(), found);
+                    }
                     _ => walk(object, &entry.node, found),
                 }
             }
@@ -47,7 +63,9 @@ fn flags(object: &Object, arguments: &[Node], found: &mut Vec<Diagnostic>) {
         let text = argument.as_str().unwrap_or_default();
         let flag = text.strip_prefix("--");
         match (flag.and_then(|flag| flag.split_once('=')), before) {
-            (Some((name, value)), _) if is_secret(name) && is_plain(value) => tell(object, name, argument, HOW, found),
+            (Some((name, value)), _) if is_secret(name) && is_plain(value) => {
+                tell(object, name, argument, HOW, found);
+            }
             (None, Some(name)) if flag.is_none() => said(object, name, Some(argument), HOW, found),
             _ => {}
         }
@@ -65,7 +83,9 @@ fn said(object: &Object, name: &str, value: Option<&Node>, how: &str, found: &mu
 }
 
 fn tell(object: &Object, name: &str, at: &Node, how: &str, found: &mut Vec<Diagnostic>) {
-    let finding = about(Code::InlineSecret, object, format!("the value of `{name}` stands in the file")).help(format!("take it from {how}"));
+    let finding =
+        about(Code::InlineSecret, object, format!("the value of `{name}` stands in the file"))
+            .help(format!("take it from {how}"));
     found.push(match at.origin.span() {
         Some(span) => finding.at(span),
         None => finding,
@@ -76,9 +96,14 @@ fn is_secret(name: &str) -> bool {
     names_secret(name) && !names_its_place(name)
 }
 
-/// Whether a text can be a secret: no reference to a variable, no placeholder, no path, no number, no truth value.
+/// Whether a text can be a secret: no reference to a variable, no placeholder, no path, no number,
+/// no truth value.
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && !text.contains(['$', '<', '{']) && !text.starts_with('/') && text.parse::<f64>().is_err() && text.parse::<bool>().is_err()
+    !text.is_empty()
+        && !text.contains(['$', '<', '{'])
+        && !text.starts_with('/')
+        && text.parse::<f64>().is_err()
+        && text.parse::<bool>().is_err()
 }
 
 #[cfg(test)]
@@ -90,7 +115,10 @@ mod tests {
     fn a_secret_in_the_file_is_found_wherever_it_stands() {
         for (spec, found) in [
             ("runner: {env: [{name: HF_TOKEN, value: hf_abc}]}", true),
-            ("runner: {env: [{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: hf, key: token}}}]}", false),
+            (
+                "runner: {env: [{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: hf, key: token}}}]}",
+                false,
+            ),
             ("runner: {env: [{name: HF_TOKEN, value: $(OTHER)}]}", false),
             ("runner: {env: [{name: HF_TOKEN, value: <yours>}]}", false),
             ("runner: {env: [{name: MAX_TOKENS, value: abc}]}", false),
@@ -100,7 +128,10 @@ mod tests {
             ("runner: {args: [--api-key, sk-1]}", true),
             ("runner: {args: [--api-key, $(KEY)]}", false),
             ("runner: {args: [--api-key, --tp=1]}", false),
-            ("worker: {podSpec: {initContainers: [{name: a, env: [{name: S3_PASSWORD, value: p}]}]}}", true),
+            (
+                "worker: {podSpec: {initContainers: [{name: a, env: [{name: S3_PASSWORD, value: p}]}]}}",
+                true,
+            ),
         ] {
             let text = runtime("a", &format!("  engineConfig: {{{spec}}}\n"));
             assert_eq!(codes(&run(&text, Documented)).contains(&"inline-secret"), found, "{spec}");

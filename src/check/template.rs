@@ -2,7 +2,9 @@
 
 use super::{View, about};
 use crate::api::{ComponentKind, Object};
-use crate::compose::template::{Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of};
+use crate::compose::template::{
+    Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{Policy, TemplateRule};
 use crate::yaml::{FieldPath, Node, Value};
@@ -12,7 +14,9 @@ const PARTS: [&str; 2] = ["leader", "worker"];
 
 /// Variables that map to nothing, and variables where nothing is expanded.
 pub(super) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome) {
+    for runtime in
+        view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome)
+    {
         let policy = view.policy(runtime.object.api);
         let keys = ComponentKind::OME.map(ComponentKind::config_key);
         Scan { policy, object: &runtime.object, found }.spec(&keys);
@@ -20,7 +24,8 @@ pub(super) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         if service.object.api == crate::api::Api::Ome {
-            Scan { policy: view.policy(service.object.api), object: &service.object, found }.spec(&ComponentKind::OME.map(ComponentKind::as_str));
+            Scan { policy: view.policy(service.object.api), object: &service.object, found }
+                .spec(&ComponentKind::OME.map(ComponentKind::as_str));
         }
     }
 }
@@ -54,7 +59,11 @@ impl Scan<'_, '_> {
                 // The first container is the engine where there is no runner (S0-034).
                 "containers" if node.get("runner").is_none() => {
                     for (index, container) in entry.node.items().iter().enumerate() {
-                        if index == 0 { self.container(container, &path.index(index)) } else { self.outside(container, &path.index(index)) }
+                        if index == 0 {
+                            self.container(container, &path.index(index));
+                        } else {
+                            self.outside(container, &path.index(index));
+                        }
                     }
                 }
                 _ => self.outside(&entry.node, &path),
@@ -66,8 +75,10 @@ impl Scan<'_, '_> {
         let errors = match self.policy.template {
             TemplateRule::FieldChains => check_container(container),
             TemplateRule::HtmlTemplate => {
-                // No service is known here; labels and annotations that are missing are no errors in Go.
-                let metadata = Metadata { name: "name", namespace: "namespace", ..Metadata::default() };
+                // No service is known here; labels and annotations that are missing are no errors
+                // in Go.
+                let metadata =
+                    Metadata { name: "name", namespace: "namespace", ..Metadata::default() };
                 expand_container(container, &metadata, Mode::Controller).err().unwrap_or_default()
             }
         };
@@ -78,20 +89,31 @@ impl Scan<'_, '_> {
 
     fn refuse(&mut self, error: &Error, path: &FieldPath) {
         let (code, help) = match error.kind {
-            ErrorKind::UnknownVariable => (Code::UnknownVariable, "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`"),
+            ErrorKind::UnknownVariable => (
+                Code::UnknownVariable,
+                "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`",
+            ),
             // A label may be on the service; what only the cluster knows is no mistake in a file.
             ErrorKind::MissingKey | ErrorKind::UnknownAtPlanTime => return,
-            ErrorKind::Execution if error.message.contains("can't evaluate field") => {
-                (Code::UnknownVariable, "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`")
-            }
-            ErrorKind::Syntax | ErrorKind::Execution | ErrorKind::Result | ErrorKind::Unsupported => {
+            ErrorKind::Execution if error.message.contains("can't evaluate field") => (
+                Code::UnknownVariable,
+                "use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`",
+            ),
+            ErrorKind::Syntax
+            | ErrorKind::Execution
+            | ErrorKind::Result
+            | ErrorKind::Unsupported => {
                 (Code::TemplateInvalid, "use field chains such as `{{.Name}}`")
             }
         };
         let inner = error.path.to_string();
         let path = if inner.is_empty() { path.to_string() } else { format!("{path}.{inner}") };
-        let span = error.origin.and_then(crate::yaml::Origin::span).or_else(|| Some(self.object.name_span()));
-        self.found.push(about(code, self.object, error.message.clone()).at(span).path(path).help(help));
+        let span = error
+            .origin
+            .and_then(crate::yaml::Origin::span)
+            .or_else(|| Some(self.object.name_span()));
+        self.found
+            .push(about(code, self.object, error.message.clone()).at(span).path(path).help(help));
     }
 
     fn outside(&mut self, node: &Node, path: &FieldPath) {
@@ -99,15 +121,26 @@ impl Scan<'_, '_> {
             Value::Str(text) => {
                 if let Some(variable) = variables_of(text).first() {
                     self.found.push(
-                        about(Code::VariableOutsideContainer, self.object, format!("`{variable}` stays as it is: only the engine container is expanded"))
-                            .at(node.origin.span())
-                            .path(path.to_string())
-                            .help("write the value out"),
+                        about(
+                            Code::VariableOutsideContainer,
+                            self.object,
+                            format!(
+                                "`{variable}` stays as it is: only the engine container is expanded"
+                            ),
+                        )
+                        .at(node.origin.span())
+                        .path(path.to_string())
+                        .help("write the value out"),
                     );
                 }
             }
-            Value::List(items) => items.iter().enumerate().for_each(|(index, item)| self.outside(item, &path.index(index))),
-            Value::Map(map) => map.iter().for_each(|entry| self.outside(&entry.node, &path.field(entry.key.clone()))),
+            Value::List(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| self.outside(item, &path.index(index))),
+            Value::Map(map) => map
+                .iter()
+                .for_each(|entry| self.outside(&entry.node, &path.field(entry.key.clone()))),
             _ => {}
         }
     }
@@ -123,21 +156,35 @@ mod tests {
         // S0-057, S0-058.
         for (engine, expected) in [
             ("{runner: {args: ['{{.Name}} {{ .Labels.team }}']}}", &[][..]),
-            ("{runner: {args: ['{{.Foo}}', '{{.name}}']}}", &["unknown-variable", "unknown-variable"]),
+            (
+                "{runner: {args: ['{{.Foo}}', '{{.name}}']}}",
+                &["unknown-variable", "unknown-variable"],
+            ),
             ("{leader: {runner: {env: [{name: A, value: '{{.Foo}}'}]}}}", &["unknown-variable"]),
             ("{runner: {args: ['{{ if .Name }}x{{ end }}']}}", &["template-invalid"]),
             ("{runner: {}, nodeSelector: {pool: '{{.Name}}'}}", &["variable-outside-container"]),
             ("{runner: {}, containers: [{args: ['{{.Name}}']}]}", &["variable-outside-container"]),
-            ("{containers: [{args: ['{{.Name}}']}, {args: ['{{.Name}}']}]}", &["variable-outside-container"]),
+            (
+                "{containers: [{args: ['{{.Name}}']}, {args: ['{{.Name}}']}]}",
+                &["variable-outside-container"],
+            ),
         ] {
-            assert_eq!(codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Documented)), expected, "{engine}");
+            assert_eq!(
+                codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Documented)),
+                expected,
+                "{engine}"
+            );
         }
         for (engine, expected) in [
             ("{runner: {args: ['{{.Labels.none}}', '{{ if .Name }}x{{ end }}']}}", &[][..]),
             ("{runner: {args: ['{{.Foo}}']}}", &["unknown-variable"]),
             ("{runner: {args: ['{{']}}", &["template-invalid"]),
         ] {
-            assert_eq!(codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Controller)), expected, "{engine}");
+            assert_eq!(
+                codes(&run(&runtime("a", &format!("  engineConfig: {engine}\n")), Controller)),
+                expected,
+                "{engine}"
+            );
         }
     }
 }

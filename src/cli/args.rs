@@ -14,7 +14,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory.
+    /// File, directory (recursive) or `-` for standard input; repeatable. Without it, the current
+    /// directory.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
     /// Namespace of documents that name none; selects the services of that namespace.
@@ -77,7 +78,11 @@ impl LimitArgs {
     pub(crate) fn limits(&self, settings: &Settings) -> Limits {
         let defaults = Limits::default();
         Limits {
-            file_size: self.max_file_size.map(|size| size.as_u64()).or(settings.max_file_size).unwrap_or(defaults.file_size),
+            file_size: self
+                .max_file_size
+                .map(|size| size.as_u64())
+                .or(settings.max_file_size)
+                .unwrap_or(defaults.file_size),
             depth: self.max_depth.or(settings.max_depth).unwrap_or(defaults.depth),
             nodes: self.max_nodes.or(settings.max_nodes).unwrap_or(defaults.nodes),
         }
@@ -100,7 +105,11 @@ impl DecisionArgs {
     /// # Errors
     /// As [`AcceleratorArgs::options`].
     pub(crate) fn ask(&self) -> Result<Ask<'_>, Failure> {
-        Ok(Ask { protocol: self.protocol.as_deref(), accelerators: self.accelerators.options()?, ..Ask::default() })
+        Ok(Ask {
+            protocol: self.protocol.as_deref(),
+            accelerators: self.accelerators.options()?,
+            ..Ask::default()
+        })
     }
 }
 
@@ -117,13 +126,15 @@ pub(crate) struct AcceleratorArgs {
     /// A preferred class passes although its capabilities are unknown.
     #[arg(long)]
     pub allow_unknown: bool,
-    /// Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation.
+    /// Size of requests in tokens (`k` = 1000), for conditions of preferences; over the
+    /// annotation.
     #[arg(long, value_name = "TOKENS")]
     pub request_size: Option<String>,
     /// The cost threshold is required.
     #[arg(long)]
     pub strict_cost: bool,
-    /// Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service.
+    /// Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime,
+    /// accelerator, service.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     pub args_order: ArgsOrderArg,
     /// Of a flag given twice keep the service's, else the last.
@@ -154,13 +165,25 @@ impl AcceleratorArgs {
             match gate.split_once('=') {
                 Some(("AcceleratorAwareScheduling", "true")) => off = false,
                 Some(("AcceleratorAwareScheduling", "false")) => off = true,
-                _ => return Err(Failure::Usage(format!("`{gate}` is no feature gate: write `AcceleratorAwareScheduling=true` or `=false`"))),
+                _ => {
+                    return Err(Failure::Usage(format!(
+                        "`{gate}` is no feature gate: write `AcceleratorAwareScheduling=true` or `=false`"
+                    )));
+                }
             }
         }
         let request_size = match &self.request_size {
             None => None,
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "tokens are whole and not negative")]
-            Some(text) => Some(tokens(text).ok_or_else(|| Failure::Usage(format!("`{text}` is no number of tokens")))? as u64),
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "tokens are whole and not negative"
+            )]
+            Some(text) => Some(
+                tokens(text)
+                    .ok_or_else(|| Failure::Usage(format!("`{text}` is no number of tokens")))?
+                    as u64,
+            ),
         };
         Ok(AcceleratorOptions {
             off,

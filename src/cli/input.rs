@@ -1,4 +1,5 @@
-//! What the arguments, variables and settings of a run come to: a session over everything that was read.
+//! What the arguments, variables and settings of a run come to: a session over everything that was
+//! read.
 
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use super::{Failure, Io, Outcome};
@@ -8,7 +9,9 @@ use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::pipeline::{self, Given, World};
-use crate::policy::{AcceleratorOptions, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics};
+use crate::policy::{
+    AcceleratorOptions, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics,
+};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::source::{SourceId, Span};
@@ -50,40 +53,61 @@ pub(crate) struct Ask<'a> {
 impl Session {
     /// Reads settings and input.
     pub(crate) fn open(args: &InputArgs, ask: &Ask<'_>) -> Result<Self, Failure> {
-        Self::open_from(args, ask, |request, limits| load::load(request, &mut std::io::stdin(), limits))
+        Self::open_from(args, ask, |request, limits| {
+            load::load(request, &mut std::io::stdin(), limits)
+        })
     }
 
-    /// Reads settings as they are, and the input as it was at a revision of the repository that holds it; the finding when
-    /// that cannot be read.
-    pub(super) fn open_revision(args: &InputArgs, ask: &Ask<'_>, revision: &str) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
+    /// Reads settings as they are, and the input as it was at a revision of the repository that
+    /// holds it; the finding when that cannot be read.
+    pub(super) fn open_revision(
+        args: &InputArgs,
+        ask: &Ask<'_>,
+        revision: &str,
+    ) -> Result<Result<Self, Box<Diagnostic>>, Failure> {
         let mut problem = None;
-        let session = Self::open_from(args, ask, |request, limits| match load::load_revision(request, revision, limits) {
-            Ok(loaded) => loaded,
-            Err(finding) => {
-                problem = Some(finding);
-                Loaded::default()
+        let session = Self::open_from(args, ask, |request, limits| {
+            match load::load_revision(request, revision, limits) {
+                Ok(loaded) => loaded,
+                Err(finding) => {
+                    problem = Some(finding);
+                    Loaded::default()
+                }
             }
         })?;
         Ok(problem.map_or(Ok(session), Err))
     }
 
-    fn open_from(args: &InputArgs, ask: &Ask<'_>, read: impl FnOnce(&Request<'_>, &Limits) -> Loaded) -> Result<Self, Failure> {
+    fn open_from(
+        args: &InputArgs,
+        ask: &Ask<'_>,
+        read: impl FnOnce(&Request<'_>, &Limits) -> Loaded,
+    ) -> Result<Self, Failure> {
         // Settings come after the input in the source map, so their id is only known then.
         let file = match (&args.config, args.no_config) {
             (Some(file), _) => Some(file.clone()),
             (None, true) => None,
-            (None, false) => std::env::current_dir().ok().and_then(|directory| settings::find(&directory)),
+            (None, false) => {
+                std::env::current_dir().ok().and_then(|directory| settings::find(&directory))
+            }
         };
         let (settings, settings_source, settings_found) = match &file {
             Some(file) => {
-                let (settings, source, found) = settings::read(file, SourceId(u32::MAX)).map_err(Failure::Usage)?;
+                let (settings, source, found) =
+                    settings::read(file, SourceId(u32::MAX)).map_err(Failure::Usage)?;
                 (settings, Some(source), found)
             }
             None => Default::default(),
         };
-        let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
+        let selector = args
+            .selector
+            .as_deref()
+            .map(Selector::parse)
+            .transpose()
+            .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         if let Some(jobs) = args.jobs {
-            // A second session in one process keeps the first pool; the output does not depend on it.
+            // A second session in one process keeps the first pool; the output does not depend on
+            // it.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
         }
         let semantics = match args.semantics {
@@ -95,7 +119,11 @@ impl Session {
         let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
-        let request = Request { paths: &files, context: ask.context, builtin: if no_builtin { &[] } else { builtin::files() } };
+        let request = Request {
+            paths: &files,
+            context: ask.context,
+            builtin: if no_builtin { &[] } else { builtin::files() },
+        };
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
         let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
@@ -119,13 +147,27 @@ impl Session {
             });
             world.diagnostics.extend(moved);
         }
-        Ok(Self { world, semantics, kthena, settings, namespace, selector, partial: args.partial, strict: args.strict })
+        Ok(Self {
+            world,
+            semantics,
+            kthena,
+            settings,
+            namespace,
+            selector,
+            partial: args.partial,
+            strict: args.strict,
+        })
     }
 
-    /// The services a command is about, in order: those named, else all that namespace and selector leave.
+    /// The services a command is about, in order: those named, else all that namespace and selector
+    /// leave.
     pub(crate) fn select(&self, names: &[String]) -> Result<Vec<&Views>, Failure> {
         let services = self.world.catalog.services();
-        let in_namespace = |views: &&Views| self.namespace.as_ref().is_none_or(|namespace| views.of(self.semantics).namespace == *namespace);
+        let in_namespace = |views: &&Views| {
+            self.namespace
+                .as_ref()
+                .is_none_or(|namespace| views.of(self.semantics).namespace == *namespace)
+        };
         let labelled = |views: &&Views| self.is_selected(&views.of(self.semantics).object);
         if names.is_empty() {
             return Ok(services.iter().filter(in_namespace).filter(labelled).collect());
@@ -140,14 +182,20 @@ impl Session {
                 .iter()
                 .filter(|views| {
                     let service = views.of(self.semantics);
-                    service.name() == name && namespace.is_none_or(|namespace| service.namespace == namespace)
+                    service.name() == name
+                        && namespace.is_none_or(|namespace| service.namespace == namespace)
                 })
                 .collect();
             if found.is_empty() {
-                let near = nearest(name, services.iter().map(|views| views.of(self.semantics).name().as_str()));
+                let near = nearest(
+                    name,
+                    services.iter().map(|views| views.of(self.semantics).name().as_str()),
+                );
                 return Err(Failure::NotFound {
                     message: format!("no InferenceService `{wanted}`"),
-                    help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
+                    help: near
+                        .map(|near| format!("did you mean `{near}`?"))
+                        .or_else(|| Some("load it with `-f`".into())),
                 });
             }
             chosen.extend(found);
@@ -155,13 +203,24 @@ impl Session {
         Ok(chosen)
     }
 
-    /// The services and the ModelServings a command is about: those named, of either kind, else all that namespace and
-    /// selector leave.
-    pub(super) fn select_all(&self, names: &[String]) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
+    /// The services and the ModelServings a command is about: those named, of either kind, else all
+    /// that namespace and selector leave.
+    pub(super) fn select_all(
+        &self,
+        names: &[String],
+    ) -> Result<(Vec<&Views>, Vec<&ModelServing>), Failure> {
         let all = self.world.catalog.model_servings();
         if names.is_empty() {
-            let in_namespace = |serving: &&ModelServing| self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace);
-            return Ok((self.select(names)?, all.iter().filter(in_namespace).filter(|serving| self.is_selected(&serving.object)).collect()));
+            let in_namespace = |serving: &&ModelServing| {
+                self.namespace.as_ref().is_none_or(|namespace| serving.namespace == *namespace)
+            };
+            return Ok((
+                self.select(names)?,
+                all.iter()
+                    .filter(in_namespace)
+                    .filter(|serving| self.is_selected(&serving.object))
+                    .collect(),
+            ));
         }
         let (mut services, mut servings) = (Vec::new(), Vec::new());
         for name in names {
@@ -182,21 +241,33 @@ impl Session {
             Some((namespace, name)) => (Some(namespace), name),
             None => (self.namespace.as_deref(), wanted),
         };
-        let named = |serving: &&ModelServing| serving.name() == name && namespace.is_none_or(|namespace| serving.namespace == namespace);
+        let named = |serving: &&ModelServing| {
+            serving.name() == name
+                && namespace.is_none_or(|namespace| serving.namespace == namespace)
+        };
         self.world.catalog.model_servings().iter().filter(named).collect()
     }
 
     /// Whether a finding of error level stands in a ModelServing, so that nothing is made of it.
     pub(super) fn is_broken(&self, serving: &ModelServing) -> bool {
         let whole = serving.object.span;
-        let inside = |span: Span| span.source == whole.source && whole.start <= span.start && span.start < whole.end;
-        self.world.diagnostics.iter().any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
+        let inside = |span: Span| {
+            span.source == whole.source && whole.start <= span.start && span.start < whole.end
+        };
+        self.world
+            .diagnostics
+            .iter()
+            .any(|found| found.severity == Severity::Error && found.span().is_some_and(inside))
     }
 
     /// The services of a namespace, or of all of them.
     pub(crate) fn select_in(&self, namespace: Option<&str>) -> Vec<&Views> {
         let services = self.world.catalog.services().iter();
-        services.filter(|views| namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)).collect()
+        services
+            .filter(|views| {
+                namespace.is_none_or(|namespace| views.of(self.semantics).namespace == namespace)
+            })
+            .collect()
     }
 
     /// Whether `-n` keeps a namespace.
@@ -212,17 +283,21 @@ impl Session {
         })
     }
 
-    /// All findings of the run: those of reading and those that came later, graded by the settings, sorted, once each.
+    /// All findings of the run: those of reading and those that came later, graded by the settings,
+    /// sorted, once each.
     pub(crate) fn settle(&self, later: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
         self.grade(self.world.diagnostics.iter().cloned().chain(later))
     }
 
-    /// Findings as the settings and `--partial` grade them, those on context left out, sorted, once each.
+    /// Findings as the settings and `--partial` grade them, those on context left out, sorted, once
+    /// each.
     pub(crate) fn grade(&self, found: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
         let sources = &self.world.sources;
         let mut graded: Vec<Diagnostic> = found
             .into_iter()
-            .filter(|diagnostic| diagnostic.span().is_none_or(|span| sources.get(span.source).reported))
+            .filter(|diagnostic| {
+                diagnostic.span().is_none_or(|span| sources.get(span.source).reported)
+            })
             .map(|diagnostic| self.partial_reference(diagnostic))
             .filter_map(|diagnostic| match self.settings.severity.get(diagnostic.code.as_str()) {
                 None => Some(diagnostic),
@@ -238,14 +313,24 @@ impl Session {
     fn partial_reference(&self, diagnostic: Diagnostic) -> Diagnostic {
         let dangling = matches!(
             diagnostic.code,
-            Code::ModelNotFound | Code::RuntimeNotFound | Code::AcceleratorNotFound | Code::KueueNotFound | Code::NoCompatibleRuntime | Code::NoRuntimeForModel
+            Code::ModelNotFound
+                | Code::RuntimeNotFound
+                | Code::AcceleratorNotFound
+                | Code::KueueNotFound
+                | Code::NoCompatibleRuntime
+                | Code::NoRuntimeForModel
         );
         if self.partial && dangling { diagnostic.severity(Severity::Info) } else { diagnostic }
     }
 
-    /// Says errors and warnings on stderr; what is merely informative is left to `validate` and JSON.
+    /// Says errors and warnings on stderr; what is merely informative is left to `validate` and
+    /// JSON.
     pub(crate) fn say(&self, found: &[Diagnostic], io: &mut Io<'_>) {
-        let shown: Vec<Diagnostic> = found.iter().filter(|diagnostic| diagnostic.severity > Severity::Info).cloned().collect();
+        let shown: Vec<Diagnostic> = found
+            .iter()
+            .filter(|diagnostic| diagnostic.severity > Severity::Info)
+            .cloned()
+            .collect();
         if !shown.is_empty() {
             let color = io.err_color();
             io.say(&findings::beside(&shown, &self.world.sources, color));
@@ -255,7 +340,11 @@ impl Session {
     /// How the run ended: could not, when something is in error.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
         let least = if self.strict { Severity::Warning } else { Severity::Error };
-        if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) { Outcome::CouldNot } else { Outcome::Done }
+        if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) {
+            Outcome::CouldNot
+        } else {
+            Outcome::Done
+        }
     }
 
     /// Whether the settings switch a finding off.
@@ -270,11 +359,15 @@ impl Session {
 
     /// What settings contribute to the header of plan and explain.
     pub(crate) fn header(&self) -> String {
-        let builtin = self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
+        let builtin =
+            self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
         let user = self.world.catalog.all_runtimes().count() - builtin;
         let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
         let services = self.world.catalog.services();
-        let kserve = services.iter().filter(|views| views.of(self.semantics).object.api == Api::KServe).count();
+        let kserve = services
+            .iter()
+            .filter(|views| views.of(self.semantics).object.api == Api::KServe)
+            .count();
         match (services.len() - kserve, kserve) {
             (_, 0) => {}
             (0, _) => out.push_str(" · services: all of KServe"),
@@ -289,8 +382,13 @@ impl Session {
     }
 }
 
-/// What ModelServings follow: the flag, else the settings, else the document; under controller semantics the pinned code.
-fn kthena(args: &InputArgs, semantics: Semantics, setting: Option<&str>) -> Result<&'static KthenaPolicy, Failure> {
+/// What ModelServings follow: the flag, else the settings, else the document; under controller
+/// semantics the pinned code.
+fn kthena(
+    args: &InputArgs,
+    semantics: Semantics,
+    setting: Option<&str>,
+) -> Result<&'static KthenaPolicy, Failure> {
     if semantics == Semantics::Controller {
         return match args.kthena_profile {
             None | Some(KthenaProfileArg::Head) => Ok(&KTHENA_CONTROLLER),

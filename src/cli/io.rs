@@ -37,7 +37,13 @@ impl<'a> Io<'a> {
 
     /// The process's own streams.
     pub fn standard(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out, err, out_is_terminal: io::stdout().is_terminal(), err_is_terminal: io::stderr().is_terminal(), color: ColorChoice::Auto }
+        Self {
+            out,
+            err,
+            out_is_terminal: io::stdout().is_terminal(),
+            err_is_terminal: io::stderr().is_terminal(),
+            color: ColorChoice::Auto,
+        }
     }
 
     /// Sets the colour choice of this run.
@@ -46,7 +52,9 @@ impl<'a> Io<'a> {
     }
 
     fn colored(&self, terminal: bool) -> bool {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let set = |name: &str| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+        };
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -74,7 +82,10 @@ impl<'a> Io<'a> {
         if !self.out_is_terminal {
             return None;
         }
-        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).or_else(|| comfy_table::Table::new().width())
+        std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok())
+            .or_else(|| comfy_table::Table::new().width())
     }
 
     /// Where data goes.
@@ -99,13 +110,18 @@ impl<'a> Io<'a> {
         let _ = self.err.write_all(guarded(text, colored).as_bytes());
     }
 
-    /// Says on a terminal how far long work has come, on one line that the next call replaces; the last one, with all
-    /// done, takes it away. Less than [`LONG`] pieces are no long work, and data that goes to the same terminal says enough.
+    /// Says on a terminal how far long work has come, on one line that the next call replaces; the
+    /// last one, with all done, takes it away. Less than [`LONG`] pieces are no long work, and
+    /// data that goes to the same terminal says enough.
     pub fn progress(&mut self, done: usize, of: usize, what: &str) {
         if of < LONG || !self.err_is_terminal || self.out_is_terminal {
             return;
         }
-        let line = if done < of { format!("\r\u{1b}[K{what}: {done} of {of}") } else { "\r\u{1b}[K".to_owned() };
+        let line = if done < of {
+            format!("\r\u{1b}[K{what}: {done} of {of}")
+        } else {
+            "\r\u{1b}[K".to_owned()
+        };
         let _ = self.err.write_all(line.as_bytes());
         let _ = self.err.flush();
     }
@@ -117,13 +133,18 @@ impl<'a> Io<'a> {
     }
 }
 
-/// Writes JSON with the control characters that JSON admits and terminals obey as escapes: U+007F to U+009F.
+/// Writes JSON with the control characters that JSON admits and terminals obey as escapes: U+007F
+/// to U+009F.
 struct Escaping<'a>(&'a mut dyn Write);
 
 impl Write for Escaping<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Both stand in strings only, and a string is written in whole characters.
-        let control = |at: &usize| bytes[*at] == 0x7f || (bytes[*at] == 0xc2 && bytes.get(at + 1).is_some_and(|next| (0x80..=0x9f).contains(next)));
+        let control = |at: &usize| {
+            bytes[*at] == 0x7f
+                || (bytes[*at] == 0xc2
+                    && bytes.get(at + 1).is_some_and(|next| (0x80..=0x9f).contains(next)))
+        };
         let mut done = 0;
         while let Some(at) = (done..bytes.len()).find(control) {
             let (code, length) = if bytes[at] == 0x7f { (0x7f, 1) } else { (bytes[at + 1], 2) };
@@ -158,7 +179,13 @@ mod tests {
     fn only_long_work_beside_other_output_shows_progress() {
         let shown = |of: usize, out_is_terminal: bool| {
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            let mut io = Io { out: &mut out, err: &mut err, out_is_terminal, err_is_terminal: true, color: ColorChoice::Never };
+            let mut io = Io {
+                out: &mut out,
+                err: &mut err,
+                out_is_terminal,
+                err_is_terminal: true,
+                color: ColorChoice::Never,
+            };
             io.progress(1, of, "rendered");
             io.progress(of, of, "rendered");
             String::from_utf8(err).unwrap()

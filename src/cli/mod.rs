@@ -1,6 +1,7 @@
 //! The command line: what was typed, what it means, what is printed.
 //!
-//! Everything else of the crate is a library that neither prints nor exits; this room may use all of it.
+//! Everything else of the crate is a library that neither prints nor exits; this room may use all
+//! of it.
 
 mod args;
 mod commands;
@@ -21,10 +22,17 @@ use std::process::ExitCode;
 
 /// Plan, explain and render AI model serving on Kubernetes, without a cluster.
 ///
-/// Reads ServingRuntimes, models, accelerator classes, nodes and InferenceServices from disk, decides what the operators
-/// would decide, says why, and prints the manifests that follow.
+/// Reads ServingRuntimes, models, accelerator classes, nodes and InferenceServices from disk,
+/// decides what the operators would decide, says why, and prints the manifests that follow.
 #[derive(Debug, Parser)]
-#[command(name = "ome", version, about, max_term_width = 110, propagate_version = false, disable_help_subcommand = true)]
+#[command(
+    name = "ome",
+    version,
+    about,
+    max_term_width = 110,
+    propagate_version = false,
+    disable_help_subcommand = true
+)]
 struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -37,8 +45,14 @@ struct Cli {
 /// Runs the process's own command line.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map_or(String::new(), |place| format!(" at {}:{}", place.file(), place.line()));
-        let what = info.payload().downcast_ref::<&str>().map(ToString::to_string).or_else(|| info.payload().downcast_ref::<String>().cloned());
+        let place = info
+            .location()
+            .map_or(String::new(), |place| format!(" at {}:{}", place.file(), place.line()));
+        let what = info
+            .payload()
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| info.payload().downcast_ref::<String>().cloned());
         let _ = writeln!(
             std::io::stderr(),
             "internal error{place}: {}\nThis is a bug in ome {}; please report it with the input that caused it.",
@@ -53,7 +67,9 @@ pub fn main() -> ExitCode {
         let mut io = Io::standard(&mut out, &mut err);
         let code = run(std::env::args_os(), &mut io);
         match out.flush() {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && code == exit::DONE => exit::COULD_NOT,
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && code == exit::DONE => {
+                exit::COULD_NOT
+            }
             _ => code,
         }
     });
@@ -68,7 +84,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         Err(error) => {
             let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let colored = if help { io.out_color() } else { io.err_color() };
-            let text = if colored { error.render().ansi().to_string() } else { error.render().to_string() };
+            let text = if colored {
+                error.render().ansi().to_string()
+            } else {
+                error.render().to_string()
+            };
             if help {
                 let _ = io.print(&text);
                 return exit::DONE;

@@ -1,5 +1,6 @@
-//! What a chosen accelerator class does to a component by the documents (OEP-0003, S2-049 to S2-066): its
-//! configurations are a layer between runtime and service, resources take the maximum, arguments follow the service's.
+//! What a chosen accelerator class does to a component by the documents (OEP-0003, S2-049 to
+//! S2-066): its configurations are a layer between runtime and service, resources take the maximum,
+//! arguments follow the service's.
 
 use super::accelerator::Accelerator;
 use super::edit::{lost, map_mut, mapping, position, within};
@@ -28,8 +29,13 @@ enum Target {
 impl Target {
     /// The containers of a component that run the model.
     fn of(lower: Option<&Node>, upper: &Node) -> Vec<Self> {
-        let has = |keys: &[&str]| lower.and_then(|lower| lower.at(keys)).is_some() || upper.at(keys).is_some();
-        let parts = ["leader", "worker"].into_iter().filter(|part| has(&[*part, "runner"])).map(|part| Self::Runner(Some(part)));
+        let has = |keys: &[&str]| {
+            lower.and_then(|lower| lower.at(keys)).is_some() || upper.at(keys).is_some()
+        };
+        let parts = ["leader", "worker"]
+            .into_iter()
+            .filter(|part| has(&[*part, "runner"]))
+            .map(|part| Self::Runner(Some(part)));
         let mut targets: Vec<Self> = parts.collect();
         if has(&["runner"]) || (targets.is_empty() && !has(&["containers"])) {
             targets.insert(0, Self::Runner(None));
@@ -50,8 +56,12 @@ impl Target {
     fn get_mut(self, part: &mut Node) -> Option<&mut Node> {
         match self {
             Self::Runner(None) => part.as_map_mut()?.get_mut("runner"),
-            Self::Runner(Some(holder)) => part.as_map_mut()?.get_mut(holder)?.as_map_mut()?.get_mut("runner"),
-            Self::FirstListed => part.as_map_mut()?.get_mut("containers")?.as_list_mut()?.make_mut().first_mut(),
+            Self::Runner(Some(holder)) => {
+                part.as_map_mut()?.get_mut(holder)?.as_map_mut()?.get_mut("runner")
+            }
+            Self::FirstListed => {
+                part.as_map_mut()?.get_mut("containers")?.as_list_mut()?.make_mut().first_mut()
+            }
         }
     }
 
@@ -60,7 +70,9 @@ impl Target {
         let origin = container.origin;
         match self {
             Self::Runner(None) => mapping([("runner", container)], origin),
-            Self::Runner(Some(holder)) => mapping([(holder, mapping([("runner", container)], origin))], origin),
+            Self::Runner(Some(holder)) => {
+                mapping([(holder, mapping([("runner", container)], origin))], origin)
+            }
             Self::FirstListed => {
                 let mut container = container;
                 if let (Some(map), Some(name)) = (container.as_map_mut(), name) {
@@ -72,20 +84,29 @@ impl Target {
     }
 
     /// Does something where the container stands.
-    fn within<R: Record, T>(self, container: Option<&Node>, rec: &mut R, inner: impl FnOnce(&mut R) -> T) -> T {
+    fn within<R: Record, T>(
+        self,
+        container: Option<&Node>,
+        rec: &mut R,
+        inner: impl FnOnce(&mut R) -> T,
+    ) -> T {
         match self {
             Self::Runner(None) => within(Step::Field("runner"), rec, inner),
-            Self::Runner(Some(holder)) => within(Step::Field(holder), rec, |rec| within(Step::Field("runner"), rec, inner)),
-            Self::FirstListed => within(Step::Field("containers"), rec, |rec| match container.and_then(|container| container.get("name")) {
-                Some(name) => within(Step::Keyed("name", name), rec, inner),
-                None => inner(rec),
+            Self::Runner(Some(holder)) => {
+                within(Step::Field(holder), rec, |rec| within(Step::Field("runner"), rec, inner))
+            }
+            Self::FirstListed => within(Step::Field("containers"), rec, |rec| {
+                match container.and_then(|container| container.get("name")) {
+                    Some(name) => within(Step::Keyed("name", name), rec, inner),
+                    None => inner(rec),
+                }
             }),
         }
     }
 }
 
-/// The accelerator's configurations between a runtime's part and a service's, merged; arguments and resources with their
-/// own rules. The recorder stands at the component.
+/// The accelerator's configurations between a runtime's part and a service's, merged; arguments and
+/// resources with their own rules. The recorder stands at the component.
 pub(super) fn layered<R: Record>(
     accelerator: &Accelerator<'_>,
     options: &AcceleratorOptions,
@@ -100,7 +121,10 @@ pub(super) fn layered<R: Record>(
     let mut skipped = None;
     let mut arguments: Vec<(Target, EcoVec<Node>)> = Vec::new();
     for target in &targets {
-        let commanded = target.get(upper).and_then(|container| container.get("command")).filter(|command| !command.is_empty());
+        let commanded = target
+            .get(upper)
+            .and_then(|container| container.get("command"))
+            .filter(|command| !command.is_empty());
         let mut own = EcoVec::new();
         for configuration in &accelerator.configurations {
             let (container, args) = block(&configuration.node);
@@ -120,24 +144,41 @@ pub(super) fn layered<R: Record>(
         findings.push(
             Diagnostic::new(
                 Code::AcceleratorArgsSkipped,
-                format!("arguments for {} are not applied: the {} sets a command", accelerator.class.name(), place.kind.as_str()),
+                format!(
+                    "arguments for {} are not applied: the {} sets a command",
+                    accelerator.class.name(),
+                    place.kind.as_str()
+                ),
             )
             .at(origin.span())
             .object(place.service.object.id.to_string())
             .help("add them to the command where they are wanted"),
         );
     }
-    let mut merged = if lower.is_some() || !below.is_empty() { merge::written(&below, upper, rec) } else { upper.clone() };
+    let mut merged = if lower.is_some() || !below.is_empty() {
+        merge::written(&below, upper, rec)
+    } else {
+        upper.clone()
+    };
     for (target, own) in arguments {
-        let list = |part: Option<&Node>| part.and_then(|container| container.get("args")).map(|args| args.items().to_vec()).unwrap_or_default();
+        let list = |part: Option<&Node>| {
+            part.and_then(|container| container.get("args"))
+                .map(|args| args.items().to_vec())
+                .unwrap_or_default()
+        };
         let of_runtime = list(lower.and_then(|lower| target.get(lower)));
         let of_service = list(target.get(upper));
         let ordered: [(&[Node], bool); 3] = match options.args_order {
             ArgsOrder::Default => [(&of_runtime, false), (&of_service, true), (&own, false)],
-            ArgsOrder::AcceleratorFirst => [(&own, false), (&of_runtime, false), (&of_service, true)],
+            ArgsOrder::AcceleratorFirst => {
+                [(&own, false), (&of_runtime, false), (&of_service, true)]
+            }
             ArgsOrder::Hierarchy => [(&of_runtime, false), (&own, false), (&of_service, true)],
         };
-        let all: Vec<(Node, bool)> = ordered.into_iter().flat_map(|(items, user)| items.iter().map(move |item| (item.clone(), user))).collect();
+        let all: Vec<(Node, bool)> = ordered
+            .into_iter()
+            .flat_map(|(items, user)| items.iter().map(move |item| (item.clone(), user)))
+            .collect();
         let all = if options.dedupe_args { deduplicated(all) } else { all };
         if !all.is_empty()
             && let Some(container) = ensure(target, &mut merged)
@@ -162,8 +203,8 @@ fn ensure(target: Target, merged: &mut Node) -> Option<&mut Node> {
     target.get_mut(merged)
 }
 
-/// What a configuration sets on the container, and its arguments. Resources have their own rule; a command there is an
-/// error of `validate` and is not applied.
+/// What a configuration sets on the container, and its arguments. Resources have their own rule; a
+/// command there is an error of `validate` and is not applied.
 fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     let mut container = Map::new();
     let mut args = EcoVec::new();
@@ -171,7 +212,13 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     if let Some(env) = configuration.get("env") {
         variables.extend(env.items().iter().cloned());
     }
-    for entry in configuration.get("runner").map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null()) {
+    for entry in configuration
+        .get("runner")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.node.is_null())
+    {
         match entry.key.as_str() {
             "args" => args.extend(entry.node.items().iter().cloned()),
             "env" => variables.extend(entry.node.items().iter().cloned()),
@@ -185,14 +232,18 @@ fn block(configuration: &Node) -> (Node, EcoVec<Node>) {
     (Node::new(Value::Map(container), configuration.origin), args)
 }
 
-/// Of a flag given twice the service's stays, else the last one; a value that stands apart goes with its flag.
+/// Of a flag given twice the service's stays, else the last one; a value that stands apart goes
+/// with its flag.
 fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let mut groups: Vec<Vec<(Node, bool)>> = Vec::new();
     for item in all {
         let text = item.0.as_str().unwrap_or_default();
         let apart = groups.last().is_some_and(|last| {
             let before = last[0].0.as_str().unwrap_or_default();
-            last.len() == 1 && flag(before).is_some() && !before.contains('=') && last[0].1 == item.1
+            last.len() == 1
+                && flag(before).is_some()
+                && !before.contains('=')
+                && last[0].1 == item.1
         });
         if apart && !text.starts_with('-') {
             if let Some(last) = groups.last_mut() {
@@ -205,7 +256,9 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     let name = |group: &[(Node, bool)]| group[0].0.as_str().and_then(flag).map(EcoString::from);
     let keeps = |index: usize| {
         let Some(own) = name(&groups[index]) else { return true };
-        let rivals: Vec<usize> = (0..groups.len()).filter(|other| name(&groups[*other]).as_ref() == Some(&own)).collect();
+        let rivals: Vec<usize> = (0..groups.len())
+            .filter(|other| name(&groups[*other]).as_ref() == Some(&own))
+            .collect();
         let by_user = rivals.iter().rev().find(|other| groups[**other][0].1);
         by_user.or(rivals.last()) == Some(&index)
     };
@@ -213,8 +266,8 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
     kept.into_iter().flat_map(|index| groups[index].clone()).collect()
 }
 
-/// Per name the larger of the merged value and the accelerator's; extended resources are asked for as they are limited
-/// (S2-063, S2-064).
+/// Per name the larger of the merged value and the accelerator's; extended resources are asked for
+/// as they are limited (S2-063, S2-064).
 fn resources<R: Record>(
     accelerator: &Accelerator<'_>,
     place: &Place<'_>,
@@ -224,15 +277,24 @@ fn resources<R: Record>(
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
 ) {
-    let written =
-        |side: &str, name: &str| target.get(upper).and_then(|container| container.at(&["resources", side])).and_then(|amounts| amounts.get(name)).is_some();
+    let written = |side: &str, name: &str| {
+        target
+            .get(upper)
+            .and_then(|container| container.at(&["resources", side]))
+            .and_then(|amounts| amounts.get(name))
+            .is_some()
+    };
     for (index, configuration) in accelerator.configurations.iter().enumerate() {
-        let own = [configuration.node.get("resources"), configuration.node.at(&["runner", "resources"])];
+        let own =
+            [configuration.node.get("resources"), configuration.node.at(&["runner", "resources"])];
         for resources in own.into_iter().flatten() {
             for side in ["requests", "limits"] {
                 for entry in resources.get(side).map(Node::entries).into_iter().flatten() {
                     let Some(container) = ensure(target, merged) else { return };
-                    let before = container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
+                    let before = container
+                        .at(&["resources", side])
+                        .and_then(|amounts| amounts.get(&entry.key))
+                        .cloned();
                     if raise(target, container, side, entry, rec)
                         && let Some(before) = before.filter(|_| written(side, &entry.key))
                     {
@@ -276,9 +338,17 @@ fn raised(place: &Place<'_>, side: &str, entry: &Entry, before: &Node, index: us
 }
 
 /// Sets an amount unless a larger one is there; answers whether it was set.
-fn raise<R: Record>(target: Target, container: &mut Node, side: &str, entry: &Entry, rec: &mut R) -> bool {
-    let amount = |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
-    let known = container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
+fn raise<R: Record>(
+    target: Target,
+    container: &mut Node,
+    side: &str,
+    entry: &Entry,
+    rec: &mut R,
+) -> bool {
+    let amount =
+        |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
+    let known =
+        container.at(&["resources", side]).and_then(|amounts| amounts.get(&entry.key)).cloned();
     let larger = match (known.as_ref().and_then(amount), amount(&entry.node)) {
         (None, _) => known.is_none(),
         (Some(own), Some(new)) => new > own,
@@ -289,24 +359,39 @@ fn raise<R: Record>(target: Target, container: &mut Node, side: &str, entry: &En
     }
     if let Some(loser) = &known {
         target.within(Some(&container.clone()), rec, |rec| {
-            within(Step::Field("resources"), rec, |rec| within(Step::Field(side), rec, |rec| lost(Step::Field(&entry.key), loser, &entry.node, rec)));
+            within(Step::Field("resources"), rec, |rec| {
+                within(Step::Field(side), rec, |rec| {
+                    lost(Step::Field(&entry.key), loser, &entry.node, rec);
+                });
+            });
         });
     }
-    if let Some(amounts) = map_mut(container, "resources", entry.node.origin).and_then(|resources| {
-        if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
-            resources.insert(side, Node::map(entry.node.origin));
-        }
-        resources.get_mut(side)?.as_map_mut()
-    }) {
-        let value = entry.node.scalar_text().map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
-        amounts.insert_entry(Entry { key: entry.key.clone(), key_origin: entry.key_origin, node: value });
+    if let Some(amounts) =
+        map_mut(container, "resources", entry.node.origin).and_then(|resources| {
+            if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
+                resources.insert(side, Node::map(entry.node.origin));
+            }
+            resources.get_mut(side)?.as_map_mut()
+        })
+    {
+        let value = entry
+            .node
+            .scalar_text()
+            .map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
+        amounts.insert_entry(Entry {
+            key: entry.key.clone(),
+            key_origin: entry.key_origin,
+            node: value,
+        });
     }
     true
 }
 
-/// What a pod is told about tensor parallelism: a flag of its arguments or command, else the variable.
+/// What a pod is told about tensor parallelism: a flag of its arguments or command, else the
+/// variable.
 fn told(container: &Node) -> Option<(i64, Origin)> {
-    let words = ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
+    let words =
+        ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
     let words: Vec<(&str, Origin)> = words
         .filter_map(|node| Some((node.as_str()?, node.origin)))
         .flat_map(|(text, origin)| text.split_whitespace().map(move |word| (word, origin)))
@@ -318,7 +403,9 @@ fn told(container: &Node) -> Option<(i64, Origin)> {
             None if TENSOR_FLAGS.contains(word) => words.get(index + 1).map(|(value, _)| *value),
             _ => None,
         };
-        if let Some(number) = value.and_then(|value| value.parse::<i64>().ok()).filter(|number| *number > 0) {
+        if let Some(number) =
+            value.and_then(|value| value.parse::<i64>().ok()).filter(|number| *number > 0)
+        {
             // The last one counts for argparse-style engines.
             found = Some((number, *origin));
         }
@@ -330,9 +417,15 @@ fn told(container: &Node) -> Option<(i64, Origin)> {
     })
 }
 
-/// Asks for accelerators where nobody did: as many as parallelism says, else as many as the model's memory needs; says
-/// what does not go together.
-pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64, spec: &mut Node, findings: &mut Vec<Diagnostic>) {
+/// Asks for accelerators where nobody did: as many as parallelism says, else as many as the model's
+/// memory needs; says what does not go together.
+pub(super) fn count(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    pods: i64,
+    spec: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) {
     let targets = Target::of(None, spec);
     let need = accelerator.gpus.and_then(|gpus| i64::try_from(gpus).ok());
     let mut configured = 0_i64;
@@ -341,10 +434,14 @@ pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64,
         let Some(container) = ensure(*target, spec) else { continue };
         let asked = gpus_of(accelerator, container);
         let parallelism = told(container);
-        let derived = parallelism.map_or_else(|| need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)), |(number, _)| number);
+        let derived = parallelism.map_or_else(
+            || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
+            |(number, _)| number,
+        );
         explicit |= asked > 0 || parallelism.is_some();
         if asked > 0
-            && let Some((number, origin)) = parallelism.filter(|(number, _)| *number != asked && pods == 1)
+            && let Some((number, origin)) =
+                parallelism.filter(|(number, _)| *number != asked && pods == 1)
         {
             findings.push(
                 Diagnostic::new(
@@ -362,9 +459,14 @@ pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64,
         }
         let number = if asked > 0 { asked } else { derived };
         // Parallelism spans pods; what one pod asks for is its own.
-        configured = configured.saturating_add(if asked > 0 { parallelism.map_or(asked, |(told, _)| told.min(asked)) } else { number });
+        configured = configured.saturating_add(if asked > 0 {
+            parallelism.map_or(asked, |(told, _)| told.min(asked))
+        } else {
+            number
+        });
         if asked == 0 {
-            let own = if parallelism.is_some() && pods > 1 { (number + pods - 1) / pods } else { number };
+            let own =
+                if parallelism.is_some() && pods > 1 { (number + pods - 1) / pods } else { number };
             ask(accelerator, container, own);
         }
     }
@@ -375,7 +477,11 @@ pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64,
         findings.push(
             Diagnostic::new(
                 Code::GpuMisfit,
-                format!("the {} needs {need}, configured {configured} accelerators of {} for the model", place.kind.as_str(), accelerator.class.name()),
+                format!(
+                    "the {} needs {need}, configured {configured} accelerators of {} for the model",
+                    place.kind.as_str(),
+                    accelerator.class.name()
+                ),
             )
             .at(place.service.object.name_span())
             .object(place.service.object.id.to_string())
@@ -386,16 +492,26 @@ pub(super) fn count(accelerator: &Accelerator<'_>, place: &Place<'_>, pods: i64,
 
 /// Accelerators a container asks for: of the class's resources, or of any vendor.
 fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> i64 {
-    let names: Vec<&str> = accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
-    gpus::of_container(container, |resource| names.contains(&resource) || gpus::is_accelerator(resource))
+    let names: Vec<&str> =
+        accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    gpus::of_container(container, |resource| {
+        names.contains(&resource) || gpus::is_accelerator(resource)
+    })
 }
 
 /// Writes the class's resources times a number of accelerators into limits and requests.
 fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
     for resource in accelerator.class.whole_resources() {
-        let each = resource.quantity.scalar_text().and_then(|text| Quantity::parse_field(&text).ok()).and_then(|quantity| quantity.value()).unwrap_or(1);
-        let origin = Origin::Derived(if each == 1 { &ACCELERATOR_COUNT } else { &EXTENDED_RESOURCE });
-        let amount = Node::str(Quantity::from_integer(each.saturating_mul(number)).canonical(), origin);
+        let each = resource
+            .quantity
+            .scalar_text()
+            .and_then(|text| Quantity::parse_field(&text).ok())
+            .and_then(|quantity| quantity.value())
+            .unwrap_or(1);
+        let origin =
+            Origin::Derived(if each == 1 { &ACCELERATOR_COUNT } else { &EXTENDED_RESOURCE });
+        let amount =
+            Node::str(Quantity::from_integer(each.saturating_mul(number)).canonical(), origin);
         for side in ["requests", "limits"] {
             let Some(resources) = map_mut(container, "resources", origin) else { return };
             if resources.get(side).is_none_or(|node| node.as_map().is_none()) {
@@ -412,21 +528,34 @@ fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
 pub(super) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec<Diagnostic>) {
     for target in Target::of(None, spec) {
         if let Some(args) = target.get(spec).and_then(|container| container.get("args")) {
-            lint::duplicate_flags(args.items(), place, "write it once; `--dedupe-args` keeps the service's", findings);
+            lint::duplicate_flags(
+                args.items(),
+                place,
+                "write it once; `--dedupe-args` keeps the service's",
+                findings,
+            );
         }
     }
 }
 
-/// What runtime, class and service say of one node selector key against each other (S2-051, S2-065), the class's terms
-/// and its divisible resources.
-pub(super) fn remarks(accelerator: &Accelerator<'_>, place: &Place<'_>, findings: &mut Vec<Diagnostic>) {
+/// What runtime, class and service say of one node selector key against each other (S2-051,
+/// S2-065), the class's terms and its divisible resources.
+pub(super) fn remarks(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    findings: &mut Vec<Diagnostic>,
+) {
     let object = || place.service.object.id.to_string();
     let class = accelerator.class;
     if accelerator.has_configurations && accelerator.configurations.is_empty() {
         findings.push(
             Diagnostic::new(
                 Code::NoAcceleratorConfiguration,
-                format!("no accelerator configuration for {}: the {} runs as the runtime says", class.name(), place.kind.as_str()),
+                format!(
+                    "no accelerator configuration for {}: the {} runs as the runtime says",
+                    class.name(),
+                    place.kind.as_str()
+                ),
             )
             .at(place.service.object.name_span())
             .object(object()),
@@ -436,19 +565,34 @@ pub(super) fn remarks(accelerator: &Accelerator<'_>, place: &Place<'_>, findings
         findings.push(
             Diagnostic::new(
                 Code::DivisibleResourceSkipped,
-                format!("`{}` of {} stands for shares of a device and is not asked for", resource.name.value, class.name()),
+                format!(
+                    "`{}` of {} stands for shares of a device and is not asked for",
+                    resource.name.value,
+                    class.name()
+                ),
             )
             .at(resource.name.span()),
         );
     }
     let Some(selector) = accelerator.own_selector() else { return };
-    let config = place.runtime.and_then(|runtime| runtime.config(place.kind)).and_then(|config| config.get("nodeSelector"));
-    let of_runtime = [config, place.runtime.and_then(|runtime| runtime.object.spec("nodeSelector"))];
-    let own = place.service.component(place.kind).and_then(|component| component.get("nodeSelector"));
+    let config = place
+        .runtime
+        .and_then(|runtime| runtime.config(place.kind))
+        .and_then(|config| config.get("nodeSelector"));
+    let of_runtime =
+        [config, place.runtime.and_then(|runtime| runtime.object.spec("nodeSelector"))];
+    let own =
+        place.service.component(place.kind).and_then(|component| component.get("nodeSelector"));
     let of_service = [own, place.service.accelerators.selector.node_selector.as_ref()];
     for entry in selector.entries() {
-        let differs =
-            |layers: [Option<&Node>; 2]| layers.into_iter().flatten().filter_map(|layer| layer.get(&entry.key)).find(|value| **value != entry.node).cloned();
+        let differs = |layers: [Option<&Node>; 2]| {
+            layers
+                .into_iter()
+                .flatten()
+                .filter_map(|layer| layer.get(&entry.key))
+                .find(|value| **value != entry.node)
+                .cloned()
+        };
         let text = |node: &Node| node.scalar_text().unwrap_or_default();
         if let Some(value) = differs(of_service) {
             findings.push(
@@ -471,7 +615,13 @@ pub(super) fn remarks(accelerator: &Accelerator<'_>, place: &Place<'_>, findings
             findings.push(
                 Diagnostic::new(
                     Code::NodeSelectorConflict,
-                    format!("`{}`: the runtime says {}, {} says {}, which wins", entry.key, text(&value), class.name(), text(&entry.node)),
+                    format!(
+                        "`{}`: the runtime says {}, {} says {}, which wins",
+                        entry.key,
+                        text(&value),
+                        class.name(),
+                        text(&entry.node)
+                    ),
                 )
                 .at(value.origin.span())
                 .label(entry.node.origin.span(), "the class")

@@ -29,24 +29,36 @@ pub struct Accelerator<'a> {
 
 impl<'a> Accelerator<'a> {
     /// The chosen class of a decision.
-    pub(super) fn of(decision: &AcceleratorDecision<'a>, runtime: Option<&'a Runtime>, service: &'a Service) -> Option<Self> {
+    pub(super) fn of(
+        decision: &AcceleratorDecision<'a>,
+        runtime: Option<&'a Runtime>,
+        service: &'a Service,
+    ) -> Option<Self> {
         let class = decision.chosen?;
         let kind = decision.component as usize;
-        let of_runtime = runtime.map(|runtime| [&runtime.configurations.shared, &runtime.configurations.components[kind]]);
+        let of_runtime = runtime.map(|runtime| {
+            [&runtime.configurations.shared, &runtime.configurations.components[kind]]
+        });
         let of_service = &service.accelerators.configurations[kind];
-        let all: Vec<&AcceleratorConfiguration> = of_runtime.into_iter().flatten().chain([of_service]).flatten().collect();
+        let all: Vec<&AcceleratorConfiguration> =
+            of_runtime.into_iter().flatten().chain([of_service]).flatten().collect();
         let has_configurations = !all.is_empty();
-        let configurations = all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
+        let configurations =
+            all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
         let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
         let config = entry.and_then(|entry| entry.accelerator_config.as_ref()?.get(class.name()));
         Some(Self { class, config, configurations, has_configurations, gpus: decision.gpus })
     }
 
-    /// The class's node selector as it is rendered: without the keys that its terms say more of (S2-066).
+    /// The class's node selector as it is rendered: without the keys that its terms say more of
+    /// (S2-066).
     pub(super) fn own_selector(&self) -> Option<Node> {
         let discovery = &self.class.discovery;
         let selector = discovery.node_selector.as_ref()?;
-        let kept = discovery.terms.as_ref().map_or_else(|| selector.clone(), |terms| without_keys_of(selector, terms));
+        let kept = discovery
+            .terms
+            .as_ref()
+            .map_or_else(|| selector.clone(), |terms| without_keys_of(selector, terms));
         Some(kept).filter(|kept| !kept.is_empty())
     }
 
@@ -56,7 +68,13 @@ impl<'a> Accelerator<'a> {
         let terms = discovery.terms.as_ref().map(|terms| {
             let origin = terms.origin;
             let required = mapping([("nodeSelectorTerms", kubernetes_terms(terms))], origin);
-            mapping([("nodeAffinity", mapping([("requiredDuringSchedulingIgnoredDuringExecution", required)], origin))], origin)
+            mapping(
+                [(
+                    "nodeAffinity",
+                    mapping([("requiredDuringSchedulingIgnoredDuringExecution", required)], origin),
+                )],
+                origin,
+            )
         });
         match (&discovery.affinity, terms) {
             (Some(affinity), Some(terms)) => Some(merge::affinity(&terms, affinity, &mut ())),
@@ -66,16 +84,28 @@ impl<'a> Accelerator<'a> {
     }
 }
 
-/// Sets the class's resources in every runner, in requests and limits, whatever they were (ome-components 2.1).
+/// Sets the class's resources in every runner, in requests and limits, whatever they were
+/// (ome-components 2.1).
 ///
-/// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime asks for.
-pub(super) fn overwrite_resources<R: Record>(spec: &mut Node, class: &AcceleratorClass, rec: &mut R) {
+/// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
+/// asks for.
+pub(super) fn overwrite_resources<R: Record>(
+    spec: &mut Node,
+    class: &AcceleratorClass,
+    rec: &mut R,
+) {
     for part in [None, Some("leader"), Some("worker")] {
         let holder = match part {
             None => Some(&mut *spec),
             Some(key) => spec.as_map_mut().and_then(|map| map.get_mut(key)),
         };
-        let Some(runner) = holder.and_then(Node::as_map_mut).and_then(|map| map.get_mut("runner")).filter(|runner| runner.as_map().is_some()) else { continue };
+        let Some(runner) = holder
+            .and_then(Node::as_map_mut)
+            .and_then(|map| map.get_mut("runner"))
+            .filter(|runner| runner.as_map().is_some())
+        else {
+            continue;
+        };
         set_in(runner, part, class, rec);
     }
 }
@@ -83,14 +113,27 @@ pub(super) fn overwrite_resources<R: Record>(spec: &mut Node, class: &Accelerato
 fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorClass, rec: &mut R) {
     for side in ["requests", "limits"] {
         for resource in &class.resources {
-            let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else { return };
-            let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(resource.quantity.origin));
+            let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else {
+                return;
+            };
+            let mut amounts = resources
+                .get(side)
+                .filter(|node| node.as_map().is_some())
+                .cloned()
+                .unwrap_or_else(|| Node::map(resource.quantity.origin));
             if let Some(map) = amounts.as_map_mut() {
                 if let Some(loser) = map.get(&resource.name.value) {
                     let down = |rec: &mut R| {
                         within(Step::Field("runner"), rec, |rec| {
                             within(Step::Field("resources"), rec, |rec| {
-                                within(Step::Field(side), rec, |rec| lost(Step::Field(&resource.name.value), loser, &resource.quantity, rec));
+                                within(Step::Field(side), rec, |rec| {
+                                    lost(
+                                        Step::Field(&resource.name.value),
+                                        loser,
+                                        &resource.quantity,
+                                        rec,
+                                    );
+                                });
                             });
                         });
                     };
@@ -99,26 +142,41 @@ fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorC
                         None => down(rec),
                     }
                 }
-                map.insert_entry(Entry { key: resource.name.value.clone(), key_origin: resource.name.origin, node: resource.quantity.clone() });
+                map.insert_entry(Entry {
+                    key: resource.name.value.clone(),
+                    key_origin: resource.name.origin,
+                    node: resource.quantity.clone(),
+                });
             }
             resources.insert(side, amounts);
         }
     }
 }
 
-/// Whether the service's own top-level runner states resources; empty mappings count (ome-components 2.1).
+/// Whether the service's own top-level runner states resources; empty mappings count
+/// (ome-components 2.1).
 pub(super) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
-    service.component(kind).and_then(|component| component.at(&["runner", "resources"])).is_some_and(|resources| {
-        resources.get("limits").is_some() || resources.get("requests").is_some() || resources.get("claims").is_some_and(|claims| !claims.is_empty())
-    })
+    service
+        .component(kind)
+        .and_then(|component| component.at(&["runner", "resources"]))
+        .is_some_and(|resources| {
+            resources.get("limits").is_some()
+                || resources.get("requests").is_some()
+                || resources.get("claims").is_some_and(|claims| !claims.is_empty())
+        })
 }
 
-/// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the container has
-/// (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
-pub(super) fn overwrite_container<R: Record>(accelerator: &Accelerator<'_>, container: &mut Node, rec: &mut R) {
+/// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
+/// container has (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
+pub(super) fn overwrite_container<R: Record>(
+    accelerator: &Accelerator<'_>,
+    container: &mut Node,
+    rec: &mut R,
+) {
     let Some(config) = accelerator.config else { return };
     // Upstream walks a Go map; sorted here.
-    let mut variables: Vec<&Entry> = config.get("environmentOverride").map(Node::entries).into_iter().flatten().collect();
+    let mut variables: Vec<&Entry> =
+        config.get("environmentOverride").map(Node::entries).into_iter().flatten().collect();
     variables.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in variables {
         set_variable(container, entry, rec);
@@ -132,13 +190,23 @@ pub(super) fn overwrite_container<R: Record>(accelerator: &Accelerator<'_>, cont
     }
     let sizes = config.get("tensorParallelismOverride");
     for (key, aliases) in [("tensorParallelSize", TENSOR), ("pipelineParallelSize", PIPELINE)] {
-        let Some(size) = sizes.and_then(|sizes| sizes.get(key)).filter(|size| size.as_int().is_some_and(|size| size > 0)) else { continue };
-        let mut both =
-            ["args", "command"].map(|key| container.get(key).and_then(|node| if let Value::List(list) = &node.value { Some(list.clone()) } else { None }));
+        let Some(size) = sizes
+            .and_then(|sizes| sizes.get(key))
+            .filter(|size| size.as_int().is_some_and(|size| size > 0))
+        else {
+            continue;
+        };
+        let mut both = ["args", "command"].map(|key| {
+            container.get(key).and_then(|node| {
+                if let Value::List(list) = &node.value { Some(list.clone()) } else { None }
+            })
+        });
         let [args, command] = &mut both;
         arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
         for (key, list) in ["args", "command"].into_iter().zip(both) {
-            if let (Some(list), Some(slot)) = (list, container.as_map_mut().and_then(|map| map.get_mut(key))) {
+            if let (Some(list), Some(slot)) =
+                (list, container.as_map_mut().and_then(|map| map.get_mut(key)))
+            {
                 slot.value = Value::List(list);
             }
         }
@@ -146,7 +214,10 @@ pub(super) fn overwrite_container<R: Record>(accelerator: &Accelerator<'_>, cont
 }
 
 fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
-    let value = entry.node.scalar_text().map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
+    let value = entry
+        .node
+        .scalar_text()
+        .map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
     let Some(list) = list_mut(container, "env", entry.node.origin) else { return };
     let Some(index) = position(list, "name", &entry.key) else {
         let name = Node::str(entry.key.clone(), entry.key_origin);
@@ -161,8 +232,14 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
     }
 }
 
-/// The class's affinity takes the place of the pod's when the service's component has none (ome-components 2.3).
-pub(super) fn replace_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &mut Node, component: Option<&Node>, rec: &mut R) {
+/// The class's affinity takes the place of the pod's when the service's component has none
+/// (ome-components 2.3).
+pub(super) fn replace_affinity<R: Record>(
+    accelerator: &Accelerator<'_>,
+    pod: &mut Node,
+    component: Option<&Node>,
+    rec: &mut R,
+) {
     let Some(affinity) = &accelerator.class.discovery.affinity else { return };
     if component.and_then(|component| component.get("affinity")).is_some_and(|own| !own.is_null()) {
         return;
@@ -176,13 +253,25 @@ pub(super) fn replace_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &m
 }
 
 /// The class's affinity and the pod's hold together: the class's terms outside (S2-060).
-pub(super) fn join_affinity<R: Record>(accelerator: &Accelerator<'_>, pod: &mut Node, rec: &mut R) -> usize {
+pub(super) fn join_affinity<R: Record>(
+    accelerator: &Accelerator<'_>,
+    pod: &mut Node,
+    rec: &mut R,
+) -> usize {
     let Some(own) = accelerator.affinity() else { return 0 };
     let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {
-        Some(below) => within(Step::Field("affinity"), rec, |rec| merge::affinity(&own, below, rec)),
+        Some(below) => {
+            within(Step::Field("affinity"), rec, |rec| merge::affinity(&own, below, rec))
+        }
         None => own,
     };
-    let terms = joined.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"]).map_or(0, |terms| terms.items().len());
+    let terms = joined
+        .at(&[
+            "nodeAffinity",
+            "requiredDuringSchedulingIgnoredDuringExecution",
+            "nodeSelectorTerms",
+        ])
+        .map_or(0, |terms| terms.items().len());
     if let Some(map) = pod.as_map_mut() {
         map.insert("affinity", joined);
     }

@@ -1,4 +1,5 @@
-//! Command line arguments as the controller's accelerator overrides change them (ome-components 2.5, 2.6).
+//! Command line arguments as the controller's accelerator overrides change them (ome-components
+//! 2.5, 2.6).
 
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};
@@ -58,7 +59,8 @@ fn groups(list: &[Node]) -> Vec<Vec<Piece>> {
     out
 }
 
-/// The arguments with overrides merged in by flag: a known flag is replaced in place, a new one follows.
+/// The arguments with overrides merged in by flag: a known flag is replaced in place, a new one
+/// follows.
 pub(super) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
     if over.is_empty() {
         return base.clone();
@@ -81,9 +83,14 @@ pub(super) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
     flat.into_iter().map(|(text, origin)| Node::str(text, origin)).collect()
 }
 
-/// Sets the number of one parallelism flag, whichever of its spellings comes first in the list of aliases; nothing
-/// happens when none is there.
-pub(super) fn set_size(args: Option<&mut EcoVec<Node>>, command: Option<&mut EcoVec<Node>>, aliases: &[&str], size: &Node) {
+/// Sets the number of one parallelism flag, whichever of its spellings comes first in the list of
+/// aliases; nothing happens when none is there.
+pub(super) fn set_size(
+    args: Option<&mut EcoVec<Node>>,
+    command: Option<&mut EcoVec<Node>>,
+    aliases: &[&str],
+    size: &Node,
+) {
     let Some(number) = size.scalar_text() else { return };
     if let Some(args) = args
         && set_in(args, aliases, &number, size.origin, is_script(args))
@@ -95,8 +102,20 @@ pub(super) fn set_size(args: Option<&mut EcoVec<Node>>, command: Option<&mut Eco
     }
 }
 
-fn set_in(list: &mut EcoVec<Node>, aliases: &[&str], number: &str, origin: Origin, script: bool) -> bool {
-    aliases.iter().any(|alias| if script { set_in_script(list, alias, number, origin) } else { set_in_words(list, alias, number, origin) })
+fn set_in(
+    list: &mut EcoVec<Node>,
+    aliases: &[&str],
+    number: &str,
+    origin: Origin,
+    script: bool,
+) -> bool {
+    aliases.iter().any(|alias| {
+        if script {
+            set_in_script(list, alias, number, origin)
+        } else {
+            set_in_words(list, alias, number, origin)
+        }
+    })
 }
 
 fn set_in_words(list: &mut EcoVec<Node>, alias: &str, number: &str, origin: Origin) -> bool {
@@ -167,11 +186,23 @@ mod tests {
     #[test]
     fn arguments_merge_by_flag() {
         for (base, over, expected) in [
-            (r#"["--tp-size=4","--port=8080"]"#, r#"["--tp-size=8","--x"]"#, vec!["--tp-size=8", "--port=8080", "--x"]),
+            (
+                r#"["--tp-size=4","--port=8080"]"#,
+                r#"["--tp-size=8","--x"]"#,
+                vec!["--tp-size=8", "--port=8080", "--x"],
+            ),
             (r#"["--port","80"]"#, r#"["--port=90"]"#, vec!["--port=90"]),
             (r#"["--a 1","--b"]"#, r#"["--a","2"]"#, vec!["--a", "2", "--b"]),
-            (r#"["python3 -m s \\\n  --tp 4 \\\n  --x"]"#, r#"["--tp=8","--y","2"]"#, vec!["python3 -m s \\\n--tp=8 \\\n--x \\\n--y \\\n2"]),
-            (r#"["-c","python3 -m s \\\n--tp 4"]"#, r#"["--tp 8"]"#, vec!["-c", "python3 -m s", "--tp 8"]),
+            (
+                r#"["python3 -m s \\\n  --tp 4 \\\n  --x"]"#,
+                r#"["--tp=8","--y","2"]"#,
+                vec!["python3 -m s \\\n--tp=8 \\\n--x \\\n--y \\\n2"],
+            ),
+            (
+                r#"["-c","python3 -m s \\\n--tp 4"]"#,
+                r#"["--tp 8"]"#,
+                vec!["-c", "python3 -m s", "--tp 8"],
+            ),
             (r#"["a \\\n--b","--c","d"]"#, r#"["--e"]"#, vec!["a \\\n--b \\\n--c \\\nd \\\n--e"]),
             (r#"["--tp=4"]"#, r#"["--tp=8 \\\n--z=1"]"#, vec!["--tp=8", "--z=1"]),
             (r#"["--lora","a","--lora","b"]"#, r#"["--x"]"#, vec!["--lora", "b", "--x"]),

@@ -8,11 +8,15 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router};
+use super::{
+    Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router,
+};
 use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
+use crate::policy::{
+    AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule,
+};
 use crate::yaml::{Map, Node, Origin};
 
 /// Keys of a component, leader or worker that are no pod fields.
@@ -46,7 +50,8 @@ const MOST_TERMS: usize = 32;
 
 /// Merges and assembles every component of a service.
 ///
-/// A finding of level error says that a server would refuse what is composed (documented semantics).
+/// A finding of level error says that a server would refuse what is composed (documented
+/// semantics).
 ///
 /// # Errors
 /// That of the resolution, or what the operator says when it gives up.
@@ -62,7 +67,15 @@ pub fn compose<'a, R: Record>(
     if let Some(error) = &resolution.error {
         return Err(error.clone());
     }
-    let merged = super::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, rec)?;
+    let merged = super::merged(
+        policy,
+        service,
+        resolution.chosen(),
+        &resolution.accelerators,
+        options,
+        config,
+        rec,
+    )?;
     assemble(policy, service, resolution, merged, config, weights, rec)
 }
 
@@ -84,11 +97,17 @@ pub fn assemble<'a, R: Record>(
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
     if let Some(components) = built {
-        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
+        return Ok(Checked {
+            value: Composed { service, model, runtime, components },
+            diagnostics: findings,
+        });
     }
     let mut components = Vec::with_capacity(merged.len());
     if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
-        return Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings });
+        return Ok(Checked {
+            value: Composed { service, model, runtime, components },
+            diagnostics: findings,
+        });
     }
     let fine_tuned = FineTuned::of(service, weights)?;
     let service_annotations = metadata::of_service(policy, service, config);
@@ -98,15 +117,37 @@ pub fn assemble<'a, R: Record>(
         let annotations = metadata::annotations(&sources, &service_annotations, &component, rec);
         let labels = metadata::labels(&sources, &component, rec);
         let place = Place { service, runtime, kind: component.kind };
-        let builder = Builder { policy, place, sources: &sources, annotations: &annotations, service_annotations: &service_annotations, component: &component };
-        let (pod, worker) = edit::within(Step::Field(component.kind.as_str()), rec, |rec| builder.pods(rec, &mut findings))?;
+        let builder = Builder {
+            policy,
+            place,
+            sources: &sources,
+            annotations: &annotations,
+            service_annotations: &service_annotations,
+            component: &component,
+        };
+        let (pod, worker) = edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
+            builder.pods(rec, &mut findings)
+        })?;
         let main = gpus::of_pod(&pod);
         let gpus = match &worker {
-            Some((worker, count)) => main.saturating_add(gpus::of_pod(worker).saturating_mul(*count)),
+            Some((worker, count)) => {
+                main.saturating_add(gpus::of_pod(worker).saturating_mul(*count))
+            }
             None => main.saturating_mul(component.pods_per_replica()),
         };
         let MergedComponent { kind, name, mode, spec, .. } = component;
-        components.push(ComposedComponent { kind, name, mode, spec, labels, annotations, pod, worker, worker_metadata: None, gpus });
+        components.push(ComposedComponent {
+            kind,
+            name,
+            mode,
+            spec,
+            labels,
+            annotations,
+            pod,
+            worker,
+            worker_metadata: None,
+            gpus,
+        });
     }
     Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
 }
@@ -125,20 +166,39 @@ struct Builder<'a> {
 type Pods = (Node, Option<(Node, i64)>);
 
 impl Builder<'_> {
-    fn pods<R: Record>(&self, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Pods, ServiceError> {
+    fn pods<R: Record>(
+        &self,
+        rec: &mut R,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<Pods, ServiceError> {
         let pod = match self.component.leader_part() {
-            Some(leader) => edit::within(Step::Field("leader"), rec, |rec| self.pod(leader, PodRole::Main, rec, findings))?,
+            Some(leader) => edit::within(Step::Field("leader"), rec, |rec| {
+                self.pod(leader, PodRole::Main, rec, findings)
+            })?,
             None => self.pod(&self.component.spec, PodRole::Main, rec, findings)?,
         };
-        // Upstream builds the worker in every mode, so that its errors stop the service even where it is not used.
+        // Upstream builds the worker in every mode, so that its errors stop the service even where
+        // it is not used.
         let worker = self.component.worker_part();
-        let worker = worker.map(|part| edit::within(Step::Field("worker"), rec, |rec| self.pod(part, PodRole::Worker, rec, findings))).transpose()?;
+        let worker = worker
+            .map(|part| {
+                edit::within(Step::Field("worker"), rec, |rec| {
+                    self.pod(part, PodRole::Worker, rec, findings)
+                })
+            })
+            .transpose()?;
         let used = self.component.mode == DeploymentMode::MultiNode;
         Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.workers()))))
     }
 
     /// The steps d to j of ome-components 0.
-    fn pod<R: Record>(&self, part: &Node, role: PodRole, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+    fn pod<R: Record>(
+        &self,
+        part: &Node,
+        role: PodRole,
+        rec: &mut R,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<Node, ServiceError> {
         let mut pod = part.clone();
         if let Some(map) = pod.as_map_mut() {
             map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
@@ -173,15 +233,26 @@ impl Builder<'_> {
         }
         if let Some(accelerator) = accelerator {
             match self.policy.layers {
-                LayerRule::Typed => accelerator::replace_affinity(accelerator, &mut pod, self.place.service.component(self.component.kind), rec),
+                LayerRule::Typed => accelerator::replace_affinity(
+                    accelerator,
+                    &mut pod,
+                    self.place.service.component(self.component.kind),
+                    rec,
+                ),
                 LayerRule::Written => {
                     let terms = accelerator::join_affinity(accelerator, &mut pod, rec);
                     if terms > MOST_TERMS {
                         findings.push(
-                            Diagnostic::new(Code::TooManyAffinityTerms, format!("the {} has {terms} node selector terms", self.component.kind.as_str()))
-                                .at(self.place.service.object.name_span())
-                                .object(self.place.service.object.id.to_string())
-                                .help("write fewer terms: those of class and service multiply"),
+                            Diagnostic::new(
+                                Code::TooManyAffinityTerms,
+                                format!(
+                                    "the {} has {terms} node selector terms",
+                                    self.component.kind.as_str()
+                                ),
+                            )
+                            .at(self.place.service.object.name_span())
+                            .object(self.place.service.object.id.to_string())
+                            .help("write fewer terms: those of class and service multiply"),
                         );
                     }
                 }
@@ -192,37 +263,68 @@ impl Builder<'_> {
         }
         if self.policy.pod_faults == FaultRule::Stop {
             let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
-            lint::pod_with(&pod, None, injected, &format!("spec.{}", self.component.kind.as_str()), findings);
+            lint::pod_with(
+                &pod,
+                None,
+                injected,
+                &format!("spec.{}", self.component.kind.as_str()),
+                findings,
+            );
         }
         Ok(pod)
     }
 
-    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader and runner has no main
-    /// pod that counts (ome-components 2.7).
+    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader
+    /// and runner has no main pod that counts (ome-components 2.7).
     fn pods_of_parallelism(&self) -> i64 {
         let spec = &self.component.spec;
         let workers = spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
-        let leads = self.component.kind == ComponentKind::Engine || spec.get("leader").is_some() || spec.get("runner").is_some();
+        let leads = self.component.kind == ComponentKind::Engine
+            || spec.get("leader").is_some()
+            || spec.get("runner").is_some();
         workers.saturating_add(i64::from(leads))
     }
 
-    /// Finds or makes the container that runs the model and does to it what its kind of component needs.
-    fn main_container<R: Record>(&self, pod: &mut Node, part: &Node, role: PodRole, steps: &Steps<'_>, rec: &mut R) -> Result<usize, ServiceError> {
+    /// Finds or makes the container that runs the model and does to it what its kind of component
+    /// needs.
+    fn main_container<R: Record>(
+        &self,
+        pod: &mut Node,
+        part: &Node,
+        role: PodRole,
+        steps: &Steps<'_>,
+        rec: &mut R,
+    ) -> Result<usize, ServiceError> {
         if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
             let mut runner = runner.clone();
-            if self.policy.main_container == MainContainerRule::RunnerOrFirst && edit::text(&runner, "name").is_empty() {
+            if self.policy.main_container == MainContainerRule::RunnerOrFirst
+                && edit::text(&runner, "name").is_empty()
+            {
                 name_container(&mut runner, Origin::Default(&RUNNER_NAME));
             }
             edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
             let joined = container::join(self.policy, pod, &runner, rec);
-            return joined.map_err(|message| error(self.place.service, Code::InvalidInput, format!("{}{message}", role.merge_failed())));
+            return joined.map_err(|message| {
+                error(
+                    self.place.service,
+                    Code::InvalidInput,
+                    format!("{}{message}", role.merge_failed()),
+                )
+            });
         }
         let listed = pod.get("containers").is_some_and(|list| !list.items().is_empty());
         match (self.policy.main_container, listed) {
             (MainContainerRule::RunnerOnly, true) => Ok(0),
-            (MainContainerRule::RunnerOnly, false) => Err(refusal(self.place.service, Code::InvalidInput, role.no_container(), "add a `runner`")),
+            (MainContainerRule::RunnerOnly, false) => Err(refusal(
+                self.place.service,
+                Code::InvalidInput,
+                role.no_container(),
+                "add a `runner`",
+            )),
             (MainContainerRule::RunnerOrFirst, true) => {
-                if let Some(first) = edit::list_mut(pod, "containers", part.origin).and_then(|list| list.make_mut().first_mut()) {
+                if let Some(first) = edit::list_mut(pod, "containers", part.origin)
+                    .and_then(|list| list.make_mut().first_mut())
+                {
                     self.change(first, steps, rec);
                 }
                 Ok(0)
@@ -240,25 +342,48 @@ impl Builder<'_> {
     /// What is done to the container before it joins its pod.
     fn change<R: Record>(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut R) {
         if self.component.kind == ComponentKind::Router {
-            router::config_as_environment(self.policy, container, self.component.spec.get("config"), rec);
+            router::config_as_environment(
+                self.policy,
+                container,
+                self.component.spec.get("config"),
+                rec,
+            );
             return;
         }
         if self.policy.layers == LayerRule::Typed
             && !accelerator::states_resources(self.place.service, self.component.kind)
-            && let Some(spec) = self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
+            && let Some(spec) =
+                self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
         {
             container::resources_of_runtime(container, spec);
         }
         steps.run(container, rec);
     }
 
-    fn expand(&self, pod: &mut Node, main: usize, role: PodRole, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+    fn expand(
+        &self,
+        pod: &mut Node,
+        main: usize,
+        role: PodRole,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<(), ServiceError> {
         if self.policy.template == TemplateRule::FieldChains {
             variables::outside(&self.place, pod, main, findings);
         }
-        let Some(container) = pod.get("containers").and_then(|list| list.items().get(main)) else { return Ok(()) };
-        let expanded = variables::expand(self.policy, &self.place, self.service_annotations, role, container, findings)?;
-        if let Some(slot) = edit::list_mut(pod, "containers", expanded.origin).and_then(|list| list.make_mut().get_mut(main)) {
+        let Some(container) = pod.get("containers").and_then(|list| list.items().get(main)) else {
+            return Ok(());
+        };
+        let expanded = variables::expand(
+            self.policy,
+            &self.place,
+            self.service_annotations,
+            role,
+            container,
+            findings,
+        )?;
+        if let Some(slot) = edit::list_mut(pod, "containers", expanded.origin)
+            .and_then(|list| list.make_mut().get_mut(main))
+        {
             *slot = expanded;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Components after merging: one spec and one deployment mode each. The cheap half of composing; `plan` needs no more.
+//! Components after merging: one spec and one deployment mode each. The cheap half of composing;
+//! `plan` needs no more.
 
 use super::accelerated;
 use super::accelerator::{self, Accelerator};
@@ -52,14 +53,22 @@ impl MergedComponent<'_> {
         self.spec.get("maxReplicas").and_then(Node::as_int)
     }
 
-    /// Workers beside the main pod of a replica; 0 when nobody says and in modes without workers (S0-049).
+    /// Workers beside the main pod of a replica; 0 when nobody says and in modes without workers
+    /// (S0-049).
     pub fn workers(&self) -> i64 {
         match self.mode {
-            DeploymentMode::MultiNode => self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0),
+            DeploymentMode::MultiNode => {
+                self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0)
+            }
             // Upstream always makes one worker of the head's pod (ome-objects 2.8).
             DeploymentMode::MultiNodeRayVllm => 1,
-            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0),
-            DeploymentMode::RawDeployment | DeploymentMode::Serverless | DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => 0,
+            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => {
+                self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0)
+            }
+            DeploymentMode::RawDeployment
+            | DeploymentMode::Serverless
+            | DeploymentMode::VirtualDeployment
+            | DeploymentMode::ModelMesh => 0,
         }
     }
 
@@ -81,7 +90,11 @@ impl MergedComponent<'_> {
     /// Accelerators of one replica by resource name.
     pub fn gpus_by_resource(&self) -> BTreeMap<EcoString, i64> {
         let main = self.leader_part().unwrap_or(&self.spec);
-        let worker = if self.mode == DeploymentMode::MultiNodeRayVllm { Some(main) } else { self.worker_part() };
+        let worker = if self.mode == DeploymentMode::MultiNodeRayVllm {
+            Some(main)
+        } else {
+            self.worker_part()
+        };
         let mut found = BTreeMap::new();
         for (part, pods) in [(Some(main), 1), (worker, self.workers())] {
             let Some(part) = part.filter(|_| pods > 0) else { continue };
@@ -134,28 +147,42 @@ pub(super) fn merged<'a, R: Record>(
         let upper = layer::of_service(policy, *kind, &written, rec);
         let decision = accelerators.iter().find(|decision| decision.component == *kind);
         let accelerator = decision.and_then(|decision| Accelerator::of(decision, runtime, service));
-        let over = Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
-        let mut spec = laid_over(&over, *kind, upper, rec, &mut findings).map_err(|message| error(service, Code::InvalidInput, message))?;
+        let over =
+            Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
+        let mut spec = laid_over(&over, *kind, upper, rec, &mut findings)
+            .map_err(|message| error(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
-            components.push(MergedComponent { kind: *kind, name, mode: DeploymentMode::VirtualDeployment, mode_basis: None, spec, accelerator: None });
+            components.push(MergedComponent {
+                kind: *kind,
+                name,
+                mode: DeploymentMode::VirtualDeployment,
+                mode_basis: None,
+                spec,
+                accelerator: None,
+            });
             continue;
         }
         if let Some(accelerator) = &accelerator
             && policy.layers == LayerRule::Typed
             && !accelerator::states_resources(service, *kind)
         {
-            within(Step::Field(kind.as_str()), rec, |rec| accelerator::overwrite_resources(&mut spec, accelerator.class, rec));
+            within(Step::Field(kind.as_str()), rec, |rec| {
+                accelerator::overwrite_resources(&mut spec, accelerator.class, rec);
+            });
         }
         let mode = mode::of_component(*kind, &spec, beside_decoder);
         if policy.replicas == ReplicaRule::Runtime {
-            let at_least_one = *kind == ComponentKind::Decoder || (*kind == ComponentKind::Engine && beside_decoder) || mode == DeploymentMode::RawDeployment;
+            let at_least_one = *kind == ComponentKind::Decoder
+                || (*kind == ComponentKind::Engine && beside_decoder)
+                || mode == DeploymentMode::RawDeployment;
             fill_in_replicas(&mut spec);
             if at_least_one {
                 raise_min_replicas(&place, &mut spec, rec, &mut findings);
             }
         }
-        let mut component = MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
+        let mut component =
+            MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
         if policy.layers == LayerRule::Written {
             let pods = component.pods_per_replica();
             if let Some(accelerator) = &component.accelerator {
@@ -172,7 +199,12 @@ pub(super) fn merged<'a, R: Record>(
 }
 
 /// What can be said of a merged component without building its pods.
-fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent<'_>, findings: &mut Vec<Diagnostic>) {
+fn faults(
+    policy: &Policy,
+    place: &Place<'_>,
+    component: &MergedComponent<'_>,
+    findings: &mut Vec<Diagnostic>,
+) {
     let path = |origin: Origin, field: &str| place.path(origin, field);
     lint::worker_size(&component.spec, &path, findings);
     if policy.pod_faults == FaultRule::Print {
@@ -182,7 +214,9 @@ fn faults(policy: &Policy, place: &Place<'_>, component: &MergedComponent<'_>, f
     lint::replica_range(&component.spec, &path, findings);
     let main = component.leader_part().unwrap_or(&component.spec);
     lint::image(main, component.kind.as_str(), place, findings);
-    if component.mode != DeploymentMode::MultiNode || lint::worker_container(&component.spec, &path, findings) {
+    if component.mode != DeploymentMode::MultiNode
+        || lint::worker_container(&component.spec, &path, findings)
+    {
         return;
     }
     if let Some(worker) = component.worker_part() {
@@ -200,19 +234,34 @@ struct Over<'a> {
 }
 
 /// The service's part over the runtime's; the accelerator's layer stands between the two.
-fn laid_over<R: Record>(over: &Over<'_>, kind: ComponentKind, upper: Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, String> {
+fn laid_over<R: Record>(
+    over: &Over<'_>,
+    kind: ComponentKind,
+    upper: Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, String> {
     let Over { policy, runtime, .. } = *over;
     within(Step::Field(kind.as_str()), rec, |rec| match policy.layers {
         LayerRule::Written => {
             let lower = runtime.and_then(|runtime| layer::of_runtime(runtime, kind));
             Ok(match (over.accelerator, lower) {
-                (Some(accelerator), lower) => accelerated::layered(accelerator, over.options, over.place, lower.as_ref(), &upper, rec, findings),
+                (Some(accelerator), lower) => accelerated::layered(
+                    accelerator,
+                    over.options,
+                    over.place,
+                    lower.as_ref(),
+                    &upper,
+                    rec,
+                    findings,
+                ),
                 (None, Some(lower)) => merge::written(&lower, &upper, rec),
                 (None, None) => upper,
             })
         }
         LayerRule::Typed => {
-            let lower = runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
+            let lower =
+                runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
             typed::component(kind, lower, &upper, rec)
         }
     })
@@ -232,15 +281,31 @@ fn fill_in_replicas(spec: &mut Node) {
 }
 
 /// A component that cannot scale to zero gets one replica (S0-039, S0-054).
-fn raise_min_replicas<R: Record>(place: &Place<'_>, spec: &mut Node, rec: &mut R, findings: &mut Vec<Diagnostic>) {
-    let Some(zero) = spec.get("minReplicas").filter(|node| node.as_int() == Some(0)).cloned() else { return };
+fn raise_min_replicas<R: Record>(
+    place: &Place<'_>,
+    spec: &mut Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some(zero) = spec.get("minReplicas").filter(|node| node.as_int() == Some(0)).cloned()
+    else {
+        return;
+    };
     let one = Node::int(1, Origin::Derived(&MIN_REPLICAS_RAISED));
-    within(Step::Field(place.kind.as_str()), rec, |rec| lost(Step::Field("minReplicas"), &zero, &one, rec));
+    within(Step::Field(place.kind.as_str()), rec, |rec| {
+        lost(Step::Field("minReplicas"), &zero, &one, rec);
+    });
     findings.push(
-        Diagnostic::new(Code::MinReplicasRaised, format!("the {} cannot scale to zero here: minReplicas 0 is raised to 1", place.kind.as_str()))
-            .at(zero.origin.span())
-            .path(place.path(zero.origin, "minReplicas"))
-            .help("write `minReplicas: 1`"),
+        Diagnostic::new(
+            Code::MinReplicasRaised,
+            format!(
+                "the {} cannot scale to zero here: minReplicas 0 is raised to 1",
+                place.kind.as_str()
+            ),
+        )
+        .at(zero.origin.span())
+        .path(place.path(zero.origin, "minReplicas"))
+        .help("write `minReplicas: 1`"),
     );
     if let Some(map) = spec.as_map_mut() {
         map.insert("minReplicas", one);
@@ -248,9 +313,15 @@ fn raise_min_replicas<R: Record>(place: &Place<'_>, spec: &mut Node, rec: &mut R
 }
 
 fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
-    let decoder = service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
+    let decoder =
+        service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
     let refused = if policy.implied_engine {
-        refusal(service, Code::DecoderWithoutEngine, "a decoder stands only beside an engine", "add `engine: {}`")
+        refusal(
+            service,
+            Code::DecoderWithoutEngine,
+            "a decoder stands only beside an engine",
+            "add `engine: {}`",
+        )
     } else {
         refusal(service, Code::InvalidInput, "engine component is required", "add `engine: {}`")
     };
@@ -258,7 +329,11 @@ fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
 }
 
 /// What stops the operator before it builds anything.
-fn refuse(policy: &Policy, service: &Service, component: &MergedComponent<'_>) -> Result<(), ServiceError> {
+fn refuse(
+    policy: &Policy,
+    service: &Service,
+    component: &MergedComponent<'_>,
+) -> Result<(), ServiceError> {
     let kind = component.kind.as_str();
     match component.mode {
         DeploymentMode::VirtualDeployment => Err(refusal(
@@ -267,21 +342,41 @@ fn refuse(policy: &Policy, service: &Service, component: &MergedComponent<'_>) -
             "invalid deployment mode for engine",
             "write the annotation `ome.io/deploymentMode: VirtualDeployment` on the service, not on its engine",
         )),
-        DeploymentMode::MultiNode if policy.worker_required && component.worker_part().is_none() => {
-            let message = format!("the controller would crash: the multi-node {kind} has no `worker`");
-            let refused = refusal(service, Code::WouldPanic, message, format!("add `worker` to the {kind}"));
-            Err(ServiceError { span: component.leader_part().and_then(|leader| leader.origin.span()).or(refused.span), ..refused })
+        DeploymentMode::MultiNode
+            if policy.worker_required && component.worker_part().is_none() =>
+        {
+            let message =
+                format!("the controller would crash: the multi-node {kind} has no `worker`");
+            let refused =
+                refusal(service, Code::WouldPanic, message, format!("add `worker` to the {kind}"));
+            Err(ServiceError {
+                span: component
+                    .leader_part()
+                    .and_then(|leader| leader.origin.span())
+                    .or(refused.span),
+                ..refused
+            })
         }
         _ => Ok(()),
     }
 }
 
 /// An error at the service's name with the next action.
-pub(super) fn refusal(service: &Service, code: Code, message: impl Into<String>, help: impl Into<String>) -> ServiceError {
+pub(super) fn refusal(
+    service: &Service,
+    code: Code,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> ServiceError {
     ServiceError { help: Some(help.into()), ..error(service, code, message) }
 }
 
 /// An error at the service's name.
 pub(super) fn error(service: &Service, code: Code, message: impl Into<String>) -> ServiceError {
-    ServiceError { code, message: message.into(), help: None, span: Some(service.object.name_span()) }
+    ServiceError {
+        code,
+        message: message.into(),
+        help: None,
+        span: Some(service.object.name_span()),
+    }
 }

@@ -4,8 +4,13 @@ use super::accelerator::{self, Accelerator};
 use super::edit::{list_mut, lost, map_mut, mapping, position, text, within};
 use super::fine_tuned::FineTuned;
 use super::history::{Record, Step};
-use super::metadata::{self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value};
-use super::rules::{FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME, PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH};
+use super::metadata::{
+    self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
+};
+use super::rules::{
+    FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
+    PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH,
+};
 use super::{gpus, merge, typed};
 use crate::api::Model;
 use crate::policy::{LayerRule, ModelVolumeRule, ParallelismRule, Policy};
@@ -29,7 +34,8 @@ pub(super) struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Environment, mounts and parallelism of the container of an engine or a decoder (ome-components 4.1, 4.2, 2.7).
+    /// Environment, mounts and parallelism of the container of an engine or a decoder
+    /// (ome-components 4.1, 4.2, 2.7).
     pub(super) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
@@ -48,12 +54,15 @@ impl Steps<'_> {
 
     /// Whether the container reads the model where it lies.
     fn reads_original(&self) -> bool {
-        value(self.annotations, INJECT_MODEL_INIT) != "true" && value(self.annotations, MERGED_WEIGHTS) != "true"
+        value(self.annotations, INJECT_MODEL_INIT) != "true"
+            && value(self.annotations, MERGED_WEIGHTS) != "true"
     }
 
     /// Weights of a Cohere model that were fine-tuned by T-Few and not merged.
     fn cohere_tfew(&self) -> bool {
-        value(self.annotations, VENDOR) == "cohere" && value(self.annotations, STRATEGY) == "tfew" && value(self.annotations, MERGED_WEIGHTS) != "true"
+        value(self.annotations, VENDOR) == "cohere"
+            && value(self.annotations, STRATEGY) == "tfew"
+            && value(self.annotations, MERGED_WEIGHTS) != "true"
     }
 
     fn environment<R: Record>(&self, container: &mut Node, rec: &mut R) {
@@ -66,22 +75,33 @@ impl Steps<'_> {
         match self.model.and_then(metadata::vendor) {
             Some("meta") => {
                 let weight = value(self.annotations, INJECT_ADAPTER);
-                let name = if weight.is_empty() { "/data".into() } else { eco_format!("/data/{weight}") };
+                let name =
+                    if weight.is_empty() { "/data".into() } else { eco_format!("/data/{weight}") };
                 set_env(container, "SERVED_MODEL_NAME", name, &SERVED_MODEL_NAME, rec);
                 default_env(container, "MODEL_PATH", MODEL_DEFAULT_PATH.into(), &MODEL_PATH);
             }
-            Some("cohere") if self.cohere_tfew() => default_env(container, "TFEW_PATH", "/opt/ml/tfew/fastertransformer/1".into(), &TFEW_PATH),
+            Some("cohere") if self.cohere_tfew() => default_env(
+                container,
+                "TFEW_PATH",
+                "/opt/ml/tfew/fastertransformer/1".into(),
+                &TFEW_PATH,
+            ),
             _ => {}
         }
     }
 
     fn mounts(&self, container: &mut Node) {
         if let Some((model, path)) = self.model_path().filter(|_| self.reads_original()) {
-            let known = self.policy.model_volume == ModelVolumeRule::WhereMounted && has_mount(container, "mountPath", path);
+            let known = self.policy.model_volume == ModelVolumeRule::WhereMounted
+                && has_mount(container, "mountPath", path);
             if !known {
                 let origin = Origin::Derived(&MODEL_MOUNT);
                 let name = model.object.id.name.clone();
-                let mount = [("name", Node::str(name, origin)), ("mountPath", Node::str(path, origin)), ("readOnly", Node::bool(true, origin))];
+                let mount = [
+                    ("name", Node::str(name, origin)),
+                    ("mountPath", Node::str(path, origin)),
+                    ("readOnly", Node::bool(true, origin)),
+                ];
                 push(container, "volumeMounts", mapping(mount, origin));
             }
         }
@@ -93,7 +113,10 @@ impl Steps<'_> {
     fn fine_tuned_mounts(&self, container: &mut Node) {
         let origin = Origin::Derived(&FINE_TUNED_MOUNT);
         if !has_mount(container, "name", MODEL_DIRECTORY) {
-            let mount = [("name", Node::str(MODEL_DIRECTORY, origin)), ("mountPath", Node::str(MODEL_DEFAULT_PATH, origin))];
+            let mount = [
+                ("name", Node::str(MODEL_DIRECTORY, origin)),
+                ("mountPath", Node::str(MODEL_DEFAULT_PATH, origin)),
+            ];
             push(container, "volumeMounts", mapping(mount, origin));
         }
         if !self.cohere_tfew() {
@@ -101,8 +124,19 @@ impl Steps<'_> {
         }
         let format = value(self.annotations, FORMAT);
         let mount = |directory: &str, sub_path: &str| {
-            let path = if format.is_empty() { EcoString::from(directory) } else { eco_format!("{directory}/{format}") };
-            mapping([("name", Node::str(MODEL_DIRECTORY, origin)), ("mountPath", Node::str(path, origin)), ("subPath", Node::str(sub_path, origin))], origin)
+            let path = if format.is_empty() {
+                EcoString::from(directory)
+            } else {
+                eco_format!("{directory}/{format}")
+            };
+            mapping(
+                [
+                    ("name", Node::str(MODEL_DIRECTORY, origin)),
+                    ("mountPath", Node::str(path, origin)),
+                    ("subPath", Node::str(sub_path, origin)),
+                ],
+                origin,
+            )
         };
         if let Some(mounts) = list_mut(container, "volumeMounts", origin)
             && let Some(index) = position(mounts, "name", MODEL_DIRECTORY)
@@ -125,8 +159,12 @@ impl Steps<'_> {
 
     fn parallelism<R: Record>(&self, container: &mut Node, rec: &mut R) {
         let count = match self.policy.parallelism {
-            ParallelismRule::Nvidia => gpus::of_container(container, |resource| resource == "nvidia.com/gpu"),
-            ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => gpus::of_container(container, gpus::is_accelerator),
+            ParallelismRule::Nvidia => {
+                gpus::of_container(container, |resource| resource == "nvidia.com/gpu")
+            }
+            ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => {
+                gpus::of_container(container, gpus::is_accelerator)
+            }
             ParallelismRule::WhereReferenced => 0,
         };
         let size = count.saturating_mul(self.pods);
@@ -135,8 +173,8 @@ impl Steps<'_> {
         }
     }
 
-    /// Adds the operator's volumes to a pod (ome-components 4.2). A router gets the model's from the controller
-    /// although nothing of it mounts it.
+    /// Adds the operator's volumes to a pod (ome-components 4.2). A router gets the model's from
+    /// the controller although nothing of it mounts it.
     pub(super) fn volumes(&self, pod: &mut Node) {
         if let Some((model, path)) = self.model_path() {
             let name = &model.object.id.name;
@@ -147,14 +185,29 @@ impl Steps<'_> {
             if wanted {
                 let origin = Origin::Derived(&MODEL_VOLUME);
                 let host_path = mapping([("path", Node::str(path, origin))], origin);
-                push(pod, "volumes", mapping([("name", Node::str(name.clone(), origin)), ("hostPath", host_path)], origin));
+                push(
+                    pod,
+                    "volumes",
+                    mapping(
+                        [("name", Node::str(name.clone(), origin)), ("hostPath", host_path)],
+                        origin,
+                    ),
+                );
             }
         }
-        let in_memory = value(self.annotations, INJECT_MODEL_INIT) == "true" || !value(self.annotations, INJECT_ADAPTER).is_empty();
+        let in_memory = value(self.annotations, INJECT_MODEL_INIT) == "true"
+            || !value(self.annotations, INJECT_ADAPTER).is_empty();
         if in_memory && !has_volume(pod, MODEL_DIRECTORY) {
             let origin = Origin::Derived(&MODEL_DIRECTORY_VOLUME);
             let empty_dir = mapping([("medium", Node::str("Memory", origin))], origin);
-            push(pod, "volumes", mapping([("name", Node::str(MODEL_DIRECTORY, origin)), ("emptyDir", empty_dir)], origin));
+            push(
+                pod,
+                "volumes",
+                mapping(
+                    [("name", Node::str(MODEL_DIRECTORY, origin)), ("emptyDir", empty_dir)],
+                    origin,
+                ),
+            );
         }
     }
 }
@@ -182,11 +235,24 @@ pub(super) fn default_env(container: &mut Node, name: &str, value: EcoString, ru
     }
 }
 
-/// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream, valueFrom stays.
-pub(super) fn set_env<R: Record>(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule, rec: &mut R) {
-    let Some(index) = env_position(container, name) else { return push(container, "env", variable(name, value, rule)) };
+/// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream,
+/// valueFrom stays.
+pub(super) fn set_env<R: Record>(
+    container: &mut Node,
+    name: &str,
+    value: EcoString,
+    rule: &'static Rule,
+    rec: &mut R,
+) {
+    let Some(index) = env_position(container, name) else {
+        return push(container, "env", variable(name, value, rule));
+    };
     let winner = Node::str(value, Origin::Derived(rule));
-    let Some(entry) = list_mut(container, "env", winner.origin).map(|list| &mut list.make_mut()[index]) else { return };
+    let Some(entry) =
+        list_mut(container, "env", winner.origin).map(|list| &mut list.make_mut()[index])
+    else {
+        return;
+    };
     if let Some(loser) = entry.get("value") {
         lost_variable(name, loser, &winner, rec);
     }
@@ -198,11 +264,17 @@ pub(super) fn set_env<R: Record>(container: &mut Node, name: &str, value: EcoStr
 /// Records that the value of a variable gave way.
 pub(super) fn lost_variable<R: Record>(name: &str, loser: &Node, winner: &Node, rec: &mut R) {
     let key = Node::str(name, winner.origin);
-    within(Step::Field("env"), rec, |rec| within(Step::Keyed("name", &key), rec, |rec| lost(Step::Field("value"), loser, winner, rec)));
+    within(Step::Field("env"), rec, |rec| {
+        within(Step::Keyed("name", &key), rec, |rec| {
+            lost(Step::Field("value"), loser, winner, rec);
+        });
+    });
 }
 
 fn has_mount(container: &Node, key: &str, wanted: &str) -> bool {
-    container.get("volumeMounts").is_some_and(|mounts| position(mounts.items(), key, wanted).is_some())
+    container
+        .get("volumeMounts")
+        .is_some_and(|mounts| position(mounts.items(), key, wanted).is_some())
 }
 
 pub(super) fn has_volume(pod: &Node, name: &str) -> bool {
@@ -210,23 +282,40 @@ pub(super) fn has_volume(pod: &Node, name: &str) -> bool {
 }
 
 fn pod_mounts(pod: &Node, volume: &str) -> bool {
-    ["containers", "initContainers"].iter().filter_map(|key| pod.get(key)).flat_map(Node::items).any(|container| has_mount(container, "name", volume))
+    ["containers", "initContainers"]
+        .iter()
+        .filter_map(|key| pod.get(key))
+        .flat_map(Node::items)
+        .any(|container| has_mount(container, "name", volume))
 }
 
 /// Whether command or arguments read a variable: `$(NAME)`, `$NAME` or `${NAME}`.
 fn refers_to(container: &Node, name: &str) -> bool {
-    ["command", "args"].iter().filter_map(|key| container.get(key)).flat_map(Node::items).filter_map(Node::as_str).any(|text| text.contains(name))
+    ["command", "args"]
+        .iter()
+        .filter_map(|key| container.get(key))
+        .flat_map(Node::items)
+        .filter_map(Node::as_str)
+        .any(|text| text.contains(name))
 }
 
-/// Fills in resources that the runtime's own container of this name has and this one lacks. Upstream does so unless the
-/// service's runner states resources itself (ome-components 2.1).
+/// Fills in resources that the runtime's own container of this name has and this one lacks.
+/// Upstream does so unless the service's runner states resources itself (ome-components 2.1).
 pub(super) fn resources_of_runtime(container: &mut Node, runtime_spec: &Node) {
     let listed = runtime_spec.get("containers").map(Node::items).unwrap_or_default();
     let Some(index) = position(listed, "name", text(container, "name")) else { return };
     for side in ["requests", "limits"] {
-        let Some(source) = listed[index].at(&["resources", side]).filter(|source| !source.is_empty()) else { continue };
+        let Some(source) =
+            listed[index].at(&["resources", side]).filter(|source| !source.is_empty())
+        else {
+            continue;
+        };
         let Some(resources) = map_mut(container, "resources", source.origin) else { return };
-        let mut amounts = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(source.origin));
+        let mut amounts = resources
+            .get(side)
+            .filter(|node| node.as_map().is_some())
+            .cloned()
+            .unwrap_or_else(|| Node::map(source.origin));
         if let Some(map) = amounts.as_map_mut() {
             for entry in source.entries().filter(|entry| !entry.node.is_null()) {
                 if !map.contains_key(&entry.key) {
@@ -238,13 +327,19 @@ pub(super) fn resources_of_runtime(container: &mut Node, runtime_spec: &Node) {
     }
 }
 
-/// Puts the runner into a pod: merged into the listed container of its name, else behind all of them. Answers its place.
+/// Puts the runner into a pod: merged into the listed container of its name, else behind all of
+/// them. Answers its place.
 ///
 /// Arguments are concatenated, the listed container's first (ome-components 1.8).
 ///
 /// # Errors
 /// When the two containers cannot be merged.
-pub(super) fn join<R: Record>(policy: &Policy, pod: &mut Node, runner: &Node, rec: &mut R) -> Result<usize, String> {
+pub(super) fn join<R: Record>(
+    policy: &Policy,
+    pod: &mut Node,
+    runner: &Node,
+    rec: &mut R,
+) -> Result<usize, String> {
     let Some(list) = list_mut(pod, "containers", runner.origin) else { return Ok(0) };
     let found = position(list, "name", text(runner, "name"));
     let listed = found.map(|index| list[index].clone());

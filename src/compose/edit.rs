@@ -4,9 +4,16 @@ use super::history::{Record, Step};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoVec;
 
-/// The value of a key, to be changed; put there as `empty` when it is absent, null or of another kind. `None` when the
-/// node is no mapping: such a node came from a file and is reported elsewhere.
-fn ensure<'n>(node: &'n mut Node, key: &str, empty: Value, fits: fn(&Value) -> bool, origin: Origin) -> Option<&'n mut Node> {
+/// The value of a key, to be changed; put there as `empty` when it is absent, null or of another
+/// kind. `None` when the node is no mapping: such a node came from a file and is reported
+/// elsewhere.
+fn ensure<'n>(
+    node: &'n mut Node,
+    key: &str,
+    empty: Value,
+    fits: fn(&Value) -> bool,
+    origin: Origin,
+) -> Option<&'n mut Node> {
     let map = node.as_map_mut()?;
     if !map.get(key).is_some_and(|found| fits(&found.value)) {
         map.insert(key, Node::new(empty, origin));
@@ -15,13 +22,19 @@ fn ensure<'n>(node: &'n mut Node, key: &str, empty: Value, fits: fn(&Value) -> b
 }
 
 /// The list under a key, to be changed; created when it is not there.
-pub(super) fn list_mut<'n>(node: &'n mut Node, key: &str, origin: Origin) -> Option<&'n mut EcoVec<Node>> {
-    ensure(node, key, Value::List(EcoVec::new()), |value| matches!(value, Value::List(_)), origin)?.as_list_mut()
+pub(super) fn list_mut<'n>(
+    node: &'n mut Node,
+    key: &str,
+    origin: Origin,
+) -> Option<&'n mut EcoVec<Node>> {
+    ensure(node, key, Value::List(EcoVec::new()), |value| matches!(value, Value::List(_)), origin)?
+        .as_list_mut()
 }
 
 /// The mapping under a key, to be changed; created when it is not there.
 pub(super) fn map_mut<'n>(node: &'n mut Node, key: &str, origin: Origin) -> Option<&'n mut Map> {
-    ensure(node, key, Value::Map(Map::new()), |value| matches!(value, Value::Map(_)), origin)?.as_map_mut()
+    ensure(node, key, Value::Map(Map::new()), |value| matches!(value, Value::Map(_)), origin)?
+        .as_map_mut()
 }
 
 /// The value of a key, to be changed, when there is one.
@@ -40,7 +53,15 @@ pub(super) fn each_mut(node: &mut Node, key: &str, change: impl FnMut(&mut Node)
 
 /// A mapping of which every key is written by one origin.
 pub(super) fn mapping<const N: usize>(entries: [(&str, Node); N], origin: Origin) -> Node {
-    Node::new(Value::Map(entries.into_iter().map(|(key, node)| Entry { key: key.into(), key_origin: origin, node }).collect()), origin)
+    Node::new(
+        Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, node)| Entry { key: key.into(), key_origin: origin, node })
+                .collect(),
+        ),
+        origin,
+    )
 }
 
 /// Where the list element stands whose field has this text.
@@ -54,7 +75,11 @@ pub(super) fn text<'n>(node: &'n Node, key: &str) -> &'n str {
 }
 
 /// Does something one step further down.
-pub(super) fn within<R: Record, T>(step: Step<'_>, rec: &mut R, inner: impl FnOnce(&mut R) -> T) -> T {
+pub(super) fn within<R: Record, T>(
+    step: Step<'_>,
+    rec: &mut R,
+    inner: impl FnOnce(&mut R) -> T,
+) -> T {
     rec.enter(step);
     let result = inner(rec);
     rec.leave();

@@ -1,7 +1,7 @@
 //! What a merge overrode.
 //!
-//! The merge tells a [`Record`] where it is and which value lost there. `()` keeps nothing and costs nothing;
-//! [`History`] keeps every loser with its origin, so that `why` can list them.
+//! The merge tells a [`Record`] where it is and which value lost there. `()` keeps nothing and
+//! costs nothing; [`History`] keeps every loser with its origin, so that `why` can list them.
 
 use crate::yaml::{FieldPath, Node, Segment};
 use ecow::EcoString;
@@ -22,8 +22,12 @@ impl Step<'_> {
     pub(super) fn segment(self) -> Segment {
         match self {
             Self::Field(name) => Segment::Field(name.into()),
-            Self::Keyed(key, value) => Segment::Keyed(key.into(), value.scalar_text().unwrap_or_default()),
-            Self::Scalar(value) => Segment::Keyed(EcoString::new(), value.scalar_text().unwrap_or_default()),
+            Self::Keyed(key, value) => {
+                Segment::Keyed(key.into(), value.scalar_text().unwrap_or_default())
+            }
+            Self::Scalar(value) => {
+                Segment::Keyed(EcoString::new(), value.scalar_text().unwrap_or_default())
+            }
         }
     }
 }
@@ -88,8 +92,9 @@ impl History {
         &self.overridden
     }
 
-    /// What lost at a path, nearest layer first: values that stood there, and the parts of larger values that were
-    /// replaced as a whole. A path names list elements as the merge does: by key where the list has one.
+    /// What lost at a path, nearest layer first: values that stood there, and the parts of larger
+    /// values that were replaced as a whole. A path names list elements as the merge does: by
+    /// key where the list has one.
     pub fn at<'a>(&'a self, path: &FieldPath) -> Vec<Lost<'a>> {
         let mut found = Vec::new();
         for entry in self.overridden.iter().rev() {
@@ -133,6 +138,10 @@ impl Record for History {
     }
 
     fn lost(&mut self, loser: &Node, winner: Option<&Node>) {
-        self.overridden.push(Overridden { path: self.place.clone(), loser: loser.clone(), winner: winner.cloned() });
+        self.overridden.push(Overridden {
+            path: self.place.clone(),
+            loser: loser.clone(),
+            winner: winner.cloned(),
+        });
     }
 }

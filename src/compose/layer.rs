@@ -1,7 +1,8 @@
-//! What is laid over what: the runtime's configuration of a component below, the service's part above.
+//! What is laid over what: the runtime's configuration of a component below, the service's part
+//! above.
 //!
-//! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is the one place where
-//! they meet.
+//! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is
+//! the one place where they meet.
 
 use super::edit::{lost, mapping, within};
 use super::history::{Record, Step};
@@ -12,15 +13,32 @@ use crate::diag::{Code, Diagnostic};
 use crate::policy::{LayerRule, Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};
 
-/// Pod fields that a runtime may hold beside its component configurations: the older form, one engine without
-/// `engineConfig` (S2-018). Upstream reads two of them only: nodeSelector and the resources of containers.
-const TOP_LEVEL_POD_FIELDS: [&str; 11] =
-    ["containers", "volumes", "tolerations", "affinity", "labels", "annotations", "imagePullSecrets", "schedulerName", "hostIPC", "dnsPolicy", "hostNetwork"];
+/// Pod fields that a runtime may hold beside its component configurations: the older form, one
+/// engine without `engineConfig` (S2-018). Upstream reads two of them only: nodeSelector and the
+/// resources of containers.
+const TOP_LEVEL_POD_FIELDS: [&str; 11] = [
+    "containers",
+    "volumes",
+    "tolerations",
+    "affinity",
+    "labels",
+    "annotations",
+    "imagePullSecrets",
+    "schedulerName",
+    "hostIPC",
+    "dnsPolicy",
+    "hostNetwork",
+];
 
 /// The components of a service with the service's part of each, in order.
 pub(super) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKind, Node)> {
-    let mut components: Vec<_> = service.components.iter().map(|component| (component.kind, component.node.clone())).collect();
-    let silent = service.component(ComponentKind::Engine).is_none() && service.component(ComponentKind::Decoder).is_none();
+    let mut components: Vec<_> = service
+        .components
+        .iter()
+        .map(|component| (component.kind, component.node.clone()))
+        .collect();
+    let silent = service.component(ComponentKind::Engine).is_none()
+        && service.component(ComponentKind::Decoder).is_none();
     if policy.implied_engine && silent {
         components.insert(0, (ComponentKind::Engine, Node::map(Origin::Derived(&IMPLIED_ENGINE))));
     }
@@ -30,18 +48,28 @@ pub(super) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKi
 /// What the runtime says of a component, as a written tree.
 pub(super) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some());
-    if kind == ComponentKind::Engine && !config.is_some_and(has_container) { with_top_level_pod(runtime, config) } else { config.cloned() }
+    if kind == ComponentKind::Engine && !config.is_some_and(has_container) {
+        with_top_level_pod(runtime, config)
+    } else {
+        config.cloned()
+    }
 }
 
 /// Whether a component says itself what runs.
 fn has_container(component: &Node) -> bool {
-    ["runner", "leader", "containers"].iter().any(|key| component.get(key).is_some_and(|found| !found.is_empty()))
+    ["runner", "leader", "containers"]
+        .iter()
+        .any(|key| component.get(key).is_some_and(|found| !found.is_empty()))
 }
 
 /// The runtime's own pod fields below its engine configuration.
 fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> {
     let spec = runtime.object.node.get("spec")?;
-    let top: Map = spec.entries().filter(|entry| TOP_LEVEL_POD_FIELDS.contains(&entry.key.as_str()) && !entry.node.is_null()).cloned().collect();
+    let top: Map = spec
+        .entries()
+        .filter(|entry| TOP_LEVEL_POD_FIELDS.contains(&entry.key.as_str()) && !entry.node.is_null())
+        .cloned()
+        .collect();
     if top.is_empty() {
         return config.cloned();
     }
@@ -52,16 +80,28 @@ fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> 
     Some(Node::new(Value::Map(layer), spec.origin))
 }
 
-/// `router.resources` stands for the resources of the router's container (S2-031); what the runner says itself wins.
-pub(super) fn with_long_resources(policy: &Policy, kind: ComponentKind, written: &Node, findings: &mut Vec<Diagnostic>) -> Node {
-    let short =
-        written.get("resources").filter(|resources| kind == ComponentKind::Router && policy.layers == LayerRule::Written && resources.as_map().is_some());
+/// `router.resources` stands for the resources of the router's container (S2-031); what the runner
+/// says itself wins.
+pub(super) fn with_long_resources(
+    policy: &Policy,
+    kind: ComponentKind,
+    written: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Node {
+    let short = written.get("resources").filter(|resources| {
+        kind == ComponentKind::Router
+            && policy.layers == LayerRule::Written
+            && resources.as_map().is_some()
+    });
     let Some(short) = short else { return written.clone() };
     findings.push(
-        Diagnostic::new(Code::ShorthandResources, "`resources` of the router is read as that of its container")
-            .at(short.origin.span())
-            .path("spec.router.resources")
-            .help("write `runner.resources`"),
+        Diagnostic::new(
+            Code::ShorthandResources,
+            "`resources` of the router is read as that of its container",
+        )
+        .at(short.origin.span())
+        .path("spec.router.resources")
+        .help("write `runner.resources`"),
     );
     let mut layer = written.clone();
     let container = mapping([("resources", short.clone())], short.origin);
@@ -77,7 +117,12 @@ pub(super) fn with_long_resources(policy: &Policy, kind: ComponentKind, written:
 }
 
 /// What the service says of a component, with what the API server and the webhook write into it.
-pub(super) fn of_service<R: Record>(policy: &Policy, kind: ComponentKind, written: &Node, rec: &mut R) -> Node {
+pub(super) fn of_service<R: Record>(
+    policy: &Policy,
+    kind: ComponentKind,
+    written: &Node,
+    rec: &mut R,
+) -> Node {
     let mut layer = written.clone();
     if policy.crd_defaults {
         typed::component_type(kind).default(&mut layer);
@@ -94,7 +139,9 @@ pub(super) fn of_service<R: Record>(policy: &Policy, kind: ComponentKind, writte
         if max.is_none_or(|node| node.as_int() == Some(0)) {
             let default = Node::int(most, origin);
             if let Some(zero) = max {
-                within(Step::Field(kind.as_str()), rec, |rec| lost(Step::Field("maxReplicas"), zero, &default, rec));
+                within(Step::Field(kind.as_str()), rec, |rec| {
+                    lost(Step::Field("maxReplicas"), zero, &default, rec);
+                });
             }
             map.insert("maxReplicas", default);
         }

@@ -1,20 +1,30 @@
 //! One written tree over another: the documented way of laying a service over a runtime.
 //!
-//! Mappings merge by key, lists with a merge key by that key: known elements keep the place they have in the lower
-//! tree, new ones follow (S0-037). Arguments are concatenated (S2-056), affinities are joined (S2-060); every other
-//! list and every scalar of the upper tree replaces that of the lower one. A null in the upper tree says nothing.
+//! Mappings merge by key, lists with a merge key by that key: known elements keep the place they
+//! have in the lower tree, new ones follow (S0-037). Arguments are concatenated (S2-056),
+//! affinities are joined (S2-060); every other list and every scalar of the upper tree replaces
+//! that of the lower one. A null in the upper tree says nothing.
 
 use super::edit::{lost, within};
 use super::history::{Record, Step};
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::EcoVec;
 
-/// The merge key of a list field: the fields that make two elements the same, the first one naming it in paths.
+/// The merge key of a list field: the fields that make two elements the same, the first one naming
+/// it in paths.
 ///
-/// Ports and topology constraints have the two keys of server-side apply, so that 80/TCP and 80/UDP stay two ports.
+/// Ports and topology constraints have the two keys of server-side apply, so that 80/TCP and 80/UDP
+/// stay two ports.
 fn merge_key(field: &str) -> Option<&'static [&'static str]> {
     Some(match field {
-        "containers" | "initContainers" | "ephemeralContainers" | "volumes" | "imagePullSecrets" | "schedulingGates" | "resourceClaims" | "env" => &["name"],
+        "containers"
+        | "initContainers"
+        | "ephemeralContainers"
+        | "volumes"
+        | "imagePullSecrets"
+        | "schedulingGates"
+        | "resourceClaims"
+        | "env" => &["name"],
         "ports" => &["containerPort", "protocol"],
         "volumeMounts" => &["mountPath"],
         "volumeDevices" => &["devicePath"],
@@ -24,12 +34,14 @@ fn merge_key(field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The `upper` tree over the `lower` one. What it replaces goes to the recorder; that it is no mapping itself is the
-/// caller's to record, who knows the field.
+/// The `upper` tree over the `lower` one. What it replaces goes to the recorder; that it is no
+/// mapping itself is the caller's to record, who knows the field.
 pub(super) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     match (&lower.value, &upper.value) {
         (_, Value::Null) => lower.clone(),
-        (Value::Map(below), Value::Map(above)) => Node::new(Value::Map(maps(below, above, rec)), lower.origin),
+        (Value::Map(below), Value::Map(above)) => {
+            Node::new(Value::Map(maps(below, above, rec)), lower.origin)
+        }
         _ => upper.clone(),
     }
 }
@@ -38,7 +50,8 @@ fn maps<R: Record>(lower: &Map, upper: &Map, rec: &mut R) -> Map {
     let mut merged = lower.clone();
     for entry in upper.iter().filter(|entry| !entry.node.is_null()) {
         let below = lower.get(&entry.key).filter(|below| !below.is_null());
-        let node = below.map_or_else(|| entry.node.clone(), |below| field(&entry.key, below, &entry.node, rec));
+        let node = below
+            .map_or_else(|| entry.node.clone(), |below| field(&entry.key, below, &entry.node, rec));
         merged.insert_entry(Entry { key: entry.key.clone(), key_origin: entry.key_origin, node });
     }
     merged
@@ -52,11 +65,20 @@ fn field<R: Record>(name: &str, lower: &Node, upper: &Node, rec: &mut R) -> Node
                 return Node::new(Value::List(concatenated(below, above)), lower.origin);
             }
             if let Some(keys) = merge_key(name) {
-                return within(step, rec, |rec| Node::new(Value::List(keyed(keys, name == "env", below, above, rec)), lower.origin));
+                return within(step, rec, |rec| {
+                    Node::new(
+                        Value::List(keyed(keys, name == "env", below, above, rec)),
+                        lower.origin,
+                    )
+                });
             }
         }
-        (Value::Map(_), Value::Map(_)) if name == "affinity" => return within(step, rec, |rec| affinity(lower, upper, rec)),
-        (Value::Map(_), Value::Map(_)) => return within(step, rec, |rec| written(lower, upper, rec)),
+        (Value::Map(_), Value::Map(_)) if name == "affinity" => {
+            return within(step, rec, |rec| affinity(lower, upper, rec));
+        }
+        (Value::Map(_), Value::Map(_)) => {
+            return within(step, rec, |rec| written(lower, upper, rec));
+        }
         _ => {}
     }
     lost(step, lower, upper, rec);
@@ -72,16 +94,29 @@ fn concatenated(lower: &EcoVec<Node>, upper: &EcoVec<Node>) -> EcoVec<Node> {
     all
 }
 
-fn keyed<R: Record>(keys: &'static [&'static str], environment: bool, lower: &EcoVec<Node>, upper: &EcoVec<Node>, rec: &mut R) -> EcoVec<Node> {
+fn keyed<R: Record>(
+    keys: &'static [&'static str],
+    environment: bool,
+    lower: &EcoVec<Node>,
+    upper: &EcoVec<Node>,
+    rec: &mut R,
+) -> EcoVec<Node> {
     let mut merged = lower.clone();
     for element in upper {
-        let known = merged.iter().position(|other| same_element(keys, other, element)).zip(element.get(keys[0]));
+        let known = merged
+            .iter()
+            .position(|other| same_element(keys, other, element))
+            .zip(element.get(keys[0]));
         let Some((index, name)) = known else {
             merged.push(element.clone());
             continue;
         };
         let node = within(Step::Keyed(keys[0], name), rec, |rec| {
-            let below = if environment { without_other_source(&merged[index], element, rec) } else { merged[index].clone() };
+            let below = if environment {
+                without_other_source(&merged[index], element, rec)
+            } else {
+                merged[index].clone()
+            };
             written(&below, element, rec)
         });
         merged.make_mut()[index] = node;
@@ -89,7 +124,8 @@ fn keyed<R: Record>(keys: &'static [&'static str], environment: bool, lower: &Ec
     merged
 }
 
-/// Elements without the key are never the same. An absent protocol is TCP, as everywhere in Kubernetes.
+/// Elements without the key are never the same. An absent protocol is TCP, as everywhere in
+/// Kubernetes.
 fn same_element(keys: &[&str], a: &Node, b: &Node) -> bool {
     keys.iter().enumerate().all(|(index, key)| match (a.get(key), b.get(key)) {
         (Some(a), Some(b)) => a == b,
@@ -102,7 +138,9 @@ fn same_element(keys: &[&str], a: &Node, b: &Node) -> bool {
 fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     let mut below = lower.clone();
     for (kept, dropped) in [("value", "valueFrom"), ("valueFrom", "value")] {
-        let Some(winner) = upper.get(kept).filter(|_| upper.get(dropped).is_none()) else { continue };
+        let Some(winner) = upper.get(kept).filter(|_| upper.get(dropped).is_none()) else {
+            continue;
+        };
         if let Some(loser) = below.as_map_mut().and_then(|map| map.remove(dropped)) {
             lost(Step::Field(kept), &loser.node, winner, rec);
         }
@@ -110,13 +148,18 @@ fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> N
     below
 }
 
-/// Both affinities hold: required node terms as a cross product, all other lists one after the other (S2-060).
+/// Both affinities hold: required node terms as a cross product, all other lists one after the
+/// other (S2-060).
 pub(super) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     joined(lower, upper, |part, below, above| {
         within(Step::Field(part), rec, |rec| {
             joined(below, above, |rule, below, above| match (&below.value, &above.value) {
-                (Value::List(first), Value::List(then)) => Node::new(Value::List(concatenated(first, then)), below.origin),
-                (Value::Map(_), Value::Map(_)) => within(Step::Field(rule), rec, |rec| required_terms(below, above, rec)),
+                (Value::List(first), Value::List(then)) => {
+                    Node::new(Value::List(concatenated(first, then)), below.origin)
+                }
+                (Value::Map(_), Value::Map(_)) => {
+                    within(Step::Field(rule), rec, |rec| required_terms(below, above, rec))
+                }
                 _ => above.clone(),
             })
         })
@@ -139,7 +182,9 @@ fn joined(lower: &Node, upper: &Node, mut both: impl FnMut(&str, &Node, &Node) -
 
 fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     joined(lower, upper, |field, below, above| match (&below.value, &above.value) {
-        (Value::List(outer), Value::List(inner)) if field == "nodeSelectorTerms" => Node::new(Value::List(cross_product(outer, inner)), below.origin),
+        (Value::List(outer), Value::List(inner)) if field == "nodeSelectorTerms" => {
+            Node::new(Value::List(cross_product(outer, inner)), below.origin)
+        }
         _ => {
             lost(Step::Field(field), below, above, rec);
             above.clone()
@@ -147,8 +192,8 @@ fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
     })
 }
 
-/// Node selector terms that hold when one term of each side holds: `outer` × `inner`, the expressions of `outer` first.
-/// An empty side adds nothing (S2-060).
+/// Node selector terms that hold when one term of each side holds: `outer` × `inner`, the
+/// expressions of `outer` first. An empty side adds nothing (S2-060).
 pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
     if outer.is_empty() || inner.is_empty() {
         return outer.iter().chain(inner).cloned().collect();
@@ -158,7 +203,9 @@ pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
 
 fn both_terms(a: &Node, b: &Node) -> Node {
     joined(a, b, |_, first, then| match (&first.value, &then.value) {
-        (Value::List(firsts), Value::List(thens)) => Node::new(Value::List(concatenated(firsts, thens)), first.origin),
+        (Value::List(firsts), Value::List(thens)) => {
+            Node::new(Value::List(concatenated(firsts, thens)), first.origin)
+        }
         _ => then.clone(),
     })
 }
@@ -178,12 +225,32 @@ mod tests {
         for (about, lower, upper, expected) in [
             ("a null says nothing", "{a: 1, b: 2}", "{a: null, c: null}", "{a: 1, b: 2}"),
             ("scalars are replaced", "{a: 1, b: 2}", "{b: 3, c: 4}", "{a: 1, b: 3, c: 4}"),
-            ("S0-044 by key", "{nodeSelector: {zone: a, pool: x}}", "{nodeSelector: {zone: b, disk: w}}", "{nodeSelector: {zone: b, pool: x, disk: w}}"),
-            ("S0-036 by side", "{resources: {limits: {gpu: 2}}}", "{resources: {requests: {cpu: 4}}}", "{resources: {limits: {gpu: 2}, requests: {cpu: 4}}}"),
-            ("false replaces true", "{hostNetwork: true}", "{hostNetwork: false}", "{hostNetwork: false}"),
+            (
+                "S0-044 by key",
+                "{nodeSelector: {zone: a, pool: x}}",
+                "{nodeSelector: {zone: b, disk: w}}",
+                "{nodeSelector: {zone: b, pool: x, disk: w}}",
+            ),
+            (
+                "S0-036 by side",
+                "{resources: {limits: {gpu: 2}}}",
+                "{resources: {requests: {cpu: 4}}}",
+                "{resources: {limits: {gpu: 2}, requests: {cpu: 4}}}",
+            ),
+            (
+                "false replaces true",
+                "{hostNetwork: true}",
+                "{hostNetwork: false}",
+                "{hostNetwork: false}",
+            ),
             ("S2-056 concatenated", "{args: [a, b]}", "{args: [a, c]}", "{args: [a, b, a, c]}"),
             ("commands are replaced", "{command: [a, b]}", "{command: [c]}", "{command: [c]}"),
-            ("tolerations are replaced", "{tolerations: [{key: a}]}", "{tolerations: [{key: b}]}", "{tolerations: [{key: b}]}"),
+            (
+                "tolerations are replaced",
+                "{tolerations: [{key: a}]}",
+                "{tolerations: [{key: b}]}",
+                "{tolerations: [{key: b}]}",
+            ),
             ("another kind of value replaces", "{a: {b: 1}}", "{a: x}", "{a: x}"),
             (
                 "80/TCP and 80/UDP",
@@ -197,7 +264,12 @@ mod tests {
                 "{ports: [{containerPort: 80, protocol: TCP, name: h}]}",
                 "{ports: [{containerPort: 80, protocol: TCP, name: h}]}",
             ),
-            ("no key, no match", "{env: [{value: a}]}", "{env: [{value: b}]}", "{env: [{value: a}, {value: b}]}"),
+            (
+                "no key, no match",
+                "{env: [{value: a}]}",
+                "{env: [{value: b}]}",
+                "{env: [{value: a}, {value: b}]}",
+            ),
             (
                 "both sources of a volume stay",
                 "{volumes: [{name: v, emptyDir: {}}]}",
@@ -211,11 +283,28 @@ mod tests {
 
     #[test]
     fn known_elements_keep_their_place_and_new_ones_follow() {
-        let list = |names: &str| format!("{{env: [{}]}}", names.split_whitespace().map(|name| format!("{{name: {name}}}")).collect::<Vec<_>>().join(", "));
-        for (lower, upper, expected) in
-            [("A B", "B C", "A B C"), ("A B", "C", "A B C"), ("A B C", "X A", "A B C X"), ("A B C D", "D X B", "A B C D X"), ("A", "X X", "A X")]
-        {
-            assert_eq!(merged(&list(lower), &list(upper)), flow(&node(&list(expected))), "{lower} under {upper}");
+        let list = |names: &str| {
+            format!(
+                "{{env: [{}]}}",
+                names
+                    .split_whitespace()
+                    .map(|name| format!("{{name: {name}}}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        };
+        for (lower, upper, expected) in [
+            ("A B", "B C", "A B C"),
+            ("A B", "C", "A B C"),
+            ("A B C", "X A", "A B C X"),
+            ("A B C D", "D X B", "A B C D X"),
+            ("A", "X X", "A X"),
+        ] {
+            assert_eq!(
+                merged(&list(lower), &list(upper)),
+                flow(&node(&list(expected))),
+                "{lower} under {upper}"
+            );
         }
     }
 
@@ -244,8 +333,12 @@ mod tests {
     #[test]
     fn what_is_replaced_is_recorded_with_its_path() {
         let mut history = History::new();
-        let lower = node("{image: a, env: [{name: L, value: info}, {name: S, valueFrom: {x: n}}], nodeSelector: {ome.io/pool: a}, args: [a]}");
-        let upper = node("{image: b, env: [{name: L, value: debug}, {name: S, value: z}], nodeSelector: {ome.io/pool: b}, args: [b]}");
+        let lower = node(
+            "{image: a, env: [{name: L, value: info}, {name: S, valueFrom: {x: n}}], nodeSelector: {ome.io/pool: a}, args: [a]}",
+        );
+        let upper = node(
+            "{image: b, env: [{name: L, value: debug}, {name: S, value: z}], nodeSelector: {ome.io/pool: b}, args: [b]}",
+        );
         within(Step::Field("engine"), &mut history, |rec| written(&lower, &upper, rec));
         assert_eq!(
             losers(&history),
@@ -263,10 +356,15 @@ mod tests {
         use crate::yaml::Origin;
         use proptest::prelude::*;
 
-        /// Trees that look like parts of components: the keys that the merge treats specially, and others.
+        /// Trees that look like parts of components: the keys that the merge treats specially, and
+        /// others.
         fn trees() -> impl Strategy<Value = serde_json::Value> {
-            let leaf =
-                prop_oneof![Just(serde_json::json!("TCP")), "[ab]".prop_map(Into::into), (0..3i64).prop_map(Into::into), any::<bool>().prop_map(Into::into)];
+            let leaf = prop_oneof![
+                Just(serde_json::json!("TCP")),
+                "[ab]".prop_map(Into::into),
+                (0..3i64).prop_map(Into::into),
+                any::<bool>().prop_map(Into::into)
+            ];
             let key = prop::sample::select(vec![
                 "name",
                 "env",
@@ -283,8 +381,11 @@ mod tests {
             leaf.prop_recursive(4, 24, 4, move |inner| {
                 prop_oneof![
                     prop::collection::vec(inner.clone(), 0..3).prop_map(serde_json::Value::from),
-                    prop::collection::btree_map(key.clone(), inner, 0..4)
-                        .prop_map(|map| serde_json::Value::Object(map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())),
+                    prop::collection::btree_map(key.clone(), inner, 0..4).prop_map(|map| {
+                        serde_json::Value::Object(
+                            map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                        )
+                    }),
                 ]
             })
         }

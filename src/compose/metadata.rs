@@ -8,7 +8,8 @@ use super::fine_tuned::FineTuned;
 use super::history::{Record, Step};
 use super::mode::MODE_ANNOTATION;
 use super::rules::{
-    COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS, RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,
+    COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
+    RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,
 };
 use crate::api::{Model, OperatorConfig, Runtime, Service};
 use crate::policy::{Policy, ReplicaRule};
@@ -35,7 +36,8 @@ pub(super) const STRATEGY: &str = "ome.io/fine-tuned-weight-ft-strategy";
 pub(super) const VENDOR: &str = "ome.io/base-model-vendor";
 /// Format of the model.
 pub(super) const FORMAT: &str = "ome.io/base-model-format";
-const DECRYPTION: [&str; 2] = ["ome.io/base-model-decryption-key-name", "ome.io/base-model-decryption-secret-name"];
+const DECRYPTION: [&str; 2] =
+    ["ome.io/base-model-decryption-key-name", "ome.io/base-model-decryption-secret-name"];
 const DEPRECATION: &str = "ome.io/deprecation-warning";
 const DEPRECATION_TEXT: &str = "The Predictor field is deprecated and will be removed in a future release. Please use Engine and Model fields instead.";
 
@@ -71,7 +73,9 @@ impl<R: Record> Forced<'_, R> {
 
 /// The union of two mappings, the later one winning.
 pub(super) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
-    for entry in upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null()) {
+    for entry in
+        upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
+    {
         if let Some(loser) = lower.get(&entry.key) {
             lost(Step::Field(&entry.key), loser, &entry.node, rec);
         }
@@ -86,8 +90,14 @@ pub(super) fn vendor(model: &Model) -> Option<&str> {
 }
 
 /// Labels of a component, sorted by key (ome-components 4.7).
-pub(super) fn labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
-    within(Step::Field(component.kind.as_str()), rec, |rec| within(Step::Field("labels"), rec, |rec| build_labels(sources, component, rec)))
+pub(super) fn labels<R: Record>(
+    sources: &Sources<'_>,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
+    within(Step::Field(component.kind.as_str()), rec, |rec| {
+        within(Step::Field("labels"), rec, |rec| build_labels(sources, component, rec))
+    })
 }
 
 fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
@@ -99,9 +109,17 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
     forced.set("ome.io/inferenceservice", sources.service.name().clone(), &COMPONENT_LABELS);
     forced.set("component", component.kind.as_str(), &COMPONENT_LABELS);
     forced.set("serving-runtime", runtime, &COMPONENT_LABELS);
-    forced.set("fine-tuned-serving", if sources.fine_tuned.is_some() { "true" } else { "false" }, &COMPONENT_LABELS);
+    forced.set(
+        "fine-tuned-serving",
+        if sources.fine_tuned.is_some() { "true" } else { "false" },
+        &COMPONENT_LABELS,
+    );
     if let Some(model) = sources.model {
-        let category = model.object.annotation("models.ome.io/category").and_then(Node::as_str).unwrap_or("SMALL");
+        let category = model
+            .object
+            .annotation("models.ome.io/category")
+            .and_then(Node::as_str)
+            .unwrap_or("SMALL");
         forced.set("base-model-name", model.object.id.name.clone(), &MODEL_LABELS);
         forced.set("base-model-size", category, &MODEL_LABELS);
         forced.set("base-model-type", "Serving", &MODEL_LABELS);
@@ -110,8 +128,16 @@ fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, r
         }
     }
     if let Some(weight) = sources.fine_tuned {
-        forced.set("fine-tuned-weight-ft-strategy", weight.strategy.clone().unwrap_or_default(), &FINE_TUNED_LABELS);
-        forced.set("fine-tuned-serving-with-merged-weights", if weight.merged { "true" } else { "false" }, &FINE_TUNED_LABELS);
+        forced.set(
+            "fine-tuned-weight-ft-strategy",
+            weight.strategy.clone().unwrap_or_default(),
+            &FINE_TUNED_LABELS,
+        );
+        forced.set(
+            "fine-tuned-serving-with-merged-weights",
+            if weight.merged { "true" } else { "false" },
+            &FINE_TUNED_LABELS,
+        );
     }
     forced.sorted()
 }
@@ -125,15 +151,27 @@ pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -
     annotations
 }
 
-/// Annotations of a component, sorted by key (ome-components 4.6). Empty when a fine-tuned weight states no strategy:
-/// upstream loses all of them then.
-pub(super) fn annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, component: &MergedComponent, rec: &mut R) -> Map {
+/// Annotations of a component, sorted by key (ome-components 4.6). Empty when a fine-tuned weight
+/// states no strategy: upstream loses all of them then.
+pub(super) fn annotations<R: Record>(
+    sources: &Sources<'_>,
+    of_service: &Map,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
     within(Step::Field(component.kind.as_str()), rec, |rec| {
-        within(Step::Field("annotations"), rec, |rec| build_annotations(sources, of_service, component, rec))
+        within(Step::Field("annotations"), rec, |rec| {
+            build_annotations(sources, of_service, component, rec)
+        })
     })
 }
 
-fn build_annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, component: &MergedComponent, rec: &mut R) -> Map {
+fn build_annotations<R: Record>(
+    sources: &Sources<'_>,
+    of_service: &Map,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
     let mut inherited = of_service.clone();
     inherited.retain(|entry| !entry.node.is_null() && !DISALLOWED.contains(&entry.key.as_str()));
     let map = union(inherited, component.spec.get("annotations"), rec);
@@ -148,7 +186,9 @@ fn build_annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, compone
         forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
     } else {
         for key in DECRYPTION {
-            if let Some(value) = sources.model.and_then(|model| model.object.annotation(key)).and_then(Node::as_str) {
+            if let Some(value) =
+                sources.model.and_then(|model| model.object.annotation(key)).and_then(Node::as_str)
+            {
                 forced.set(key, value, &MODEL_ANNOTATIONS);
             }
         }
@@ -158,7 +198,13 @@ fn build_annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, compone
         if let Some(vendor) = vendor(model) {
             forced.set(VENDOR, vendor, &MODEL_ANNOTATIONS);
         }
-        let format = |key: &str| model.object.spec("modelFormat").and_then(|format| format.get(key)).and_then(Node::scalar_text);
+        let format = |key: &str| {
+            model
+                .object
+                .spec("modelFormat")
+                .and_then(|format| format.get(key))
+                .and_then(Node::scalar_text)
+        };
         forced.set(FORMAT, format("name").unwrap_or_default(), &MODEL_ANNOTATIONS);
         if let Some(version) = format("version") {
             forced.set("ome.io/base-model-format-version", version, &MODEL_ANNOTATIONS);
@@ -170,12 +216,15 @@ fn build_annotations<R: Record>(sources: &Sources<'_>, of_service: &Map, compone
     forced.sorted()
 }
 
-/// What the webhook writes into the service's own annotations (ome-objects 0.1). It looks at the object as it came in,
-/// before a predictor is migrated.
+/// What the webhook writes into the service's own annotations (ome-objects 0.1). It looks at the
+/// object as it came in, before a predictor is migrated.
 fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
     let engine = service.object.spec("engine");
     if !annotations.contains_key(MODE_ANNOTATION) {
-        let workers = engine.and_then(|engine| engine.at(&["worker", "size"])).and_then(Node::as_int).unwrap_or(0);
+        let workers = engine
+            .and_then(|engine| engine.at(&["worker", "size"]))
+            .and_then(Node::as_int)
+            .unwrap_or(0);
         let mode = if engine.is_some() && service.object.spec("decoder").is_some() {
             Some("PDDisaggregated")
         } else if engine.is_some_and(|engine| engine.get("leader").is_some()) && workers > 0 {
@@ -188,7 +237,10 @@ fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
         }
     }
     if service.predictor.warned && !annotations.contains_key(DEPRECATION) {
-        annotations.insert(DEPRECATION, Node::str(DEPRECATION_TEXT, Origin::Default(&WEBHOOK_DEPRECATION)));
+        annotations.insert(
+            DEPRECATION,
+            Node::str(DEPRECATION_TEXT, Origin::Default(&WEBHOOK_DEPRECATION)),
+        );
     }
 }
 

@@ -1,8 +1,9 @@
-//! Layers become components: runtime, accelerator, service and annotations merged, every leaf with its origin.
+//! Layers become components: runtime, accelerator, service and annotations merged, every leaf with
+//! its origin.
 //!
-//! In: a [`crate::decision::Resolution`] and the service it is for. Out: [`Composed`], one tree per component and pod,
-//! each leaf holding who wrote it; with a recorder also what was overridden. This room chooses nothing: neither a
-//! runtime nor a workload kind.
+//! In: a [`crate::decision::Resolution`] and the service it is for. Out: [`Composed`], one tree per
+//! component and pod, each leaf holding who wrote it; with a recorder also what was overridden.
+//! This room chooses nothing: neither a runtime nor a workload kind.
 
 mod accelerated;
 mod accelerator;
@@ -49,7 +50,8 @@ use crate::yaml::{Map, Node};
 use ecow::EcoString;
 use history::Record;
 
-/// Merges every component of a service with the runtime's part, by the rules of its API, and finds how it is deployed.
+/// Merges every component of a service with the runtime's part, by the rules of its API, and finds
+/// how it is deployed.
 ///
 /// # Errors
 /// What the operator says when it gives up before it builds anything.
@@ -80,13 +82,15 @@ pub struct ComposedComponent {
     pub name: EcoString,
     /// How it is deployed.
     pub mode: DeploymentMode,
-    /// The merged component spec: replicas, scaling, deploymentStrategy, timeouts, kedaConfig … are read from it.
+    /// The merged component spec: replicas, scaling, deploymentStrategy, timeouts, kedaConfig …
+    /// are read from it.
     pub spec: Node,
     /// Labels of objects and pods, before what the wrapper adds (`app`, queues).
     pub labels: Map,
     /// Annotations of objects and pods.
     pub annotations: Map,
-    /// The main pod's spec: engine, leader, decoder or router, the runner merged into `containers`.
+    /// The main pod's spec: engine, leader, decoder or router, the runner merged into
+    /// `containers`.
     pub pod: Node,
     /// The worker's pod spec and how many workers a replica has, when there is a worker.
     pub worker: Option<(Node, i64)>,
@@ -105,7 +109,7 @@ pub struct Composed<'a> {
     pub model: Option<&'a Model>,
     /// Its runtime.
     pub runtime: Option<&'a Runtime>,
-    /// Its components in order: engine, decoder, router. None of a service that is a `VirtualDeployment` as a whole: of it
-    /// nothing at all is deployed.
+    /// Its components in order: engine, decoder, router. None of a service that is a
+    /// `VirtualDeployment` as a whole: of it nothing at all is deployed.
     pub components: Vec<ComposedComponent>,
 }

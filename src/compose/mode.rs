@@ -9,22 +9,33 @@ pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 
 /// The mode of one component.
 ///
-/// An engine's own annotation comes first, then leader or worker, then minReplicas 0; beside a decoder it cannot scale
-/// to zero. Of a decoder only leader and worker count, of a router only minReplicas. Upstream: utils/deployment.go
-/// (ome-components 1.7, S0-039, S0-047, S0-055).
-pub(super) fn of_component(kind: ComponentKind, spec: &Node, beside_decoder: bool) -> DeploymentMode {
+/// An engine's own annotation comes first, then leader or worker, then minReplicas 0; beside a
+/// decoder it cannot scale to zero. Of a decoder only leader and worker count, of a router only
+/// minReplicas. Upstream: utils/deployment.go (ome-components 1.7, S0-039, S0-047, S0-055).
+pub(super) fn of_component(
+    kind: ComponentKind,
+    spec: &Node,
+    beside_decoder: bool,
+) -> DeploymentMode {
     let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
     let zero = spec.get("minReplicas").and_then(Node::as_int) == Some(0);
     match kind {
         ComponentKind::Engine => {
-            let asked = spec.at(&["annotations", MODE_ANNOTATION]).and_then(Node::as_str).and_then(DeploymentMode::from_annotation);
+            let asked = spec
+                .at(&["annotations", MODE_ANNOTATION])
+                .and_then(Node::as_str)
+                .and_then(DeploymentMode::from_annotation);
             let mode = match asked {
                 Some(mode) => mode,
                 None if nodes => DeploymentMode::MultiNode,
                 None if zero => DeploymentMode::Serverless,
                 None => DeploymentMode::RawDeployment,
             };
-            if beside_decoder && mode == DeploymentMode::Serverless { DeploymentMode::RawDeployment } else { mode }
+            if beside_decoder && mode == DeploymentMode::Serverless {
+                DeploymentMode::RawDeployment
+            } else {
+                mode
+            }
         }
         ComponentKind::Decoder if nodes => DeploymentMode::MultiNode,
         ComponentKind::Router if zero => DeploymentMode::Serverless,
@@ -34,7 +45,8 @@ pub(super) fn of_component(kind: ComponentKind, spec: &Node, beside_decoder: boo
 
 /// The mode of the whole service: its own annotation, else the operator's default.
 ///
-/// It decides nothing but whether the service is a `VirtualDeployment`, of which nothing is deployed (ome-objects 0.3).
+/// It decides nothing but whether the service is a `VirtualDeployment`, of which nothing is
+/// deployed (ome-objects 0.3).
 pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<DeploymentMode> {
     service
         .object
@@ -44,21 +56,29 @@ pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<Deployme
         .or_else(|| DeploymentMode::from_annotation(&config.default_deployment_mode))
 }
 
-/// Whether the main pod of a component is built from `leader`: in both multi-node modes, when there is one.
+/// Whether the main pod of a component is built from `leader`: in both multi-node modes, when there
+/// is one.
 pub(super) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
-    matches!(mode, DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm) && spec.get("leader").is_some()
+    matches!(mode, DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm)
+        && spec.get("leader").is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compose::testing::node;
-    use DeploymentMode::{MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment};
+    use DeploymentMode::{
+        MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment,
+    };
 
     #[test]
     fn modes_follow_the_table() {
         use ComponentKind::{Decoder, Engine, Router};
-        let annotated = |mode: &str| format!("{{minReplicas: 0, leader: {{}}, annotations: {{ome.io/deploymentMode: {mode}}}}}");
+        let annotated = |mode: &str| {
+            format!(
+                "{{minReplicas: 0, leader: {{}}, annotations: {{ome.io/deploymentMode: {mode}}}}}"
+            )
+        };
         for (kind, spec, beside_decoder, expected) in [
             (Engine, "{}", false, RawDeployment),
             (Engine, "{minReplicas: 1}", false, RawDeployment),
@@ -82,14 +102,24 @@ mod tests {
             (Router, "{minReplicas: 0}", true, Serverless),
             (Router, "{annotations: {ome.io/deploymentMode: MultiNode}}", false, RawDeployment),
         ] {
-            assert_eq!(of_component(kind, &node(spec), beside_decoder), expected, "{} {spec} beside decoder {beside_decoder}", kind.as_str());
+            assert_eq!(
+                of_component(kind, &node(spec), beside_decoder),
+                expected,
+                "{} {spec} beside decoder {beside_decoder}",
+                kind.as_str()
+            );
         }
     }
 
     #[test]
     fn a_leader_counts_in_multi_node_modes_only() {
         let spec = node("{leader: {}}");
-        for (mode, expected) in [(MultiNode, true), (MultiNodeRayVllm, true), (RawDeployment, false), (Serverless, false)] {
+        for (mode, expected) in [
+            (MultiNode, true),
+            (MultiNodeRayVllm, true),
+            (RawDeployment, false),
+            (Serverless, false),
+        ] {
             assert_eq!(uses_leader(mode, &spec), expected, "{}", mode.as_str());
         }
         assert!(!uses_leader(MultiNode, &node("{worker: {}}")));

@@ -8,15 +8,27 @@ use crate::policy::Policy;
 use crate::quantity::hash::model_ready_label;
 use crate::yaml::{Node, Origin};
 
-/// Adds the selectors of the model, of the runtime as a whole and of the service's component to those of the pod.
+/// Adds the selectors of the model, of the runtime as a whole and of the service's component to
+/// those of the pod.
 ///
-/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an accelerator class's, the
-/// service's component (ome-components 2.2, S0-044, S2-065).
-pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&Model>, layers: [Option<&Node>; 4], rec: &mut R) {
+/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an
+/// accelerator class's, the service's component (ome-components 2.2, S0-044, S2-065).
+pub(super) fn apply<R: Record>(
+    policy: &Policy,
+    pod: &mut Node,
+    model: Option<&Model>,
+    layers: [Option<&Node>; 4],
+    rec: &mut R,
+) {
     if let Some(model) = model.filter(|_| policy.ready_label) {
-        let key = model_ready_label(model.object.id.scope.namespace().map(ecow::EcoString::as_str), &model.object.id.name);
+        let key = model_ready_label(
+            model.object.id.scope.namespace().map(ecow::EcoString::as_str),
+            &model.object.id.name,
+        );
         let origin = Origin::Derived(&MODEL_READY);
-        if let Some(map) = map_mut(pod, "nodeSelector", origin).filter(|map| !map.contains_key(&key)) {
+        if let Some(map) =
+            map_mut(pod, "nodeSelector", origin).filter(|map| !map.contains_key(&key))
+        {
             map.insert(key, Node::str("Ready", origin));
         }
     }
@@ -24,8 +36,11 @@ pub(super) fn apply<R: Record>(policy: &Policy, pod: &mut Node, model: Option<&M
         let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
         within(Step::Field("nodeSelector"), rec, |rec| {
             for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
-                // The component's own selector was merged into the pod's already; a value does not win over itself.
-                let same = |loser: &Node| loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span();
+                // The component's own selector was merged into the pod's already; a value does not
+                // win over itself.
+                let same = |loser: &Node| {
+                    loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
+                };
                 if let Some(loser) = map.get(&entry.key).filter(|loser| !same(loser)) {
                     lost(Step::Field(&entry.key), loser, &entry.node, rec);
                 }

@@ -6,17 +6,21 @@ use super::edit::{each_mut, field_mut};
 use crate::quantity::Quantity;
 use crate::yaml::{Node, Value};
 
-/// Writes the quantities of a pod in canonical form; what is no quantity stays for the findings about it.
+/// Writes the quantities of a pod in canonical form; what is no quantity stays for the findings
+/// about it.
 pub(super) fn canonical(pod: &mut Node) {
     for key in ["containers", "initContainers"] {
         each_mut(pod, key, amounts);
     }
     each_mut(pod, "volumes", |volume| {
-        if let Some(limit) = field_mut(volume, "emptyDir").and_then(|source| field_mut(source, "sizeLimit")) {
+        if let Some(limit) =
+            field_mut(volume, "emptyDir").and_then(|source| field_mut(source, "sizeLimit"))
+        {
             rewrite(limit);
         }
-        if let Some(claim) =
-            field_mut(volume, "ephemeral").and_then(|source| field_mut(source, "volumeClaimTemplate")).and_then(|claim| field_mut(claim, "spec"))
+        if let Some(claim) = field_mut(volume, "ephemeral")
+            .and_then(|source| field_mut(source, "volumeClaimTemplate"))
+            .and_then(|claim| field_mut(claim, "spec"))
         {
             amounts(claim);
         }
@@ -51,9 +55,18 @@ mod tests {
                 "{containers: [{resources: {limits: {cpu: 10, memory: 1024Mi}, requests: {cpu: '10', memory: 1.5Gi}}}]}",
                 "{containers: [{resources: {limits: {cpu: 10, memory: 1Gi}, requests: {cpu: 10, memory: 1536Mi}}}]}",
             ),
-            ("{initContainers: [{resources: {limits: {cpu: 0.5}}}]}", "{initContainers: [{resources: {limits: {cpu: 500m}}}]}"),
-            ("{volumes: [{emptyDir: {sizeLimit: 2048Mi}}]}", "{volumes: [{emptyDir: {sizeLimit: 2Gi}}]}"),
-            ("{containers: [{resources: {limits: {cpu: many}}}, {name: a}]}", "{containers: [{resources: {limits: {cpu: many}}}, {name: a}]}"),
+            (
+                "{initContainers: [{resources: {limits: {cpu: 0.5}}}]}",
+                "{initContainers: [{resources: {limits: {cpu: 500m}}}]}",
+            ),
+            (
+                "{volumes: [{emptyDir: {sizeLimit: 2048Mi}}]}",
+                "{volumes: [{emptyDir: {sizeLimit: 2Gi}}]}",
+            ),
+            (
+                "{containers: [{resources: {limits: {cpu: many}}}, {name: a}]}",
+                "{containers: [{resources: {limits: {cpu: many}}}, {name: a}]}",
+            ),
         ] {
             let mut pod = node(written);
             canonical(&mut pod);
@@ -65,6 +78,9 @@ mod tests {
     fn bare_numbers_become_texts() {
         let mut pod = node("{containers: [{resources: {limits: {cpu: 10}}}]}");
         canonical(&mut pod);
-        assert_eq!(pod.to_json(), serde_json::json!({"containers": [{"resources": {"limits": {"cpu": "10"}}}]}));
+        assert_eq!(
+            pod.to_json(),
+            serde_json::json!({"containers": [{"resources": {"limits": {"cpu": "10"}}}]})
+        );
     }
 }

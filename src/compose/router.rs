@@ -10,15 +10,35 @@ use ecow::{EcoString, eco_format};
 
 /// Adds the entries of `config` to the environment, sorted by key (ome-components 4.1, S0-051).
 ///
-/// Where layers are written trees an entry takes the place of a variable of its name; the controller adds it once more.
-pub(super) fn config_as_environment<R: Record>(policy: &Policy, container: &mut Node, config: Option<&Node>, rec: &mut R) {
-    let mut entries: Vec<&Entry> = config.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null()).collect();
+/// Where layers are written trees an entry takes the place of a variable of its name; the
+/// controller adds it once more.
+pub(super) fn config_as_environment<R: Record>(
+    policy: &Policy,
+    container: &mut Node,
+    config: Option<&Node>,
+    rec: &mut R,
+) {
+    let mut entries: Vec<&Entry> = config
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.node.is_null())
+        .collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in entries {
         let origin = Origin::Derived(&ROUTER_CONFIG);
-        let value = entry.node.scalar_text().map_or_else(|| entry.node.clone(), |text| Node::new(Value::Str(text), entry.node.origin));
-        let variable = mapping([("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)], origin);
-        let known = container.get("env").and_then(|env| position(env.items(), "name", &entry.key)).filter(|_| policy.layers == LayerRule::Written);
+        let value = entry.node.scalar_text().map_or_else(
+            || entry.node.clone(),
+            |text| Node::new(Value::Str(text), entry.node.origin),
+        );
+        let variable = mapping(
+            [("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)],
+            origin,
+        );
+        let known = container
+            .get("env")
+            .and_then(|env| position(env.items(), "name", &entry.key))
+            .filter(|_| policy.layers == LayerRule::Written);
         match (known, list_mut(container, "env", origin)) {
             (Some(index), Some(env)) => {
                 if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {

@@ -1,6 +1,7 @@
 //! The rules by which this room writes values itself, in one list.
 //!
-//! A leaf that no file wrote names one of them as its origin; the reference page and `ome why` print them.
+//! A leaf that no file wrote names one of them as its origin; the reference page and `ome why`
+//! print them.
 
 use crate::schema::{CRD_DEFAULT, ZERO_VALUE};
 use crate::yaml::Rule;

@@ -2,8 +2,9 @@
 
 use super::history::History;
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object,
-    ObjectRef, OperatorConfig, Runtime, Scope, Service,
+    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field,
+    FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime,
+    Scope, Service,
 };
 use crate::decision::{Resolution, RuntimeDecision, ServiceError};
 use crate::diag::Checked;
@@ -15,7 +16,8 @@ static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 
 /// A tree from YAML.
 pub(crate) fn node(yaml: &str) -> Node {
-    let json: serde_json::Value = serde_yaml::from_str(yaml).unwrap_or_else(|error| panic!("{error}: {yaml}"));
+    let json: serde_json::Value =
+        serde_yaml::from_str(yaml).unwrap_or_else(|error| panic!("{error}: {yaml}"));
     Node::from_json(&json, Origin::Flag(&TEST))
 }
 
@@ -24,9 +26,17 @@ pub(crate) fn flow(node: &Node) -> String {
     fn of_json(value: &serde_json::Value) -> String {
         match value {
             serde_json::Value::String(text) => text.clone(),
-            serde_json::Value::Array(items) => format!("[{}]", items.iter().map(of_json).collect::<Vec<_>>().join(", ")),
+            serde_json::Value::Array(items) => {
+                format!("[{}]", items.iter().map(of_json).collect::<Vec<_>>().join(", "))
+            }
             serde_json::Value::Object(map) => {
-                format!("{{{}}}", map.iter().map(|(key, value)| format!("{key}: {}", of_json(value))).collect::<Vec<_>>().join(", "))
+                format!(
+                    "{{{}}}",
+                    map.iter()
+                        .map(|(key, value)| format!("{key}: {}", of_json(value)))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )
             }
             other => other.to_string(),
         }
@@ -37,13 +47,30 @@ pub(crate) fn flow(node: &Node) -> String {
 /// What lost and was not merely said again, as `path: loser, now winner`.
 pub(crate) fn losers(history: &History) -> Vec<String> {
     let changes = history.all().iter().filter(|entry| !entry.restated());
-    changes.map(|entry| format!("{}: {}, now {}", entry.path, flow(&entry.loser), entry.winner.as_ref().map_or_else(|| "nothing".into(), flow))).collect()
+    changes
+        .map(|entry| {
+            format!(
+                "{}: {}, now {}",
+                entry.path,
+                flow(&entry.loser),
+                entry.winner.as_ref().map_or_else(|| "nothing".into(), flow)
+            )
+        })
+        .collect()
 }
 
 fn object(kind: &str, scope: Scope, name: &str, node: Node) -> Object {
     let id = ObjectRef { kind: kind.into(), scope, name: name.into() };
     let span = Span { source: SourceId(0), start: 0, end: 0 };
-    Object { api: Api::Ome, api_version: "ome.io/v1beta1".into(), id, node, span, builtin: false, reported: true }
+    Object {
+        api: Api::Ome,
+        api_version: "ome.io/v1beta1".into(),
+        id,
+        node,
+        span,
+        builtin: false,
+        reported: true,
+    }
 }
 
 fn name_of(node: &Node) -> String {
@@ -68,10 +95,21 @@ impl Fixture {
         let model = node.at(&["spec", "model"]).map(|model| ModelRef {
             name: model.get("name").map_or_else(|| Field::new("".into(), model.origin), field),
             kind: None,
-            fine_tuned: model.get("fineTunedWeights").map(Node::items).unwrap_or_default().iter().map(field).collect(),
+            fine_tuned: model
+                .get("fineTunedWeights")
+                .map(Node::items)
+                .unwrap_or_default()
+                .iter()
+                .map(field)
+                .collect(),
             lookup: ModelLookup::NamespaceFirst,
         });
-        let components = ComponentKind::OME.into_iter().filter_map(|kind| Some(Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
+        let components = ComponentKind::OME
+            .into_iter()
+            .filter_map(|kind| {
+                Some(Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })
+            })
+            .collect();
         let name = name_of(&node);
         let service = Service {
             object: object("InferenceService", Scope::Namespace("default".into()), &name, node),
@@ -86,7 +124,13 @@ impl Fixture {
             accelerators: AcceleratorWish::silent(),
             predictor: crate::api::Predictor::default(),
         };
-        Self { service, runtime: None, model: None, weights: Vec::new(), config: OperatorConfig::default() }
+        Self {
+            service,
+            runtime: None,
+            model: None,
+            weights: Vec::new(),
+            config: OperatorConfig::default(),
+        }
     }
 
     /// With a cluster runtime named `rt` that has this `spec`.
@@ -128,26 +172,59 @@ impl Fixture {
     /// With a fine-tuned weight that has this `spec`.
     pub(crate) fn weight(mut self, name: &str, spec: &str) -> Self {
         let node = node(&format!("{{metadata: {{name: {name}}}, spec: {spec}}}"));
-        self.weights.push(FineTunedWeight { object: object("FineTunedWeight", Scope::Cluster, name, node) });
+        self.weights.push(FineTunedWeight {
+            object: object("FineTunedWeight", Scope::Cluster, name, node),
+        });
         self
     }
 
     /// The components after merging.
-    pub(crate) fn merged(&self, policy: &Policy) -> Result<Checked<Vec<super::MergedComponent<'_>>>, ServiceError> {
-        let merged = super::merged(policy, &self.service, self.runtime.as_ref(), &[], &AcceleratorOptions::default(), &self.config, &mut ())?;
+    pub(crate) fn merged(
+        &self,
+        policy: &Policy,
+    ) -> Result<Checked<Vec<super::MergedComponent<'_>>>, ServiceError> {
+        let merged = super::merged(
+            policy,
+            &self.service,
+            self.runtime.as_ref(),
+            &[],
+            &AcceleratorOptions::default(),
+            &self.config,
+            &mut (),
+        )?;
         Ok(Checked { value: merged.value.components, diagnostics: merged.diagnostics })
     }
 
     /// The composed service.
-    pub(crate) fn compose(&self, policy: &Policy) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+    pub(crate) fn compose(
+        &self,
+        policy: &Policy,
+    ) -> Result<Checked<super::Composed<'_>>, ServiceError> {
         self.compose_with(policy, &mut ())
     }
 
     /// The composed service, with what was overridden.
-    pub(crate) fn compose_with(&self, policy: &Policy, rec: &mut impl super::history::Record) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+    pub(crate) fn compose_with(
+        &self,
+        policy: &Policy,
+        rec: &mut impl super::history::Record,
+    ) -> Result<Checked<super::Composed<'_>>, ServiceError> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
-        let resolution = Resolution { model: self.model.as_ref(), runtime, accelerators: Vec::new(), error: None };
+        let resolution = Resolution {
+            model: self.model.as_ref(),
+            runtime,
+            accelerators: Vec::new(),
+            error: None,
+        };
         let weights = |name: &str| self.weights.iter().find(|weight| weight.object.id.name == name);
-        super::compose(policy, &self.service, &resolution, &AcceleratorOptions::default(), &self.config, &weights, rec)
+        super::compose(
+            policy,
+            &self.service,
+            &resolution,
+            &AcceleratorOptions::default(),
+            &self.config,
+            &weights,
+            rec,
+        )
     }
 }

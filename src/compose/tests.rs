@@ -23,12 +23,22 @@ fn container(pod: &Node) -> &Node {
 
 /// `NAME=value` of every variable.
 fn env(container: &Node) -> Vec<String> {
-    let text = |node: Option<&Node>| node.map(|node| node.as_str().map_or_else(|| flow(node), str::to_owned)).unwrap_or_default();
-    container.get("env").map(Node::items).unwrap_or_default().iter().map(|entry| format!("{}={}", text(entry.get("name")), text(entry.get("value")))).collect()
+    let text = |node: Option<&Node>| {
+        node.map(|node| node.as_str().map_or_else(|| flow(node), str::to_owned)).unwrap_or_default()
+    };
+    container
+        .get("env")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .map(|entry| format!("{}={}", text(entry.get("name")), text(entry.get("value"))))
+        .collect()
 }
 
 fn pairs(map: &Map) -> Vec<String> {
-    map.iter().map(|entry| format!("{}={}", entry.key, entry.node.as_str().unwrap_or("?"))).collect()
+    map.iter()
+        .map(|entry| format!("{}={}", entry.key, entry.node.as_str().unwrap_or("?")))
+        .collect()
 }
 
 fn codes(checked: &Checked<Composed<'_>>) -> Vec<&'static str> {
@@ -39,7 +49,13 @@ fn without_empty(node: &Node) -> Node {
     let meant = |key: &str, node: &Node| !node.is_empty() || key == "emptyDir";
     match &node.value {
         Value::Map(map) => {
-            let mut kept: Map = map.iter().map(|entry| crate::yaml::Entry { node: without_empty(&entry.node), ..entry.clone() }).collect();
+            let mut kept: Map = map
+                .iter()
+                .map(|entry| crate::yaml::Entry {
+                    node: without_empty(&entry.node),
+                    ..entry.clone()
+                })
+                .collect();
             kept.retain(|entry| meant(&entry.key, &entry.node));
             Node::new(Value::Map(kept), node.origin)
         }
@@ -61,7 +77,10 @@ fn a_raw_engine_is_assembled() {
         .model("{metadata: {name: demo-8b}, spec: {storage: {path: /mnt/models/demo}}}");
     let checked = fixture.compose(&OME_V0_1_5).unwrap();
     let component = engine(&checked);
-    assert_eq!((component.name.as_str(), component.mode, component.gpus), ("demo-engine", DeploymentMode::RawDeployment, 8));
+    assert_eq!(
+        (component.name.as_str(), component.mode, component.gpus),
+        ("demo-engine", DeploymentMode::RawDeployment, 8)
+    );
     let expected = "{containers: [{name: sidecar}, {name: ome-container, command: [python3, -m, server], args: [--tp-size=8, --name=demo], \
         env: [{name: USER_SET, value: u}, {name: RT, value: '1'}, {name: MODEL_PATH, value: /mnt/models/demo}, {name: PARALLELISM_SIZE, value: '8'}], \
         resources: {limits: {nvidia.com/gpu: '8', cpu: '16', memory: 60Gi}, requests: {cpu: '10', memory: 30Gi}}, \
@@ -82,10 +101,17 @@ fn replicas_follow_their_rule() {
         ("{}", "{minReplicas: 4}", (4, Some(4)), (4, Some(3))),
         ("{}", "{minReplicas: 0, maxReplicas: 0}", (0, Some(0)), (0, Some(3))),
     ] {
-        let fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {{engine: {service}}}}}")).runtime(&format!("{{engineConfig: {runtime}}}"));
+        let fixture =
+            Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {{engine: {service}}}}}"))
+                .runtime(&format!("{{engineConfig: {runtime}}}"));
         for (policy, expected) in BOTH.into_iter().zip([documented, controller]) {
             let merged = fixture.merged(policy).unwrap().value;
-            assert_eq!((merged[0].min_replicas(), merged[0].max_replicas()), expected, "{runtime} under {service}, {}", policy.semantics);
+            assert_eq!(
+                (merged[0].min_replicas(), merged[0].max_replicas()),
+                expected,
+                "{runtime} under {service}, {}",
+                policy.semantics
+            );
         }
     }
     let router = Fixture::new("{metadata: {name: chat}, spec: {engine: {}, router: {}}}");
@@ -98,14 +124,31 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
         ("{engine: {minReplicas: 0}}", 0, DeploymentMode::Serverless, false),
         ("{engine: {minReplicas: 0}, decoder: {}}", 0, DeploymentMode::RawDeployment, true),
         ("{engine: {}, decoder: {minReplicas: 0}}", 1, DeploymentMode::RawDeployment, true),
-        ("{engine: {minReplicas: 0, annotations: {ome.io/deploymentMode: RawDeployment}}}", 0, DeploymentMode::RawDeployment, true),
+        (
+            "{engine: {minReplicas: 0, annotations: {ome.io/deploymentMode: RawDeployment}}}",
+            0,
+            DeploymentMode::RawDeployment,
+            true,
+        ),
         ("{engine: {}, router: {minReplicas: 0}}", 1, DeploymentMode::Serverless, false),
         ("{engine: {minReplicas: 0, worker: {size: 1}}}", 0, DeploymentMode::MultiNode, false),
     ] {
         let fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {spec}}}"));
         let merged = fixture.merged(&OME_DOCUMENTED).unwrap();
-        assert_eq!((merged.value[kind].mode, merged.value[kind].min_replicas()), (mode, i64::from(raised)), "{spec}");
-        assert_eq!(merged.diagnostics.iter().filter(|finding| finding.code.as_str() == "min-replicas-raised").count(), usize::from(raised), "{spec}");
+        assert_eq!(
+            (merged.value[kind].mode, merged.value[kind].min_replicas()),
+            (mode, i64::from(raised)),
+            "{spec}"
+        );
+        assert_eq!(
+            merged
+                .diagnostics
+                .iter()
+                .filter(|finding| finding.code.as_str() == "min-replicas-raised")
+                .count(),
+            usize::from(raised),
+            "{spec}"
+        );
         assert_eq!(fixture.merged(&OME_V0_1_5).unwrap().value[kind].min_replicas(), 0, "{spec}");
     }
 }
@@ -113,11 +156,27 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
 #[test]
 fn services_that_no_operator_builds() {
     for (policy, spec, expected) in [
-        (&OME_DOCUMENTED, "{decoder: {}}", "decoder-without-engine: a decoder stands only beside an engine"),
+        (
+            &OME_DOCUMENTED,
+            "{decoder: {}}",
+            "decoder-without-engine: a decoder stands only beside an engine",
+        ),
         (&OME_V0_1_5, "{router: {}}", "invalid-input: engine component is required"),
-        (&OME_V0_1_5, "{engine: {annotations: {ome.io/deploymentMode: VirtualDeployment}}}", "invalid-input: invalid deployment mode for engine"),
-        (&OME_V0_1_5, "{engine: {leader: {}}}", "would-panic: the controller would crash: the multi-node engine has no `worker`"),
-        (&OME_V0_1_5, "{engine: {}, decoder: {leader: {}}}", "would-panic: the controller would crash: the multi-node decoder has no `worker`"),
+        (
+            &OME_V0_1_5,
+            "{engine: {annotations: {ome.io/deploymentMode: VirtualDeployment}}}",
+            "invalid-input: invalid deployment mode for engine",
+        ),
+        (
+            &OME_V0_1_5,
+            "{engine: {leader: {}}}",
+            "would-panic: the controller would crash: the multi-node engine has no `worker`",
+        ),
+        (
+            &OME_V0_1_5,
+            "{engine: {}, decoder: {leader: {}}}",
+            "would-panic: the controller would crash: the multi-node decoder has no `worker`",
+        ),
         (
             &OME_V0_1_5,
             "{engine: {runner: {name: a, image: i}}, model: {name: m, fineTunedWeights: [a, b]}}",
@@ -138,7 +197,11 @@ fn services_that_no_operator_builds() {
             "{engine: {runner: {name: a, image: i}}, model: {name: m, fineTunedWeights: [odd]}}",
             "would-panic: the controller would crash: `hyperParameters.strategy` of FineTunedWeight/odd is an integer, not a string",
         ),
-        (&OME_V0_1_5, "{engine: {}}", "invalid-input: failed to reconcile pod spec: no containers found in pod spec and no runner spec provided"),
+        (
+            &OME_V0_1_5,
+            "{engine: {}}",
+            "invalid-input: failed to reconcile pod spec: no containers found in pod spec and no runner spec provided",
+        ),
         (
             &OME_V0_1_5,
             "{engine: {runner: {name: a}, worker: {size: 1}}}",
@@ -163,7 +226,10 @@ fn a_virtual_service_has_no_components() {
     for policy in BOTH {
         let fixture = Fixture::new("{metadata: {name: chat, annotations: {ome.io/deploymentMode: VirtualDeployment}}, spec: {engine: {}}}").runtime(RUNTIME);
         assert!(fixture.compose(policy).unwrap().value.components.is_empty());
-        assert_eq!(fixture.merged(policy).unwrap().value[0].mode, DeploymentMode::VirtualDeployment);
+        assert_eq!(
+            fixture.merged(policy).unwrap().value[0].mode,
+            DeploymentMode::VirtualDeployment
+        );
     }
 }
 
@@ -173,8 +239,19 @@ fn the_documents_imply_an_engine() {
     let fixture = Fixture::new("{metadata: {name: chat}, spec: {router: {}}}")
         .runtime("{containers: [{name: srv, image: i, args: ['{{.Name}}']}], volumes: [{name: v, emptyDir: {}}]}");
     let checked = fixture.compose(&OME_DOCUMENTED).unwrap();
-    assert_eq!(checked.value.components.iter().map(|component| component.name.as_str()).collect::<Vec<_>>(), ["chat-engine", "chat-router"]);
-    assert_eq!(flow(&engine(&checked).pod), "{containers: [{name: srv, image: i, args: [chat]}], volumes: [{name: v, emptyDir: {}}]}");
+    assert_eq!(
+        checked
+            .value
+            .components
+            .iter()
+            .map(|component| component.name.as_str())
+            .collect::<Vec<_>>(),
+        ["chat-engine", "chat-router"]
+    );
+    assert_eq!(
+        flow(&engine(&checked).pod),
+        "{containers: [{name: srv, image: i, args: [chat]}], volumes: [{name: v, emptyDir: {}}]}"
+    );
 }
 
 // ome-components 1.7: base selection, inheritance of nothing.
@@ -187,43 +264,110 @@ fn leaders_and_workers_inherit_nothing() {
         let checked = fixture.compose(policy).unwrap();
         let component = engine(&checked);
         let (worker, size) = component.worker.as_ref().unwrap();
-        assert_eq!([&component.pod, worker].map(|pod| container(pod).get("image").unwrap().as_str().unwrap()), ["leader", "worker"]);
-        assert_eq!((*size, component.pod.get("tolerations").is_none(), worker.get("nodeSelector").is_none()), (3, true, true));
+        assert_eq!(
+            [&component.pod, worker].map(|pod| container(pod)
+                .get("image")
+                .unwrap()
+                .as_str()
+                .unwrap()),
+            ["leader", "worker"]
+        );
+        assert_eq!(
+            (
+                *size,
+                component.pod.get("tolerations").is_none(),
+                worker.get("nodeSelector").is_none()
+            ),
+            (3, true, true)
+        );
         let raw = Fixture::new("{metadata: {name: chat}, spec: {engine: {annotations: {ome.io/deploymentMode: RawDeployment}}}}").runtime(runtime);
         let checked = raw.compose(policy).unwrap();
-        assert_eq!((container(&engine(&checked).pod).get("image").unwrap().as_str(), engine(&checked).worker.is_none()), (Some("own"), true));
+        assert_eq!(
+            (
+                container(&engine(&checked).pod).get("image").unwrap().as_str(),
+                engine(&checked).worker.is_none()
+            ),
+            (Some("own"), true)
+        );
     }
 }
 
 // ome-components 2.7 and S0-049.
 #[test]
 fn gpus_and_parallelism() {
-    let gpu = |key: &str, count: i64| format!("{{name: c, image: i, args: [$(PARALLELISM_SIZE)], resources: {{{key}: {{nvidia.com/gpu: {count}}}}}}}");
+    let gpu = |key: &str, count: i64| {
+        format!(
+            "{{name: c, image: i, args: [$(PARALLELISM_SIZE)], resources: {{{key}: {{nvidia.com/gpu: {count}}}}}}}"
+        )
+    };
     for (kind, spec, gpus, sizes) in [
-        ("engine", format!("{{leader: {{runner: {}}}, worker: {{size: 3, runner: {}}}}}", gpu("limits", 8), gpu("requests", 4)), 20, vec!["32", "16"]),
+        (
+            "engine",
+            format!(
+                "{{leader: {{runner: {}}}, worker: {{size: 3, runner: {}}}}}",
+                gpu("limits", 8),
+                gpu("requests", 4)
+            ),
+            20,
+            vec!["32", "16"],
+        ),
         ("engine", format!("{{runner: {}}}", gpu("limits", 2)), 2, vec!["2"]),
-        ("decoder", format!("{{worker: {{size: 2, runner: {}}}, containers: [{{name: x, image: i}}]}}", gpu("limits", 1)), 2, vec!["2"]),
-        ("decoder", format!("{{runner: {}, worker: {{size: 2, runner: {}}}}}", gpu("limits", 1), gpu("limits", 1)), 3, vec!["3", "3"]),
+        (
+            "decoder",
+            format!(
+                "{{worker: {{size: 2, runner: {}}}, containers: [{{name: x, image: i}}]}}",
+                gpu("limits", 1)
+            ),
+            2,
+            vec!["2"],
+        ),
+        (
+            "decoder",
+            format!(
+                "{{runner: {}, worker: {{size: 2, runner: {}}}}}",
+                gpu("limits", 1),
+                gpu("limits", 1)
+            ),
+            3,
+            vec!["3", "3"],
+        ),
     ] {
         let engine = if kind == "engine" { "" } else { "engine: {runner: {name: a, image: i}}, " };
-        let fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {{{engine}{kind}: {spec}}}}}"));
+        let fixture = Fixture::new(&format!(
+            "{{metadata: {{name: chat}}, spec: {{{engine}{kind}: {spec}}}}}"
+        ));
         for policy in BOTH {
             let checked = fixture.compose(policy).unwrap();
             let component = checked.value.components.last().unwrap();
-            assert_eq!((component.gpus, fixture.merged(policy).unwrap().value.last().unwrap().gpus()), (gpus, gpus), "{spec}");
+            assert_eq!(
+                (component.gpus, fixture.merged(policy).unwrap().value.last().unwrap().gpus()),
+                (gpus, gpus),
+                "{spec}"
+            );
             let pods = [Some(&component.pod), component.worker.as_ref().map(|(pod, _)| pod)];
-            let found: Vec<_> = pods.into_iter().flatten().flat_map(|pod| env(container(pod))).map(|entry| entry.replace("PARALLELISM_SIZE=", "")).collect();
+            let found: Vec<_> = pods
+                .into_iter()
+                .flatten()
+                .flat_map(|pod| env(container(pod)))
+                .map(|entry| entry.replace("PARALLELISM_SIZE=", ""))
+                .collect();
             assert_eq!(found, sizes, "{spec} {}", policy.semantics);
         }
     }
-    // No document names the variable: without a reader it is not set. Other vendors count only there.
-    let silent = Fixture::new("{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i, resources: {limits: {nvidia.com/gpu: 2}}}}}}");
+    // No document names the variable: without a reader it is not set. Other vendors count only
+    // there.
+    let silent = Fixture::new(
+        "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i, resources: {limits: {nvidia.com/gpu: 2}}}}}}",
+    );
     assert_eq!(env(container(&engine(&silent.compose(&OME_DOCUMENTED).unwrap()).pod)), [""; 0]);
     let amd = Fixture::new(
         "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i, args: [$(PARALLELISM_SIZE)], resources: {limits: {amd.com/gpu: 2}}}}}}",
     );
     assert_eq!(env(container(&engine(&amd.compose(&OME_V0_1_5).unwrap()).pod)), [""; 0]);
-    assert_eq!(env(container(&engine(&amd.compose(&OME_DOCUMENTED).unwrap()).pod)), ["PARALLELISM_SIZE=2"]);
+    assert_eq!(
+        env(container(&engine(&amd.compose(&OME_DOCUMENTED).unwrap()).pod)),
+        ["PARALLELISM_SIZE=2"]
+    );
 }
 
 // ome-components 4.1 and 4.2.
@@ -234,28 +378,44 @@ fn the_model_is_mounted_where_it_lies() {
         let checked = fixture.compose(policy).unwrap();
         let pod = &engine(&checked).pod;
         assert_eq!(env(container(pod)), ["MODEL_PATH=/models/m"]);
-        assert_eq!(container(pod).get("volumeMounts"), Some(&node("[{name: m, mountPath: /models/m, readOnly: true}]")));
+        assert_eq!(
+            container(pod).get("volumeMounts"),
+            Some(&node("[{name: m, mountPath: /models/m, readOnly: true}]"))
+        );
         assert_eq!(pod.get("volumes"), Some(&node("[{name: m, hostPath: {path: /models/m}}]")));
         let own = Fixture::new("{metadata: {name: chat}, spec: {engine: {runner: {name: ome-container, env: [{name: MODEL_PATH, value: mine}]}}}}")
             .runtime(RUNTIME)
             .model(MODEL);
         assert_eq!(env(container(&engine(&own.compose(policy).unwrap()).pod)), ["MODEL_PATH=mine"]);
     }
-    // Upstream repeats the volume of a user and gives it to the router; nothing of that is documented.
+    // Upstream repeats the volume of a user and gives it to the router; nothing of that is
+    // documented.
     let written = Fixture::new("{metadata: {name: chat}, spec: {engine: {volumes: [{name: m, emptyDir: {}}]}, router: {runner: {name: r, image: i}}}}")
         .runtime(RUNTIME)
         .model(MODEL);
     for (policy, volumes) in BOTH.into_iter().zip([[1, 0], [2, 1]]) {
         let checked = written.compose(policy).unwrap();
-        let count = |component: &ComposedComponent| component.pod.get("volumes").map_or(0, |list| list.items().len());
-        assert_eq!([count(&checked.value.components[0]), count(&checked.value.components[1])], volumes, "{}", policy.semantics);
+        let count = |component: &ComposedComponent| {
+            component.pod.get("volumes").map_or(0, |list| list.items().len())
+        };
+        assert_eq!(
+            [count(&checked.value.components[0]), count(&checked.value.components[1])],
+            volumes,
+            "{}",
+            policy.semantics
+        );
     }
-    // No path, nothing but the ready label (4.2); a path and no runner, nothing but the volume (1.8).
-    let pvc = Fixture::new(SILENT).runtime(RUNTIME).model("{metadata: {name: m}, spec: {storage: {storageUri: 'pvc://a'}}}");
+    // No path, nothing but the ready label (4.2); a path and no runner, nothing but the volume
+    // (1.8).
+    let pvc = Fixture::new(SILENT)
+        .runtime(RUNTIME)
+        .model("{metadata: {name: m}, spec: {storage: {storageUri: 'pvc://a'}}}");
     let checked = pvc.compose(&OME_V0_1_5).unwrap();
     assert_eq!(
         without_empty(&engine(&checked).pod),
-        node("{containers: [{name: ome-container, image: i}], nodeSelector: {models.ome.io/clusterbasemodel.m: Ready}}")
+        node(
+            "{containers: [{name: ome-container, image: i}], nodeSelector: {models.ome.io/clusterbasemodel.m: Ready}}"
+        )
     );
     let listed = Fixture::new(SILENT).runtime("{engineConfig: {containers: [{name: c, image: i}, {name: d, image: i, args: ['{{.Name}}']}]}}").model(MODEL);
     let checked = listed.compose(&OME_V0_1_5).unwrap();
@@ -272,8 +432,15 @@ fn the_model_is_mounted_where_it_lies() {
 #[test]
 fn fine_tuned_weights_by_vendor_and_strategy() {
     let compose = |vendor: &str, spec: &str| {
-        let model = format!("{{metadata: {{name: m}}, spec: {{vendor: {vendor}, modelFormat: {{name: ft}}, storage: {{path: /models/m}}}}}}");
-        Fixture::new("{metadata: {name: chat}, spec: {model: {name: m, fineTunedWeights: [w]}, engine: {}}}").runtime(RUNTIME).model(&model).weight("w", spec)
+        let model = format!(
+            "{{metadata: {{name: m}}, spec: {{vendor: {vendor}, modelFormat: {{name: ft}}, storage: {{path: /models/m}}}}}}"
+        );
+        Fixture::new(
+            "{metadata: {name: chat}, spec: {model: {name: m, fineTunedWeights: [w]}, engine: {}}}",
+        )
+        .runtime(RUNTIME)
+        .model(&model)
+        .weight("w", spec)
     };
     let volume = "{name: model-empty-dir, emptyDir: {medium: Memory}}";
     let base = "{name: m, hostPath: {path: /models/m}}";
@@ -314,8 +481,22 @@ fn fine_tuned_weights_by_vendor_and_strategy() {
             format!("[{base}, {volume}]"),
             true,
         ),
-        ("cohere", "{configuration: {}, hyperParameters: {strategy: lora}}", vec![], format!("[{original}, {plain}]"), format!("[{base}, {volume}]"), true),
-        ("other", "{configuration: {}, hyperParameters: {strategy: lora}}", vec![], format!("[{original}, {plain}]"), format!("[{base}, {volume}]"), true),
+        (
+            "cohere",
+            "{configuration: {}, hyperParameters: {strategy: lora}}",
+            vec![],
+            format!("[{original}, {plain}]"),
+            format!("[{base}, {volume}]"),
+            true,
+        ),
+        (
+            "other",
+            "{configuration: {}, hyperParameters: {strategy: lora}}",
+            vec![],
+            format!("[{original}, {plain}]"),
+            format!("[{base}, {volume}]"),
+            true,
+        ),
     ] {
         let fixture = compose(vendor, spec);
         let checked = fixture.compose(&OME_V0_1_5).unwrap();
@@ -335,15 +516,26 @@ fn fine_tuned_weights_by_vendor_and_strategy() {
 #[test]
 fn node_selectors_from_low_to_high() {
     let runtime = "{nodeSelector: {pool: rt, top: rt}, engineConfig: {nodeSelector: {pool: engcfg, cfg: y1}, runner: {name: c, image: i}}}";
-    let fixture = Fixture::new("{metadata: {name: chat}, spec: {engine: {nodeSelector: {pool: user}}}}").runtime(runtime).model(MODEL);
+    let fixture =
+        Fixture::new("{metadata: {name: chat}, spec: {engine: {nodeSelector: {pool: user}}}}")
+            .runtime(runtime)
+            .model(MODEL);
     for (policy, ready) in BOTH.into_iter().zip(["", ", models.ome.io/clusterbasemodel.m: Ready"]) {
         let checked = fixture.compose(policy).unwrap();
         let expected = node(&format!("{{cfg: y1, pool: user, top: rt{ready}}}"));
-        assert_eq!(engine(&checked).pod.get("nodeSelector"), Some(&expected), "{}", policy.semantics);
+        assert_eq!(
+            engine(&checked).pod.get("nodeSelector"),
+            Some(&expected),
+            "{}",
+            policy.semantics
+        );
     }
     let silent = Fixture::new(SILENT).runtime(runtime);
     let checked = silent.compose(&OME_DOCUMENTED).unwrap();
-    assert_eq!(engine(&checked).pod.get("nodeSelector"), Some(&node("{pool: rt, cfg: y1, top: rt}")));
+    assert_eq!(
+        engine(&checked).pod.get("nodeSelector"),
+        Some(&node("{pool: rt, cfg: y1, top: rt}"))
+    );
 }
 
 // ome-components 4.6 and 4.7.
@@ -351,7 +543,9 @@ fn node_selectors_from_low_to_high() {
 fn labels_and_annotations() {
     let service = "{metadata: {name: chat, labels: {team: a, component: mine, x: isvc}, annotations: {x: isvc, eng: isvc, autoscaling.knative.dev/min-scale: '1'}}, \
                    spec: {model: {name: m}, engine: {annotations: {eng: eng}, labels: {x: eng}}, router: {runner: {name: r, image: i}}}}";
-    let fixture = Fixture::new(service).runtime("{engineConfig: {annotations: {x: rt}, runner: {name: c, image: i}}}").model(MODEL);
+    let fixture = Fixture::new(service)
+        .runtime("{engineConfig: {annotations: {x: rt}, runner: {name: c, image: i}}}")
+        .model(MODEL);
     let checked = fixture.compose(&OME_V0_1_5).unwrap();
     assert_eq!(
         pairs(&engine(&checked).labels),
@@ -380,10 +574,16 @@ fn labels_and_annotations() {
     ];
     assert_eq!(pairs(&engine(&checked).annotations), annotations);
     let router = &checked.value.components[1];
-    assert!(pairs(&router.annotations).contains(&"x=isvc".to_owned()) && pairs(&router.labels).contains(&"component=router".to_owned()));
+    assert!(
+        pairs(&router.annotations).contains(&"x=isvc".to_owned())
+            && pairs(&router.labels).contains(&"component=router".to_owned())
+    );
     // The webhook's stamp is the controller's alone.
     let documented = fixture.compose(&OME_DOCUMENTED).unwrap();
-    assert_eq!(pairs(&engine(&documented).annotations), annotations.into_iter().filter(|pair| !pair.contains("deploymentMode")).collect::<Vec<_>>());
+    assert_eq!(
+        pairs(&engine(&documented).annotations),
+        annotations.into_iter().filter(|pair| !pair.contains("deploymentMode")).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -391,14 +591,30 @@ fn the_webhook_stamps_what_it_sees() {
     for (spec, default, expected) in [
         ("{engine: {runner: {name: c}}}", "RawDeployment", Some("RawDeployment")),
         ("{engine: {runner: {name: c}}}", "Serverless", None),
-        ("{engine: {runner: {name: c}}, decoder: {runner: {name: c}}}", "RawDeployment", Some("PDDisaggregated")),
-        ("{engine: {leader: {runner: {name: c}}, worker: {size: 1, runner: {name: c}}}}", "RawDeployment", Some("MultiNode")),
-        ("{engine: {leader: {runner: {name: c}}, worker: {runner: {name: c}}}}", "RawDeployment", Some("RawDeployment")),
+        (
+            "{engine: {runner: {name: c}}, decoder: {runner: {name: c}}}",
+            "RawDeployment",
+            Some("PDDisaggregated"),
+        ),
+        (
+            "{engine: {leader: {runner: {name: c}}, worker: {size: 1, runner: {name: c}}}}",
+            "RawDeployment",
+            Some("MultiNode"),
+        ),
+        (
+            "{engine: {leader: {runner: {name: c}}, worker: {runner: {name: c}}}}",
+            "RawDeployment",
+            Some("RawDeployment"),
+        ),
     ] {
         let mut fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {spec}}}"));
         fixture.config.default_deployment_mode = default.into();
         let checked = fixture.compose(&OME_V0_1_5).unwrap();
-        assert_eq!(engine(&checked).annotations.get("ome.io/deploymentMode").and_then(Node::as_str), expected, "{spec} {default}");
+        assert_eq!(
+            engine(&checked).annotations.get("ome.io/deploymentMode").and_then(Node::as_str),
+            expected,
+            "{spec} {default}"
+        );
     }
 }
 
@@ -407,28 +623,49 @@ fn the_webhook_stamps_what_it_sees() {
 fn a_router_gets_its_config_and_an_account() {
     let service = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {serviceAccountName: mine, config: {K: v, A: '1'}, runner: {name: r, image: i, env: [{name: K, value: old}]}}}}";
     let fixture = Fixture::new(service);
-    for (policy, expected) in BOTH.into_iter().zip([vec!["K=v", "A=1"], vec!["K=old", "A=1", "K=v"]]) {
+    for (policy, expected) in
+        BOTH.into_iter().zip([vec!["K=v", "A=1"], vec!["K=old", "A=1", "K=v"]])
+    {
         let mut history = History::new();
         let checked = fixture.compose_with(policy, &mut history).unwrap();
         let router = &checked.value.components[1];
         assert_eq!(env(container(&router.pod)), expected, "{}", policy.semantics);
-        assert_eq!(router.pod.get("serviceAccountName").and_then(Node::as_str), Some("chat-router"));
-        assert!(losers(&history).contains(&"router.serviceAccountName: mine, now chat-router".to_owned()));
+        assert_eq!(
+            router.pod.get("serviceAccountName").and_then(Node::as_str),
+            Some("chat-router")
+        );
+        assert!(
+            losers(&history)
+                .contains(&"router.serviceAccountName: mine, now chat-router".to_owned())
+        );
     }
-    let listed = Fixture::new("{metadata: {name: chat}, spec: {engine: {runner: {name: c}}, router: {config: {K: v}, containers: [{name: r}]}}}");
-    assert_eq!(env(container(&listed.compose(&OME_V0_1_5).unwrap().value.components[1].pod)), [""; 0]);
+    let listed = Fixture::new(
+        "{metadata: {name: chat}, spec: {engine: {runner: {name: c}}, router: {config: {K: v}, containers: [{name: r}]}}}",
+    );
+    assert_eq!(
+        env(container(&listed.compose(&OME_V0_1_5).unwrap().value.components[1].pod)),
+        [""; 0]
+    );
 }
 
 // S2-031.
 #[test]
 fn resources_of_a_router_are_its_containers() {
     let router = "{metadata: {name: chat}, spec: {engine: {runner: {name: c, image: i}}, router: {resources: {requests: {cpu: 2}, limits: {cpu: 4}}, runner: {resources: {limits: {cpu: 8}}}}}}";
-    let fixture = Fixture::new(router).runtime("{routerConfig: {runner: {name: r, image: i, resources: {limits: {memory: 8Gi, cpu: 1}}}}}");
+    let fixture = Fixture::new(router).runtime(
+        "{routerConfig: {runner: {name: r, image: i, resources: {limits: {memory: 8Gi, cpu: 1}}}}}",
+    );
     let checked = fixture.compose(&OME_DOCUMENTED).unwrap();
-    assert_eq!(container(&checked.value.components[1].pod).get("resources"), Some(&node("{limits: {memory: 8Gi, cpu: '8'}, requests: {cpu: '2'}}")));
+    assert_eq!(
+        container(&checked.value.components[1].pod).get("resources"),
+        Some(&node("{limits: {memory: 8Gi, cpu: '8'}, requests: {cpu: '2'}}"))
+    );
     assert_eq!(codes(&checked), ["shorthand-resources"]);
     let checked = fixture.compose(&OME_V0_1_5).unwrap();
-    assert_eq!(container(&checked.value.components[1].pod).get("resources"), Some(&node("{limits: {memory: 8Gi, cpu: '8'}}")));
+    assert_eq!(
+        container(&checked.value.components[1].pod).get("resources"),
+        Some(&node("{limits: {memory: 8Gi, cpu: '8'}}"))
+    );
 }
 
 #[test]
@@ -437,32 +674,63 @@ fn faults_stop_documented_services_only() {
         ("{runner: {name: c, image: i}}", vec![]),
         ("{runner: {name: c}}", vec!["missing-image"]),
         ("{}", vec!["missing-image"]),
-        ("{leader: {runner: {name: c, image: i}}, worker: {size: 1}}", vec!["worker-without-container"]),
-        ("{leader: {runner: {name: c, image: i}}, worker: {size: 1, runner: {name: c}}}", vec!["missing-image"]),
-        ("{runner: {name: c, image: i}, worker: {runner: {name: c, image: i}}}", vec!["worker-size-absent"]),
+        (
+            "{leader: {runner: {name: c, image: i}}, worker: {size: 1}}",
+            vec!["worker-without-container"],
+        ),
+        (
+            "{leader: {runner: {name: c, image: i}}, worker: {size: 1, runner: {name: c}}}",
+            vec!["missing-image"],
+        ),
+        (
+            "{runner: {name: c, image: i}, worker: {runner: {name: c, image: i}}}",
+            vec!["worker-size-absent"],
+        ),
         ("{runner: {name: c, image: i}, scaleMetric: rps}", vec!["metric-needs-serverless"]),
         ("{runner: {name: c, image: i}, minReplicas: 0, scaleMetric: rps}", vec![]),
         ("{runner: {name: c, image: i}, minReplicas: 3, maxReplicas: 1}", vec!["replica-range"]),
-        ("{runner: {name: c, image: i, volumeMounts: [{name: v, mountPath: /v}]}}", vec!["mount-without-volume"]),
-        ("{annotations: {rdma.ome.io/auto-inject: 'true'}, runner: {name: c, image: i, volumeMounts: [{name: dshm, mountPath: /v}]}}", vec![]),
-        ("{runner: {name: c, image: i, args: ['{{.Foo}}', '{{.Labels.team}}']}}", vec!["unknown-variable", "unknown-variable"]),
-        ("{runner: {name: c, image: i}, nodeSelector: {a: '{{.Name}}'}}", vec!["variable-outside-container"]),
-        ("{runner: {name: c, image: i, resources: {requests: {cpu: 4}, limits: {cpu: 2}}}}", vec!["requests-exceed-limits"]),
+        (
+            "{runner: {name: c, image: i, volumeMounts: [{name: v, mountPath: /v}]}}",
+            vec!["mount-without-volume"],
+        ),
+        (
+            "{annotations: {rdma.ome.io/auto-inject: 'true'}, runner: {name: c, image: i, volumeMounts: [{name: dshm, mountPath: /v}]}}",
+            vec![],
+        ),
+        (
+            "{runner: {name: c, image: i, args: ['{{.Foo}}', '{{.Labels.team}}']}}",
+            vec!["unknown-variable", "unknown-variable"],
+        ),
+        (
+            "{runner: {name: c, image: i}, nodeSelector: {a: '{{.Name}}'}}",
+            vec!["variable-outside-container"],
+        ),
+        (
+            "{runner: {name: c, image: i, resources: {requests: {cpu: 4}, limits: {cpu: 2}}}}",
+            vec!["requests-exceed-limits"],
+        ),
     ] {
-        let fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {{engine: {spec}}}}}"));
+        let fixture =
+            Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {{engine: {spec}}}}}"));
         assert_eq!(codes(&fixture.compose(&OME_DOCUMENTED).unwrap()), expected, "{spec}");
         if let Ok(checked) = fixture.compose(&OME_V0_1_5) {
-            assert!(codes(&checked).iter().all(|code| *code == "worker-size-absent"), "{spec}: {:?}", codes(&checked));
+            assert!(
+                codes(&checked).iter().all(|code| *code == "worker-size-absent"),
+                "{spec}: {:?}",
+                codes(&checked)
+            );
         }
     }
-    let message = Fixture::new(SILENT).compose(&OME_DOCUMENTED).unwrap().diagnostics.remove(0).message;
+    let message =
+        Fixture::new(SILENT).compose(&OME_DOCUMENTED).unwrap().diagnostics.remove(0).message;
     assert_eq!(message, "engine container has no image");
 }
 
 #[test]
 fn every_value_of_the_operator_names_a_rule() {
     fn origins(node: &Node, found: &mut Vec<&'static str>) {
-        if let crate::yaml::Origin::Default(rule) | crate::yaml::Origin::Derived(rule) = node.origin {
+        if let crate::yaml::Origin::Default(rule) | crate::yaml::Origin::Derived(rule) = node.origin
+        {
             found.push(rule.id);
         }
         node.entries().for_each(|entry| origins(&entry.node, found));
@@ -479,16 +747,34 @@ fn every_value_of_the_operator_names_a_rule() {
         for component in &checked.value.components {
             origins(&component.pod, &mut found);
             origins(&component.spec, &mut found);
-            component.labels.iter().chain(&component.annotations).for_each(|entry| origins(&entry.node, &mut found));
+            component
+                .labels
+                .iter()
+                .chain(&component.annotations)
+                .for_each(|entry| origins(&entry.node, &mut found));
         }
-        assert!(found.len() > 20 && found.iter().all(|id| listed.contains(id)), "{:?}", found.iter().filter(|id| !listed.contains(id)).collect::<Vec<_>>());
+        assert!(
+            found.len() > 20 && found.iter().all(|id| listed.contains(id)),
+            "{:?}",
+            found.iter().filter(|id| !listed.contains(id)).collect::<Vec<_>>()
+        );
     }
 }
 
 // Whatever stands where something else belongs: findings are made elsewhere, nothing crashes here.
 #[test]
 fn no_shape_of_input_panics() {
-    let shapes = ["null", "1", "text", "[]", "[1, null, x, {}]", "{}", "{a: 1}", "[{name: 1}]", "[{name: c, env: 1}]"];
+    let shapes = [
+        "null",
+        "1",
+        "text",
+        "[]",
+        "[1, null, x, {}]",
+        "{}",
+        "{a: 1}",
+        "[{name: 1}]",
+        "[{name: c, env: 1}]",
+    ];
     let fields = [
         "",
         "runner",
@@ -515,14 +801,25 @@ fn no_shape_of_input_panics() {
         "affinity.nodeAffinity",
         "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
     ];
-    let nested =
-        |field: &str, shape: &str| field.split('.').filter(|step| !step.is_empty()).rev().fold(shape.to_owned(), |inner, step| format!("{{{step}: {inner}}}"));
+    let nested = |field: &str, shape: &str| {
+        field
+            .split('.')
+            .filter(|step| !step.is_empty())
+            .rev()
+            .fold(shape.to_owned(), |inner, step| format!("{{{step}: {inner}}}"))
+    };
     for field in fields {
         for shape in shapes {
             for other in shapes {
-                let service =
-                    format!("{{metadata: {{name: chat}}, spec: {{model: {{name: m}}, engine: {}, router: {}}}}}", nested(field, shape), nested(field, shape));
-                let runtime = format!("{{engineConfig: {}, routerConfig: {{}}, nodeSelector: {shape}, containers: {shape}}}", nested(field, other));
+                let service = format!(
+                    "{{metadata: {{name: chat}}, spec: {{model: {{name: m}}, engine: {}, router: {}}}}}",
+                    nested(field, shape),
+                    nested(field, shape)
+                );
+                let runtime = format!(
+                    "{{engineConfig: {}, routerConfig: {{}}, nodeSelector: {shape}, containers: {shape}}}",
+                    nested(field, other)
+                );
                 let fixture = Fixture::new(&service).runtime(&runtime).model(MODEL);
                 for policy in BOTH {
                     drop(fixture.compose_with(policy, &mut History::new()));

@@ -1,7 +1,7 @@
 //! One Go struct over another: the controller's way of laying a service over a runtime.
 //!
-//! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty` always win, and the
-//! merge is a strategic merge patch (ome-components 1.2 to 1.5).
+//! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty`
+//! always win, and the merge is a strategic merge patch (ome-components 1.2 to 1.5).
 
 use super::edit::text;
 use super::history::Record;
@@ -19,20 +19,26 @@ const LIBRARY: Library = Library::V0_33;
 /// The type of a component of a service.
 pub(super) fn component_type(kind: ComponentKind) -> &'static Type {
     static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
-    let types = TYPES.get_or_init(|| ComponentKind::OME.map(|kind| within_kind("InferenceService", kind.as_str())));
+    let types = TYPES.get_or_init(|| {
+        ComponentKind::OME.map(|kind| within_kind("InferenceService", kind.as_str()))
+    });
     types[kind as usize]
 }
 
 /// The type of a runtime's configuration of a component.
 pub(super) fn config_type(kind: ComponentKind) -> &'static Type {
     static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
-    let types = TYPES.get_or_init(|| ComponentKind::OME.map(|kind| within_kind("ClusterServingRuntime", kind.config_key())));
+    let types = TYPES.get_or_init(|| {
+        ComponentKind::OME.map(|kind| within_kind("ClusterServingRuntime", kind.config_key()))
+    });
     types[kind as usize]
 }
 
 fn within_kind(kind: &str, field: &str) -> &'static Type {
     // A test proves that every one of them is in the tables.
-    schema::kind("ome.io/v1beta1", kind).and_then(|schema| schema.root().at(&["spec", field])).unwrap_or(&Type::Any)
+    schema::kind("ome.io/v1beta1", kind)
+        .and_then(|schema| schema.root().at(&["spec", field]))
+        .unwrap_or(&Type::Any)
 }
 
 fn container_type() -> &'static Type {
@@ -46,9 +52,13 @@ fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
     Ok(node)
 }
 
-/// What the controller holds of a runtime's configuration of a component, with the defaults of the CRD; decoded once
-/// per runtime.
-pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind) -> Option<Result<Node, String>> {
+/// What the controller holds of a runtime's configuration of a component, with the defaults of the
+/// CRD; decoded once per runtime.
+pub(super) fn of_runtime(
+    policy: &Policy,
+    runtime: &Runtime,
+    kind: ComponentKind,
+) -> Option<Result<Node, String>> {
     let config = runtime.config(kind).filter(|config| config.as_map().is_some())?;
     let decode = || {
         let mut layer = config.clone();
@@ -66,15 +76,22 @@ pub(super) fn of_runtime(policy: &Policy, runtime: &Runtime, kind: ComponentKind
     Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
 }
 
-/// The service's part of a component over the runtime's; the service's alone when the runtime has none.
+/// The service's part of a component over the runtime's; the service's alone when the runtime has
+/// none.
 ///
 /// # Errors
 /// When a value does not fit its type or the two cannot be merged.
-pub(super) fn component<R: Record>(kind: ComponentKind, lower: Option<Node>, upper: &Node, rec: &mut R) -> Result<Node, String> {
+pub(super) fn component<R: Record>(
+    kind: ComponentKind,
+    lower: Option<Node>,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, String> {
     let upper = decoded(upper, component_type(kind))?;
     let Some(lower) = lower else { return Ok(upper) };
-    // Upstream decodes the result once more. What two marshalled structs merge to comes out of that as it went in, but
-    // for nulls that nobody prints. The struct is the runtime's: the schema of a service leaves ephemeralContainers out.
+    // Upstream decodes the result once more. What two marshalled structs merge to comes out of that
+    // as it went in, but for nulls that nobody prints. The struct is the runtime's: the schema
+    // of a service leaves ephemeralContainers out.
     smp::merge(lower, &upper, Some(config_type(kind)), rec).map_err(|error| error.to_string())
 }
 
@@ -85,13 +102,19 @@ fn pod_type() -> &'static Type {
 /// The fields of a mapping that belong to a pod.
 pub(super) fn pod_fields(node: &Node) -> Node {
     let known = |key: &str| pod_type().field(key).is_some();
-    Node::new(Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()), node.origin)
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
 }
 
 /// The fields of a mapping that belong to a container.
 pub(super) fn container_fields(node: &Node) -> Node {
     let known = |key: &str| container_type().field(key).is_some();
-    Node::new(Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()), node.origin)
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
 }
 
 /// One pod over another, both without containers that are to be kept apart.
@@ -100,7 +123,8 @@ pub(super) fn container_fields(node: &Node) -> Node {
 /// When a value does not fit its type or the two cannot be merged.
 pub(super) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
     let ty = pod_type();
-    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec).map_err(|error| error.to_string())
+    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec)
+        .map_err(|error| error.to_string())
 }
 
 /// A container as the controller holds it: values that became empty are gone.
@@ -111,11 +135,16 @@ pub(super) fn decoded_container(container: &Node) -> Result<Node, String> {
     decoded(container, container_type())
 }
 
-/// A runner over the listed container of its name, or over an empty one; arguments are concatenated (ome-components 1.8).
+/// A runner over the listed container of its name, or over an empty one; arguments are concatenated
+/// (ome-components 1.8).
 ///
 /// # Errors
 /// When the two cannot be merged.
-pub(super) fn container<R: Record>(listed: Option<Node>, runner: &Node, rec: &mut R) -> Result<Node, String> {
+pub(super) fn container<R: Record>(
+    listed: Option<Node>,
+    runner: &Node,
+    rec: &mut R,
+) -> Result<Node, String> {
     let ty = container_type();
     let empty = || Node::map(Origin::Default(&ZERO_VALUE));
     let listed = decoded(&listed.unwrap_or_else(empty), ty)?;
@@ -129,7 +158,13 @@ pub(super) fn container<R: Record>(listed: Option<Node>, runner: &Node, rec: &mu
             map.insert("name", name);
         }
         if let [Some(first), Some(then)] = arguments {
-            map.insert("args", Node::new(Value::List(first.items().iter().chain(then.items()).cloned().collect()), first.origin));
+            map.insert(
+                "args",
+                Node::new(
+                    Value::List(first.items().iter().chain(then.items()).cloned().collect()),
+                    first.origin,
+                ),
+            );
         }
     }
     Ok(node)
@@ -143,7 +178,11 @@ mod tests {
     #[test]
     fn every_type_is_in_the_tables() {
         for kind in ComponentKind::OME {
-            assert!(component_type(kind).object().is_some() && config_type(kind).object().is_some(), "{}", kind.as_str());
+            assert!(
+                component_type(kind).object().is_some() && config_type(kind).object().is_some(),
+                "{}",
+                kind.as_str()
+            );
         }
         assert!(container_type().object().is_some());
     }
@@ -163,7 +202,13 @@ mod tests {
             };
             format!("[{}]", names.split_whitespace().map(element).collect::<Vec<_>>().join(", "))
         };
-        let runner = |names: &str| if names.is_empty() { "{runner: {name: r}}".to_owned() } else { format!("{{runner: {{name: r, env: {}}}}}", list(names)) };
+        let runner = |names: &str| {
+            if names.is_empty() {
+                "{runner: {name: r}}".to_owned()
+            } else {
+                format!("{{runner: {{name: r, env: {}}}}}", list(names))
+            }
+        };
         for (base, patch, expected) in [
             ("A B", "X", "X A B"),
             ("A B C", "X A", "X A B C"),
@@ -180,7 +225,11 @@ mod tests {
             ("A B", "", "A B"),
         ] {
             let names = list(expected);
-            assert_eq!(merged(&runner(base), &runner(patch)), node(&format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}")), "{base} + {patch}");
+            assert_eq!(
+                merged(&runner(base), &runner(patch)),
+                node(&format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}")),
+                "{base} + {patch}"
+            );
         }
     }
 
@@ -189,13 +238,37 @@ mod tests {
     fn zero_values_do_not_reset_and_pointers_do() {
         for (lower, upper, expected) in [
             ("{hostNetwork: true}", "{hostNetwork: false}", "{hostNetwork: true}"),
-            ("{automountServiceAccountToken: true}", "{automountServiceAccountToken: false}", "{automountServiceAccountToken: false}"),
-            ("{minReplicas: 2, maxReplicas: 4}", "{minReplicas: 0, maxReplicas: 0}", "{minReplicas: 0, maxReplicas: 4}"),
-            ("{nodeSelector: {a: x, b: y1}}", "{nodeSelector: {b: ''}}", "{nodeSelector: {a: x, b: ''}}"),
+            (
+                "{automountServiceAccountToken: true}",
+                "{automountServiceAccountToken: false}",
+                "{automountServiceAccountToken: false}",
+            ),
+            (
+                "{minReplicas: 2, maxReplicas: 4}",
+                "{minReplicas: 0, maxReplicas: 0}",
+                "{minReplicas: 0, maxReplicas: 4}",
+            ),
+            (
+                "{nodeSelector: {a: x, b: y1}}",
+                "{nodeSelector: {b: ''}}",
+                "{nodeSelector: {a: x, b: ''}}",
+            ),
             ("{tolerations: [{key: a}]}", "{tolerations: [{key: b}]}", "{tolerations: [{key: b}]}"),
-            ("{imagePullSecrets: [{name: a}, {name: b}]}", "{imagePullSecrets: [{name: c}]}", "{imagePullSecrets: [{name: c}, {name: a}, {name: b}]}"),
-            ("{runner: {name: a, args: [x, z]}}", "{runner: {name: a, args: [w]}}", "{runner: {name: a, args: [w], resources: {}}}"),
-            ("{runner: {name: a, image: i}}", "{runner: {args: [w]}}", "{runner: {name: '', image: i, args: [w], resources: {}}}"),
+            (
+                "{imagePullSecrets: [{name: a}, {name: b}]}",
+                "{imagePullSecrets: [{name: c}]}",
+                "{imagePullSecrets: [{name: c}, {name: a}, {name: b}]}",
+            ),
+            (
+                "{runner: {name: a, args: [x, z]}}",
+                "{runner: {name: a, args: [w]}}",
+                "{runner: {name: a, args: [w], resources: {}}}",
+            ),
+            (
+                "{runner: {name: a, image: i}}",
+                "{runner: {args: [w]}}",
+                "{runner: {name: '', image: i, args: [w], resources: {}}}",
+            ),
             (
                 "{runner: {name: a, resources: {limits: {memory: 1.5Gi, cpu: 1000m}}}}",
                 "{}",
@@ -216,17 +289,32 @@ mod tests {
                 "{name: c, args: [B], env: [{name: R0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}]}",
                 "{name: c, args: [A, B], env: [{name: R0}, {name: B0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}], resources: {}}",
             ),
-            (Some("{name: '', command: [a]}"), "{name: '', args: [B]}", "{name: '', command: [a], args: [B], resources: {}}"),
+            (
+                Some("{name: '', command: [a]}"),
+                "{name: '', args: [B]}",
+                "{name: '', command: [a], args: [B], resources: {}}",
+            ),
             (None, "{name: c, args: [B]}", "{name: c, args: [B], resources: {}}"),
         ] {
-            assert_eq!(container(listed.map(node), &node(runner), &mut ()).unwrap(), node(expected), "{listed:?} + {runner}");
+            assert_eq!(
+                container(listed.map(node), &node(runner), &mut ()).unwrap(),
+                node(expected),
+                "{listed:?} + {runner}"
+            );
         }
     }
 
     #[test]
     fn what_does_not_fit_a_struct_is_an_error() {
-        for broken in ["{runner: {name: a, resources: {limits: {cpu: lots}}}}", "{minReplicas: some}", "{runner: {name: a, env: [{name: A, value: 1}]}}"] {
-            assert!(component(ComponentKind::Engine, None, &node(broken), &mut ()).is_err(), "{broken}");
+        for broken in [
+            "{runner: {name: a, resources: {limits: {cpu: lots}}}}",
+            "{minReplicas: some}",
+            "{runner: {name: a, env: [{name: A, value: 1}]}}",
+        ] {
+            assert!(
+                component(ComponentKind::Engine, None, &node(broken), &mut ()).is_err(),
+                "{broken}"
+            );
         }
     }
 }

@@ -22,8 +22,12 @@ impl PodRole {
     /// What upstream says before the reason why a template failed.
     fn template_failed(self) -> &'static str {
         match self {
-            Self::Main => "failed to reconcile pod spec: failed to replace placeholders in container: ",
-            Self::Worker => "failed to reconcile worker pod spec: failed to replace placeholders in worker container: ",
+            Self::Main => {
+                "failed to reconcile pod spec: failed to replace placeholders in container: "
+            }
+            Self::Worker => {
+                "failed to reconcile worker pod spec: failed to replace placeholders in worker container: "
+            }
         }
     }
 
@@ -31,24 +35,30 @@ impl PodRole {
     pub(super) fn merge_failed(self) -> &'static str {
         match self {
             Self::Main => "failed to reconcile pod spec: failed to merge runner container: ",
-            Self::Worker => "failed to reconcile worker pod spec: failed to merge worker container with leader runner: ",
+            Self::Worker => {
+                "failed to reconcile worker pod spec: failed to merge worker container with leader runner: "
+            }
         }
     }
 
     /// What upstream says of a pod without any container.
     pub(super) fn no_container(self) -> &'static str {
         match self {
-            Self::Main => "failed to reconcile pod spec: no containers found in pod spec and no runner spec provided",
-            Self::Worker => "failed to reconcile worker pod spec: no containers found in worker pod spec",
+            Self::Main => {
+                "failed to reconcile pod spec: no containers found in pod spec and no runner spec provided"
+            }
+            Self::Worker => {
+                "failed to reconcile worker pod spec: no containers found in worker pod spec"
+            }
         }
     }
 }
 
-/// The container with its variables replaced by the service's metadata; `annotations` are those of the service as the
-/// operator sees them.
+/// The container with its variables replaced by the service's metadata; `annotations` are those of
+/// the service as the operator sees them.
 ///
-/// By the documents a variable that maps to nothing is a finding and the container stays as it is (S0-058); the
-/// controller gives up.
+/// By the documents a variable that maps to nothing is a finding and the container stays as it is
+/// (S0-058); the controller gives up.
 pub(super) fn expand(
     policy: &Policy,
     place: &Place<'_>,
@@ -61,7 +71,8 @@ pub(super) fn expand(
     expand_with(policy, place, &metadata(place.service, annotations), context, container, findings)
 }
 
-/// As [`expand`], with the metadata of the service as the operator sees it and its words before an error.
+/// As [`expand`], with the metadata of the service as the operator sees it and its words before an
+/// error.
 pub(super) fn expand_with(
     policy: &Policy,
     place: &Place<'_>,
@@ -71,27 +82,40 @@ pub(super) fn expand_with(
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Node, ServiceError> {
     match policy.template {
-        TemplateRule::FieldChains => Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(|errors| {
-            findings.extend(errors.into_iter().map(|error| finding(place, error)));
-            container.clone()
-        })),
+        TemplateRule::FieldChains => {
+            Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(
+                |errors| {
+                    findings.extend(errors.into_iter().map(|error| finding(place, error)));
+                    container.clone()
+                },
+            ))
+        }
         TemplateRule::HtmlTemplate => {
             let failed = |message: &str, span: Option<Span>| {
                 let message = format!("{context}{message}");
-                let refused = refusal(place.service, Code::TemplateInvalid, message, "use field chains such as `{{.Name}}`");
+                let refused = refusal(
+                    place.service,
+                    Code::TemplateInvalid,
+                    message,
+                    "use field chains such as `{{.Name}}`",
+                );
                 ServiceError { span: span.or(refused.span), ..refused }
             };
-            let expanded = template::expand_container(container, metadata, Mode::Controller).map_err(|errors| match errors.first() {
-                Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
-                None => failed("", None),
-            })?;
+            let expanded = template::expand_container(container, metadata, Mode::Controller)
+                .map_err(|errors| match errors.first() {
+                    Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
+                    None => failed("", None),
+                })?;
             typed::decoded_container(&expanded).map_err(|message| failed(&message, None))
         }
     }
 }
 
 fn metadata<'a>(service: &'a Service, annotations: &'a Map) -> Metadata<'a> {
-    let annotations = annotations.iter().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?))).collect();
+    let annotations = annotations
+        .iter()
+        .filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)))
+        .collect();
     Metadata { namespace: &service.namespace, annotations, ..Metadata::of(&service.object.node) }
 }
 
@@ -107,14 +131,23 @@ fn finding(place: &Place<'_>, error: template::Error) -> Diagnostic {
         .help("use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`")
 }
 
-/// Warns about variables that stay as they are because they stand outside the main container (S0-058).
+/// Warns about variables that stay as they are because they stand outside the main container
+/// (S0-058).
 pub(super) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut Vec<Diagnostic>) {
-    let mut warn = |variable: &str, node: &Node, path: &FieldPath| findings.push(outside_container(variable, node, place.path(node.origin, &path.to_string())));
+    let mut warn = |variable: &str, node: &Node, path: &FieldPath| {
+        findings.push(outside_container(
+            variable,
+            node,
+            place.path(node.origin, &path.to_string()),
+        ));
+    };
     for entry in pod.entries() {
         let path = FieldPath::root().field(entry.key.clone());
         match &entry.node.value {
             Value::List(items) if entry.key == "containers" => {
-                for (index, container) in items.iter().enumerate().filter(|(index, _)| *index != main) {
+                for (index, container) in
+                    items.iter().enumerate().filter(|(index, _)| *index != main)
+                {
                     literals(container, &path.index(index), &mut warn);
                 }
             }
@@ -124,19 +157,35 @@ pub(super) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut
 }
 
 /// Every variable of a tree in which none are replaced, with the string it stands in.
-pub(crate) fn literals(node: &Node, path: &FieldPath, found: &mut impl FnMut(&str, &Node, &FieldPath)) {
+pub(crate) fn literals(
+    node: &Node,
+    path: &FieldPath,
+    found: &mut impl FnMut(&str, &Node, &FieldPath),
+) {
     match &node.value {
-        Value::Str(text) => template::variables(text).into_iter().for_each(|variable| found(variable, node, path)),
-        Value::List(items) => items.iter().enumerate().for_each(|(index, item)| literals(item, &path.index(index), found)),
-        Value::Map(map) => map.iter().for_each(|entry| literals(&entry.node, &path.field(entry.key.clone()), found)),
+        Value::Str(text) => {
+            for variable in template::variables(text) {
+                found(variable, node, path);
+            }
+        }
+        Value::List(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| literals(item, &path.index(index), found)),
+        Value::Map(map) => map
+            .iter()
+            .for_each(|entry| literals(&entry.node, &path.field(entry.key.clone()), found)),
         _ => {}
     }
 }
 
 /// The finding about one variable of [`literals`].
 pub(crate) fn outside_container(variable: &str, node: &Node, path: String) -> Diagnostic {
-    Diagnostic::new(Code::VariableOutsideContainer, format!("`{variable}` stands outside the engine container and stays as it is"))
-        .at(node.origin.span())
-        .path(path)
-        .help("write the value out")
+    Diagnostic::new(
+        Code::VariableOutsideContainer,
+        format!("`{variable}` stands outside the engine container and stays as it is"),
+    )
+    .at(node.origin.span())
+    .path(path)
+    .help("write the value out")
 }

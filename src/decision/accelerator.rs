@@ -6,7 +6,8 @@ use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
-/// What put the chosen class before the others. Declaration order is the order in which they are asked.
+/// What put the chosen class before the others. Declaration order is the order in which they are
+/// asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClassDecidedBy {
     /// The service names it by annotation.

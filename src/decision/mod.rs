@@ -1,7 +1,7 @@
 //! Decisions as data: what was chosen, among what, and why not the others.
 //!
-//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. No verbs here: nothing is decided
-//! and nothing is worded.
+//! In: answers of `resolve`. Out: values that `report` words and `compose` follows. No verbs here:
+//! nothing is decided and nothing is worded.
 
 mod accelerator;
 mod queue;
@@ -9,12 +9,15 @@ mod reason;
 mod runtime;
 
 pub use accelerator::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence, JudgedPreference, KnownCapability, Requirement, ScoreTerms,
-    Share, Thrift, Truth,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence,
+    JudgedPreference, KnownCapability, Requirement, ScoreTerms, Share, Thrift, Truth,
 };
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};
-pub use runtime::{Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank, RuntimeDecision, Step, Verdict};
+pub use runtime::{
+    Attribute, Basis, Candidate, Check, CheckResult, DecidedBy, EntryChecks, Protocol, Rank,
+    RuntimeDecision, Step, Verdict,
+};
 
 use crate::api::{Api, ComponentKind, Model, Runtime};
 use crate::diag::Code;
@@ -88,7 +91,15 @@ impl DeploymentMode {
 
     /// The mode an annotation value names; `PDDisaggregated` and anything else name none.
     pub fn from_annotation(text: &str) -> Option<Self> {
-        [Self::RawDeployment, Self::Serverless, Self::MultiNode, Self::MultiNodeRayVllm, Self::VirtualDeployment].into_iter().find(|mode| mode.as_str() == text)
+        [
+            Self::RawDeployment,
+            Self::Serverless,
+            Self::MultiNode,
+            Self::MultiNodeRayVllm,
+            Self::VirtualDeployment,
+        ]
+        .into_iter()
+        .find(|mode| mode.as_str() == text)
     }
 }
 

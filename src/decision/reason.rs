@@ -112,24 +112,46 @@ impl fmt::Display for Reason {
                     Attribute::Quantization => "quantization",
                 };
                 match (model, runtime) {
-                    (Some(model), Some(runtime)) => write!(f, "{what} mismatch (model={model}, runtime={runtime})"),
-                    (None, Some(runtime)) => write!(f, "model has no {what} but runtime requires {runtime}"),
-                    (Some(model), None) => write!(f, "model has {what} {model} but runtime has no {what} requirement"),
+                    (Some(model), Some(runtime)) => {
+                        write!(f, "{what} mismatch (model={model}, runtime={runtime})")
+                    }
+                    (None, Some(runtime)) => {
+                        write!(f, "model has no {what} but runtime requires {runtime}")
+                    }
+                    (Some(model), None) => {
+                        write!(f, "model has {what} {model} but runtime has no {what} requirement")
+                    }
                     (None, None) => write!(f, "{what} is on neither side"),
                 }
             }
             Self::Diffusion(text) => f.write_str(text),
-            Self::SizeRange { size, min, max } => write!(f, "{size} is outside {}", range_text(min.as_ref(), max.as_ref())),
-            Self::AutoSelectOff { entry: Some(entry) } => write!(f, "autoSelect is off on the matching entry {entry}"),
+            Self::SizeRange { size, min, max } => {
+                write!(f, "{size} is outside {}", range_text(min.as_ref(), max.as_ref()))
+            }
+            Self::AutoSelectOff { entry: Some(entry) } => {
+                write!(f, "autoSelect is off on the matching entry {entry}")
+            }
             Self::AutoSelectOff { entry: None } => f.write_str("autoSelect is on for no entry"),
-            Self::Protocol { asked, listed } => write!(f, "{asked} is not in [{}]", listed.join(", ")),
-            Self::Accelerator { class, listed } if listed.is_empty() => write!(f, "{class} is required and the runtime lists no accelerator classes"),
-            Self::Accelerator { class, listed } => write!(f, "{class} is not in [{}]", listed.join(", ")),
+            Self::Protocol { asked, listed } => {
+                write!(f, "{asked} is not in [{}]", listed.join(", "))
+            }
+            Self::Accelerator { class, listed } if listed.is_empty() => {
+                write!(f, "{class} is required and the runtime lists no accelerator classes")
+            }
+            Self::Accelerator { class, listed } => {
+                write!(f, "{class} is not in [{}]", listed.join(", "))
+            }
             Self::ScoreZero(score) => write!(f, "the score is {score}"),
             Self::MultiModel => f.write_str("multiModel: true is for ModelMesh only"),
-            Self::MultiNode { runtime: true } => f.write_str("the runtime has a workerSpec, the service has none"),
-            Self::MultiNode { runtime: false } => f.write_str("the service has a workerSpec, the runtime has none"),
-            Self::WrongNamespace { runtime, service } => write!(f, "is in namespace {runtime}, the service in {service}"),
+            Self::MultiNode { runtime: true } => {
+                f.write_str("the runtime has a workerSpec, the service has none")
+            }
+            Self::MultiNode { runtime: false } => {
+                f.write_str("the service has a workerSpec, the runtime has none")
+            }
+            Self::WrongNamespace { runtime, service } => {
+                write!(f, "is in namespace {runtime}, the service in {service}")
+            }
         }
     }
 }
@@ -197,7 +219,9 @@ impl fmt::Display for Note {
             Self::Shadows(other) => write!(f, "shadows {other}"),
             Self::SizeAloneWouldChoose(other) => write!(f, "size alone would choose {other}"),
             Self::OrderNotGuaranteed => f.write_str("order not guaranteed by the documentation"),
-            Self::CreationTimestampUnknown => f.write_str("creationTimestamp unknown offline, the name decided"),
+            Self::CreationTimestampUnknown => {
+                f.write_str("creationTimestamp unknown offline, the name decided")
+            }
             Self::NewerThanBuiltin(other) => write!(f, "newer than built-in {other}"),
             Self::SizeUnknown => f.write_str("size unknown, range not checked"),
             Self::ProtocolUnconstrained => f.write_str("protocol unconstrained"),

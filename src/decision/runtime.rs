@@ -99,8 +99,8 @@ pub struct Rank {
     pub priority: Option<i64>,
     /// The controller's score.
     pub score: i64,
-    /// Distance of the size range to the model's size in parameters; `None` when the range is absent, open, or the
-    /// model has no size.
+    /// Distance of the size range to the model's size in parameters; `None` when the range is
+    /// absent, open, or the model has no size.
     pub distance: Option<f64>,
     /// Lowest protocol the runtime lists, as KServe numbers them; 0 where protocols do not rank.
     pub protocol: u8,
@@ -125,7 +125,14 @@ pub enum Attribute {
 
 impl Attribute {
     /// All attributes in the order of the contract.
-    pub const ALL: [Self; 6] = [Self::Format, Self::FormatVersion, Self::Framework, Self::FrameworkVersion, Self::Architecture, Self::Quantization];
+    pub const ALL: [Self; 6] = [
+        Self::Format,
+        Self::FormatVersion,
+        Self::Framework,
+        Self::FrameworkVersion,
+        Self::Architecture,
+        Self::Quantization,
+    ];
 
     /// The word used in JSON output.
     pub fn as_str(self) -> &'static str {
@@ -264,7 +271,8 @@ pub struct RuntimeDecision<'a> {
     pub steps: Vec<Step>,
     /// Remarks.
     pub notes: Vec<Note>,
-    /// Every candidate, when the trace was asked for: eligible ones in rank order, then the rejected.
+    /// Every candidate, when the trace was asked for: eligible ones in rank order, then the
+    /// rejected.
     pub candidates: Vec<Candidate<'a>>,
 }
 

@@ -1,7 +1,8 @@
-//! The one list of all codes: findings, errors of a service, reasons of rejected candidates, notes on a decision.
+//! The one list of all codes: findings, errors of a service, reasons of rejected candidates, notes
+//! on a decision.
 //!
-//! `ome code CODE` and the reference page are made of it. A code is stable: it is never renamed and never means
-//! something else.
+//! `ome code CODE` and the reference page are made of it. A code is stable: it is never renamed and
+//! never means something else.
 
 use super::Severity;
 

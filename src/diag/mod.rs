@@ -1,7 +1,7 @@
 //! Findings: what is wrong or worth knowing, where, and what to do next.
 //!
-//! In: nothing but spans and words. Out: [`Diagnostic`] as data and the one list of all [`Code`]s. Rendering is
-//! elsewhere (`report`); this room neither prints nor decides.
+//! In: nothing but spans and words. Out: [`Diagnostic`] as data and the one list of all [`Code`]s.
+//! Rendering is elsewhere (`report`); this room neither prints nor decides.
 
 mod codes;
 
@@ -51,7 +51,8 @@ pub struct Edit {
     pub insert: String,
 }
 
-/// A text with replacements that do not meet. What lies outside of the text, or within a character, is left out.
+/// A text with replacements that do not meet. What lies outside of the text, or within a character,
+/// is left out.
 pub fn edited<'a>(text: &str, edits: impl IntoIterator<Item = &'a Edit>) -> String {
     let mut edits: Vec<&Edit> = edits.into_iter().collect();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
@@ -78,7 +79,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence, lower case, no period, the user's spelling in backticks.
     pub message: String,
-    /// Places, the primary one first. Empty when the finding is about no text (a flag, a missing file).
+    /// Places, the primary one first. Empty when the finding is about no text (a flag, a missing
+    /// file).
     pub labels: Vec<Label>,
     /// The next action.
     pub help: Option<String>,
@@ -191,7 +193,8 @@ impl<T> Checked<T> {
 
 /// The candidate nearest to `word` in spelling, if near enough to be worth offering.
 ///
-/// Nearness ignores case and allows about a third of the letters to differ, of three or fewer one; ties go to the first candidate.
+/// Nearness ignores case and allows about a third of the letters to differ, of three or fewer one;
+/// ties go to the first candidate.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let letters = word.chars().count();
@@ -201,7 +204,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let other = candidate.to_lowercase();
         let mut distance = strsim::damerau_levenshtein(&lower, &other);
         // One containing the other is the commonest slip with long names.
-        if distance > limit && word.len() > 3 && (other.contains(&lower) || lower.contains(&other)) && !other.is_empty() {
+        if distance > limit
+            && word.len() > 3
+            && (other.contains(&lower) || lower.contains(&other))
+            && !other.is_empty()
+        {
             distance = limit;
         }
         if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
@@ -218,14 +225,23 @@ mod tests {
 
     #[test]
     fn what_is_offered_resembles_what_was_written() {
-        for (word, offered) in [("Foo", None), ("Jop", Some("Job")), ("Nod", Some("Node")), ("deploymnet", Some("Deployment")), ("zzzz", None)] {
+        for (word, offered) in [
+            ("Foo", None),
+            ("Jop", Some("Job")),
+            ("Nod", Some("Node")),
+            ("deploymnet", Some("Deployment")),
+            ("zzzz", None),
+        ] {
             assert_eq!(nearest(word, ["Job", "Node", "Deployment"]), offered, "{word}");
         }
     }
 
     #[test]
     fn replacements_are_made_in_the_order_of_the_text() {
-        let edit = |start: u32, end: u32, insert: &str| Edit { span: Span { source: SourceId(0), start, end }, insert: insert.into() };
+        let edit = |start: u32, end: u32, insert: &str| Edit {
+            span: Span { source: SourceId(0), start, end },
+            insert: insert.into(),
+        };
         for (edits, expected) in [
             (vec![], "a: ü\nb: 1\n"),
             (vec![edit(9, 10, "2"), edit(0, 0, "# x\n")], "# x\na: ü\nb: 2\n"),

@@ -1,5 +1,5 @@
-//! JSON inside of ConfigMaps, decoded as Go decodes it into a struct: null leaves what is there, what does not fit is an
-//! error in Go's words.
+//! JSON inside of ConfigMaps, decoded as Go decodes it into a struct: null leaves what is there,
+//! what does not fit is an error in Go's words.
 
 use ecow::{EcoString, eco_format};
 use serde_json::Value as Json;
@@ -8,12 +8,20 @@ use serde_json::Value as Json;
 pub(super) fn fields(text: &str, what: &str) -> Result<serde_json::Map<String, Json>, EcoString> {
     match serde_json::from_str(text) {
         Ok(Json::Object(fields)) => Ok(fields),
-        Ok(other) => Err(eco_format!("unable to parse {what} json: json: cannot unmarshal {} into Go value", kind(&other))),
+        Ok(other) => Err(eco_format!(
+            "unable to parse {what} json: json: cannot unmarshal {} into Go value",
+            kind(&other)
+        )),
         Err(error) => Err(eco_format!("unable to parse {what} json: {error}")),
     }
 }
 
-pub(super) fn string(field: &mut EcoString, value: &Json, what: &str, name: &str) -> Result<(), EcoString> {
+pub(super) fn string(
+    field: &mut EcoString,
+    value: &Json,
+    what: &str,
+    name: &str,
+) -> Result<(), EcoString> {
     match value {
         Json::Null => {}
         Json::String(text) => *field = text.as_str().into(),
@@ -39,7 +47,10 @@ pub(super) fn list(value: &Json, what: &str, name: &str) -> Result<Vec<EcoString
 }
 
 pub(super) fn mismatch(what: &str, value: &Json, field: &str, wanted: &str) -> EcoString {
-    eco_format!("unable to parse {what} json: json: cannot unmarshal {} into Go struct field {field} of type {wanted}", kind(value))
+    eco_format!(
+        "unable to parse {what} json: json: cannot unmarshal {} into Go struct field {field} of type {wanted}",
+        kind(value)
+    )
 }
 
 /// What Go calls a JSON value of the wrong kind.
@@ -55,7 +66,12 @@ fn kind(value: &Json) -> EcoString {
 }
 
 /// A switch.
-pub(super) fn boolean(field: &mut bool, value: &Json, what: &str, name: &str) -> Result<(), EcoString> {
+pub(super) fn boolean(
+    field: &mut bool,
+    value: &Json,
+    what: &str,
+    name: &str,
+) -> Result<(), EcoString> {
     match value {
         Json::Null => {}
         Json::Bool(value) => *field = *value,

@@ -1,4 +1,5 @@
-//! Key `ingress` of the operators' ConfigMaps: KServe's and OME's differ in two names and one default.
+//! Key `ingress` of the operators' ConfigMaps: KServe's and OME's differ in two names and one
+//! default.
 
 use super::go_json::{boolean, list, string};
 use crate::api::IngressConfig;
@@ -41,7 +42,12 @@ pub(super) fn empty() -> IngressConfig {
 }
 
 /// Reads one field; an unknown one is ignored, as Go does.
-pub(super) fn field(ingress: &mut IngressConfig, spelling: &Spelling, key: &str, value: &Json) -> Result<(), EcoString> {
+pub(super) fn field(
+    ingress: &mut IngressConfig,
+    spelling: &Spelling,
+    key: &str,
+    value: &Json,
+) -> Result<(), EcoString> {
     let texts = [
         ("ingressGateway", &mut ingress.ingress_gateway),
         ("localGateway", &mut ingress.local_gateway),
@@ -83,15 +89,20 @@ pub(super) fn field(ingress: &mut IngressConfig, spelling: &Spelling, key: &str,
 pub(super) fn path_has_a_domain(ingress: &IngressConfig) -> Result<(), EcoString> {
     // The operators parse `pathTemplate` here too; templates are a matter of `render`.
     if !ingress.path_template.is_empty() && ingress.ingress_domain.is_empty() {
-        return Err("invalid ingress config - ingressDomain is required if pathTemplate is given".into());
+        return Err(
+            "invalid ingress config - ingressDomain is required if pathTemplate is given".into()
+        );
     }
     Ok(())
 }
 
 /// What the operators put in place of empty values.
 pub(super) fn default_empty(ingress: &mut IngressConfig, spelling: &Spelling) {
-    for (value, default) in [(&mut ingress.domain_template, spelling.template), (&mut ingress.ingress_domain, "example.com"), (&mut ingress.url_scheme, "http")]
-    {
+    for (value, default) in [
+        (&mut ingress.domain_template, spelling.template),
+        (&mut ingress.ingress_domain, "example.com"),
+        (&mut ingress.url_scheme, "http"),
+    ] {
         if value.is_empty() {
             *value = default.into();
         }

@@ -1,4 +1,5 @@
-//! Readers that dialects share. A value of the wrong type reads as absent: the schema has reported it.
+//! Readers that dialects share. A value of the wrong type reads as absent: the schema has reported
+//! it.
 
 use crate::api::{Diffusion, DiffusionPart, Field, NamedVersion, Size, Version};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -19,7 +20,11 @@ impl Reader<'_> {
 
     /// Reports what the documents refuse and the controller takes in silence.
     pub(super) fn report_documented(&mut self, diagnostic: Diagnostic) {
-        let severity = if self.semantics == Semantics::Documented { diagnostic.severity } else { Severity::Info };
+        let severity = if self.semantics == Semantics::Documented {
+            diagnostic.severity
+        } else {
+            Severity::Info
+        };
         self.diagnostics.push(diagnostic.severity(severity));
     }
 
@@ -85,7 +90,8 @@ pub(super) fn integer(node: Option<&Node>) -> Option<Field<i64>> {
 }
 
 pub(super) fn texts(node: Option<&Node>) -> Vec<Field<EcoString>> {
-    node.map(|node| node.items().iter().filter_map(|item| text(Some(item))).collect()).unwrap_or_default()
+    node.map(|node| node.items().iter().filter_map(|item| text(Some(item))).collect())
+        .unwrap_or_default()
 }
 
 /// Names of the parts of a diffusion pipeline, in the order of the API.
@@ -101,12 +107,17 @@ pub(super) fn diffusion(node: Option<&Node>) -> Option<Diffusion> {
     let mut additional: Vec<_> = map
         .get("additionalComponents")
         .and_then(Node::as_map)
-        .map(|components: &Map| components.iter().map(|entry| part(&entry.key, &entry.node)).collect())
+        .map(|components: &Map| {
+            components.iter().map(|entry| part(&entry.key, &entry.node)).collect()
+        })
         .unwrap_or_default();
     additional.sort_by(|a: &DiffusionPart, b: &DiffusionPart| a.name.cmp(&b.name));
     Some(Diffusion {
         class_name: text(node.get("className")),
-        parts: PIPELINE_PARTS.iter().filter_map(|name| node.get(name).map(|found| part(name, found))).collect(),
+        parts: PIPELINE_PARTS
+            .iter()
+            .filter_map(|name| node.get(name).map(|found| part(name, found)))
+            .collect(),
         additional,
     })
 }

@@ -14,7 +14,8 @@ pub struct Voice<'a> {
     pub rule: Option<&'a str>,
 }
 
-/// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule stands where a place would.
+/// `layer file:line[, over layer file:line]…`, the nearest loser first; a rule stands where a place
+/// would.
 pub fn comment(own: &Voice<'_>, over: &[Voice<'_>]) -> String {
     let mut text = String::new();
     voice(&mut text, own);
@@ -40,10 +41,27 @@ mod tests {
 
     #[test]
     fn a_comment_names_the_layers_from_the_nearest_on() {
-        let at =
-            |layer, file: &str, line| Voice { layer, place: Some(Location { file: file.into(), line, column: 1, end_line: line, end_column: 2 }), rule: None };
-        let found =
-            comment(&at("service", "isvc.yaml", 14), &[at("runtime", "rt.yaml", 31), Voice { layer: "default", place: None, rule: Some("pod-defaults") }]);
-        assert_eq!(found, "service isvc.yaml:14, over runtime rt.yaml:31, over default pod-defaults");
+        let at = |layer, file: &str, line| Voice {
+            layer,
+            place: Some(Location {
+                file: file.into(),
+                line,
+                column: 1,
+                end_line: line,
+                end_column: 2,
+            }),
+            rule: None,
+        };
+        let found = comment(
+            &at("service", "isvc.yaml", 14),
+            &[
+                at("runtime", "rt.yaml", 31),
+                Voice { layer: "default", place: None, rule: Some("pod-defaults") },
+            ],
+        );
+        assert_eq!(
+            found,
+            "service isvc.yaml:14, over runtime rt.yaml:31, over default pod-defaults"
+        );
     }
 }

@@ -36,7 +36,10 @@ impl Ledger {
             None => Files::new(),
             Some(bytes) => {
                 let text = String::from_utf8(bytes).map_err(|error| error.to_string());
-                text.and_then(|text| manifest::parse(&text)).map_err(|reason| Error::Manifest { path: root.place(manifest::NAME), reason })?
+                text.and_then(|text| manifest::parse(&text)).map_err(|reason| Error::Manifest {
+                    path: root.place(manifest::NAME),
+                    reason,
+                })?
             }
         };
         Ok(Self { root, prune, before, now: Files::new(), kept: BTreeSet::new() })
@@ -45,21 +48,28 @@ impl Ledger {
     /// The path of an object that no other object of this run has.
     fn path(&self, object: &Node, namespace: &str, service: &str) -> Result<String, Error> {
         let path = path_of(object, namespace, service, false)?;
-        if self.now.contains_key(&path) { path_of(object, namespace, service, true) } else { Ok(path) }
+        if self.now.contains_key(&path) {
+            path_of(object, namespace, service, true)
+        } else {
+            Ok(path)
+        }
     }
 
     fn keep(&mut self, namespace: &str, service: &str) {
         self.kept.insert(format!("{namespace}/{service}/").to_lowercase());
     }
 
-    /// Splits the files of earlier runs that are not written again into those that stay and those that go.
+    /// Splits the files of earlier runs that are not written again into those that stay and those
+    /// that go.
     fn rest(&self) -> (Files, Vec<String>) {
         let mut stay = Files::new();
         let mut go = Vec::new();
         for (path, sha256) in self.before.iter().filter(|(path, _)| !self.now.contains_key(*path)) {
             let asked = match &self.prune {
                 Prune::Everything => true,
-                Prune::Services(services) => services.iter().any(|(namespace, service)| path.starts_with(&format!("{namespace}/{service}/").to_lowercase())),
+                Prune::Services(services) => services.iter().any(|(namespace, service)| {
+                    path.starts_with(&format!("{namespace}/{service}/").to_lowercase())
+                }),
             };
             if asked && !self.kept.iter().any(|service| path.starts_with(service)) {
                 go.push(path.clone());
@@ -101,7 +111,13 @@ impl Directory {
     ///
     /// # Errors
     /// As [`Directory::write`].
-    pub fn write_as(&mut self, object: &Node, text: &str, namespace: &str, service: &str) -> Result<(), Error> {
+    pub fn write_as(
+        &mut self,
+        object: &Node,
+        text: &str,
+        namespace: &str,
+        service: &str,
+    ) -> Result<(), Error> {
         let path = self.0.path(object, namespace, service)?;
         self.write_text(path, text)
     }
@@ -114,12 +130,14 @@ impl Directory {
         Ok(())
     }
 
-    /// Leaves the files of a service as they are: it is in error, and what was right before is better than nothing.
+    /// Leaves the files of a service as they are: it is in error, and what was right before is
+    /// better than nothing.
     pub fn keep(&mut self, namespace: &str, service: &str) {
         self.0.keep(namespace, service);
     }
 
-    /// Removes what is no longer written and writes the manifest. Only files that a manifest lists are ever removed.
+    /// Removes what is no longer written and writes the manifest. Only files that a manifest lists
+    /// are ever removed.
     ///
     /// # Errors
     /// The file system's.
@@ -151,7 +169,8 @@ pub struct Difference {
     pub path: String,
     /// What is wrong.
     pub state: State,
-    /// From what the file holds to what would be written, as a unified diff; of a file that differs, when asked for.
+    /// From what the file holds to what would be written, as a unified diff; of a file that
+    /// differs, when asked for.
     pub lines: Option<String>,
 }
 
@@ -203,14 +222,21 @@ impl Check {
     ///
     /// # Errors
     /// As [`Directory::write`].
-    pub fn compare_as(&mut self, object: &Node, text: &str, namespace: &str, service: &str) -> Result<(), Error> {
+    pub fn compare_as(
+        &mut self,
+        object: &Node,
+        text: &str,
+        namespace: &str,
+        service: &str,
+    ) -> Result<(), Error> {
         let path = self.ledger.path(object, namespace, service)?;
         let difference = |state, lines| Difference { path: path.clone(), state, lines };
         self.differences.extend(match self.ledger.root.read(&path)? {
             None => Some(difference(State::Missing, None)),
-            Some(found) if found != text.as_bytes() => {
-                Some(difference(State::Differs, self.lines.then(|| unified(&String::from_utf8_lossy(&found), text, &path))))
-            }
+            Some(found) if found != text.as_bytes() => Some(difference(
+                State::Differs,
+                self.lines.then(|| unified(&String::from_utf8_lossy(&found), text, &path)),
+            )),
             Some(_) => None,
         });
         self.ledger.now.insert(path, String::new());
@@ -226,7 +252,11 @@ impl Check {
     pub fn finish(self) -> Vec<Difference> {
         let (_, go) = self.ledger.rest();
         let mut differences = self.differences;
-        differences.extend(go.into_iter().map(|path| Difference { path, state: State::Unexpected, lines: None }));
+        differences.extend(go.into_iter().map(|path| Difference {
+            path,
+            state: State::Unexpected,
+            lines: None,
+        }));
         differences.sort();
         differences
     }
@@ -234,7 +264,11 @@ impl Check {
 
 /// A unified diff, as `git diff` shows it.
 fn unified(before: &str, after: &str, path: &str) -> String {
-    similar::TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string()
+    similar::TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
 }
 
 #[cfg(test)]
@@ -269,7 +303,12 @@ mod tests {
                     if path.is_dir() {
                         walk(&path, root, found);
                     } else {
-                        found.push(path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned());
+                        found.push(
+                            path.strip_prefix(root)
+                                .expect("below the root")
+                                .to_string_lossy()
+                                .into_owned(),
+                        );
                     }
                 }
             }
@@ -287,7 +326,10 @@ mod tests {
     }
 
     fn object(kind: &str, name: &str, value: i64) -> Node {
-        Node::from_json(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "value": value}), Origin::Default(&GIVEN))
+        Node::from_json(
+            &serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "value": value}),
+            Origin::Default(&GIVEN),
+        )
     }
 
     fn write(scratch: &Scratch, objects: &[(Node, &str)]) {
@@ -310,14 +352,20 @@ mod tests {
     fn the_lines_that_differ_are_shown_when_asked_for() {
         let scratch = Scratch::new("lines");
         write(&scratch, &[(object("Service", "a", 1), "a"), (object("Service", "b", 1), "b")]);
-        let mut check = Check::open(&scratch.root(), Prune::Everything).expect("opens").with_lines(true);
+        let mut check =
+            Check::open(&scratch.root(), Prune::Everything).expect("opens").with_lines(true);
         for (name, number) in [("a", 1), ("b", 2)] {
             check.compare(&object("Service", name, number), "default", name).expect("compares");
         }
         let differences: Vec<String> = check.finish().iter().map(ToString::to_string).collect();
         let [only] = differences.as_slice() else { panic!("{differences:?}") };
         assert!(only.starts_with("differs default/b/service-b.yaml\n--- a/default/b/service-b.yaml\n+++ b/default/b/service-b.yaml\n@@ "), "{only}");
-        let changed: Vec<&str> = only.lines().skip(3).filter(|line| line.starts_with(['-', '+'])).map(|line| &line[..1]).collect();
+        let changed: Vec<&str> = only
+            .lines()
+            .skip(3)
+            .filter(|line| line.starts_with(['-', '+']))
+            .map(|line| &line[..1])
+            .collect();
         assert_eq!(changed, ["-", "+"], "{only}");
     }
 
@@ -327,11 +375,17 @@ mod tests {
         write(&scratch, &[(object("Service", "a", 1), "a"), (object("Service", "b", 1), "b")]);
         fs::write(scratch.root().join("default/b/mine.txt"), "x").expect("writes");
         write(&scratch, &[(object("Service", "a", 1), "a")]);
-        assert_eq!(scratch.files(), [".ome-manifest.json", "default/a/service-a.yaml", "default/b/mine.txt"]);
+        assert_eq!(
+            scratch.files(),
+            [".ome-manifest.json", "default/a/service-a.yaml", "default/b/mine.txt"]
+        );
         fs::remove_file(scratch.root().join("default/b/mine.txt")).expect("removes");
         write(&scratch, &[(object("Service", "b", 1), "b")]);
         assert_eq!(scratch.files(), [".ome-manifest.json", "default/b/service-b.yaml"]);
-        assert!(!scratch.root().join("default/a").exists(), "empty directories go with their files");
+        assert!(
+            !scratch.root().join("default/a").exists(),
+            "empty directories go with their files"
+        );
     }
 
     #[test]
@@ -344,7 +398,11 @@ mod tests {
         let changed = (object("Service", "a", 2), "a");
         assert_eq!(
             check(&scratch, &[changed, (object("Secret", "c", 1), "c")]),
-            ["differs default/a/service-a.yaml", "unexpected default/b/service-b.yaml", "missing default/c/secret-c.yaml"]
+            [
+                "differs default/a/service-a.yaml",
+                "unexpected default/b/service-b.yaml",
+                "missing default/c/secret-c.yaml"
+            ]
         );
     }
 
@@ -371,7 +429,14 @@ mod tests {
             map.insert("apiVersion", Node::str("serving.knative.dev/v1", Origin::Default(&GIVEN)));
         }
         write(&scratch, &[(object("Service", "a", 1), "a"), (knative, "a")]);
-        assert_eq!(scratch.files(), [".ome-manifest.json", "default/a/service-a.yaml", "default/a/service.serving.knative.dev-a.yaml"]);
+        assert_eq!(
+            scratch.files(),
+            [
+                ".ome-manifest.json",
+                "default/a/service-a.yaml",
+                "default/a/service.serving.knative.dev-a.yaml"
+            ]
+        );
     }
 
     #[cfg(unix)]
@@ -384,25 +449,52 @@ mod tests {
         fs::create_dir_all(scratch.root().join("default")).expect("creates");
         std::os::unix::fs::symlink(&outside, scratch.root().join("default/a")).expect("links");
         let mut directory = Directory::open(&scratch.root(), Prune::Everything).expect("opens");
-        assert!(matches!(directory.write(&object("Service", "a", 1), "default", "a"), Err(Error::Link(_))));
+        assert!(matches!(
+            directory.write(&object("Service", "a", 1), "default", "a"),
+            Err(Error::Link(_))
+        ));
 
         // A file that is a link is replaced; what it leads to stays.
         fs::create_dir_all(scratch.root().join("default/b")).expect("creates");
-        std::os::unix::fs::symlink(outside.join("service-a.yaml"), scratch.root().join("default/b/service-b.yaml")).expect("links");
+        std::os::unix::fs::symlink(
+            outside.join("service-a.yaml"),
+            scratch.root().join("default/b/service-b.yaml"),
+        )
+        .expect("links");
         directory.write(&object("Service", "b", 1), "default", "b").expect("writes");
-        assert_eq!(fs::read_to_string(outside.join("service-a.yaml")).ok().as_deref(), Some("theirs"));
+        assert_eq!(
+            fs::read_to_string(outside.join("service-a.yaml")).ok().as_deref(),
+            Some("theirs")
+        );
 
         // A manifest cannot have anything removed through a link either.
-        fs::write(scratch.root().join(manifest::NAME), r#"{"files":[{"path":"default/a/service-a.yaml","sha256":""}]}"#).expect("writes");
-        assert!(matches!(Directory::open(&scratch.root(), Prune::Everything).expect("opens").finish(), Err(Error::Link(_))));
-        assert_eq!(fs::read_to_string(outside.join("service-a.yaml")).ok().as_deref(), Some("theirs"));
+        fs::write(
+            scratch.root().join(manifest::NAME),
+            r#"{"files":[{"path":"default/a/service-a.yaml","sha256":""}]}"#,
+        )
+        .expect("writes");
+        assert!(matches!(
+            Directory::open(&scratch.root(), Prune::Everything).expect("opens").finish(),
+            Err(Error::Link(_))
+        ));
+        assert_eq!(
+            fs::read_to_string(outside.join("service-a.yaml")).ok().as_deref(),
+            Some("theirs")
+        );
     }
 
     #[test]
     fn a_manifest_that_leads_elsewhere_stops_everything() {
         let scratch = Scratch::new("manifest");
         fs::create_dir_all(scratch.root()).expect("creates");
-        fs::write(scratch.root().join(manifest::NAME), r#"{"files":[{"path":"../../x/y.yaml","sha256":""}]}"#).expect("writes");
-        assert!(matches!(Directory::open(&scratch.root(), Prune::Everything), Err(Error::Manifest { .. })));
+        fs::write(
+            scratch.root().join(manifest::NAME),
+            r#"{"files":[{"path":"../../x/y.yaml","sha256":""}]}"#,
+        )
+        .expect("writes");
+        assert!(matches!(
+            Directory::open(&scratch.root(), Prune::Everything),
+            Err(Error::Manifest { .. })
+        ));
     }
 }

@@ -1,7 +1,8 @@
 //! Repairs of findings, written into the files they stand in.
 //!
-//! In: findings with [`Edit`]s, and the texts they were found in. Out: changed files, and what was done. Only the bytes of
-//! the edits change: comments and layout stay. Nothing here decides what a safe repair is: whoever made the finding did.
+//! In: findings with [`Edit`]s, and the texts they were found in. Out: changed files, and what was
+//! done. Only the bytes of the edits change: comments and layout stay. Nothing here decides what a
+//! safe repair is: whoever made the finding did.
 
 use super::{Error, file};
 use crate::diag::{Diagnostic, Edit, edited};
@@ -31,8 +32,8 @@ pub struct Outcome {
 
 /// Applies the repairs of findings to their files.
 ///
-/// A repair is made as a whole or not at all. One that meets another's bytes waits for the next run: what it was found in
-/// is about to change.
+/// A repair is made as a whole or not at all. One that meets another's bytes waits for the next
+/// run: what it was found in is about to change.
 pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
     let mut outcome = Outcome::default();
     for (id, chosen) in chosen(found, sources) {
@@ -52,7 +53,11 @@ fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
     let bytes = file::bytes(path).map_err(Left::Io)?;
     let mark: &[u8] = if bytes.starts_with(MARK) { MARK } else { b"" };
     if bytes[mark.len()..] != *text.as_bytes() {
-        return Err(if std::str::from_utf8(&bytes).is_ok() { Left::Changed } else { Left::Encoding });
+        return Err(if std::str::from_utf8(&bytes).is_ok() {
+            Left::Changed
+        } else {
+            Left::Encoding
+        });
     }
     let mut content = mark.to_vec();
     content.extend_from_slice(edited(text, edits.iter().copied()).as_bytes());
@@ -72,11 +77,23 @@ fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<u
             edit.span.source == id && source.text.get(start..end).is_some()
         };
         // Two insertions at one place meet, too: their order would be anyone's guess.
-        let meets = |edit: &Edit| taken.get(&id).and_then(|taken| taken.range(..=edit.span.end).next_back()).is_some_and(|(_, end)| *end >= edit.span.start);
-        if source.kind != SourceKind::File || !source.reported || !finding.fix.iter().all(fits) || finding.fix.iter().any(meets) {
+        let meets = |edit: &Edit| {
+            taken
+                .get(&id)
+                .and_then(|taken| taken.range(..=edit.span.end).next_back())
+                .is_some_and(|(_, end)| *end >= edit.span.start)
+        };
+        if source.kind != SourceKind::File
+            || !source.reported
+            || !finding.fix.iter().all(fits)
+            || finding.fix.iter().any(meets)
+        {
             continue;
         }
-        taken.entry(id).or_default().extend(finding.fix.iter().map(|edit| (edit.span.start, edit.span.end)));
+        taken
+            .entry(id)
+            .or_default()
+            .extend(finding.fix.iter().map(|edit| (edit.span.start, edit.span.end)));
         chosen.entry(id).or_default().push(index);
     }
     chosen
@@ -95,15 +112,23 @@ mod tests {
     }
 
     fn repair(source: SourceId, edits: &[(u32, u32, &str)]) -> Diagnostic {
-        edits
-            .iter()
-            .fold(Diagnostic::new(Code::AmbiguousScalar, "x"), |finding, (start, end, insert)| finding.fix(Span { source, start: *start, end: *end }, *insert))
+        edits.iter().fold(
+            Diagnostic::new(Code::AmbiguousScalar, "x"),
+            |finding, (start, end, insert)| {
+                finding.fix(Span { source, start: *start, end: *end }, *insert)
+            },
+        )
     }
 
     #[test]
     fn repairs_that_meet_wait_and_the_others_are_made() {
         let (sources, id) = sources("a.yaml", "a: on # why\nb: 8\n");
-        let found = [repair(id, &[(3, 5, "true")]), repair(id, &[(4, 4, "\"")]), repair(id, &[(15, 15, "\""), (16, 16, "\"")]), repair(id, &[(16, 40, "")])];
+        let found = [
+            repair(id, &[(3, 5, "true")]),
+            repair(id, &[(4, 4, "\"")]),
+            repair(id, &[(15, 15, "\""), (16, 16, "\"")]),
+            repair(id, &[(16, 40, "")]),
+        ];
         let chosen = chosen(&found, &sources);
         assert_eq!(chosen[&id], [0, 2]);
         let edits: Vec<&Edit> = chosen[&id].iter().flat_map(|index| &found[*index].fix).collect();

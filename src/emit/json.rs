@@ -61,8 +61,11 @@ pub(super) fn line(out: &mut String, depth: usize) {
 fn string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    // Runs without anything special are copied whole. What a terminal would obey is escaped, though JSON admits some of it.
-    while let Some(at) = rest.find(|c: char| matches!(c, '"' | '\\' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')) {
+    // Runs without anything special are copied whole. What a terminal would obey is escaped, though
+    // JSON admits some of it.
+    while let Some(at) =
+        rest.find(|c: char| matches!(c, '"' | '\\' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'))
+    {
         out.push_str(&rest[..at]);
         let c = rest[at..].chars().next().unwrap_or_default();
         match c {

@@ -3,12 +3,17 @@
 use super::Error;
 use crate::yaml::Node;
 
-/// `NAMESPACE/SERVICE/KIND-NAME.yaml` in lower case. `grouped` puts the API group behind the kind, for two objects of
-/// one service that would otherwise share a path.
+/// `NAMESPACE/SERVICE/KIND-NAME.yaml` in lower case. `grouped` puts the API group behind the kind,
+/// for two objects of one service that would otherwise share a path.
 ///
 /// # Errors
 /// A name that cannot be part of a path: empty, with a separator, of dots alone.
-pub fn path_of(object: &Node, namespace: &str, service: &str, grouped: bool) -> Result<String, Error> {
+pub fn path_of(
+    object: &Node,
+    namespace: &str,
+    service: &str,
+    grouped: bool,
+) -> Result<String, Error> {
     let text = |keys: &[&str]| object.at(keys).and_then(Node::as_str).unwrap_or_default();
     let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
     let group = text(&["apiVersion"]).split_once('/').map_or("core", |(group, _)| group);
@@ -23,7 +28,10 @@ pub fn path_of(object: &Node, namespace: &str, service: &str, grouped: bool) -> 
 
 /// Whether a text can be one part of a path on every system.
 pub(super) fn is_plain(part: &str) -> bool {
-    !part.is_empty() && part.len() <= 253 && !part.starts_with('.') && !part.chars().any(|c| c.is_control() || matches!(c, '/' | '\\' | ':'))
+    !part.is_empty()
+        && part.len() <= 253
+        && !part.starts_with('.')
+        && !part.chars().any(|c| c.is_control() || matches!(c, '/' | '\\' | ':'))
 }
 
 /// Whether a path of a manifest stays where it belongs: three plain parts.
@@ -39,13 +47,22 @@ mod tests {
     static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
 
     fn object(kind: &str, name: &str) -> Node {
-        Node::from_json(&serde_json::json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}}), Origin::Default(&GIVEN))
+        Node::from_json(
+            &serde_json::json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}}),
+            Origin::Default(&GIVEN),
+        )
     }
 
     #[test]
     fn paths_are_in_lower_case() {
-        assert_eq!(path_of(&object("Deployment", "chat-engine"), "Default", "chat", false).ok().as_deref(), Some("default/chat/deployment-chat-engine.yaml"));
-        assert_eq!(path_of(&object("Deployment", "a"), "d", "c", true).ok().as_deref(), Some("d/c/deployment.apps-a.yaml"));
+        assert_eq!(
+            path_of(&object("Deployment", "chat-engine"), "Default", "chat", false).ok().as_deref(),
+            Some("default/chat/deployment-chat-engine.yaml")
+        );
+        assert_eq!(
+            path_of(&object("Deployment", "a"), "d", "c", true).ok().as_deref(),
+            Some("d/c/deployment.apps-a.yaml")
+        );
     }
 
     #[test]
@@ -59,9 +76,20 @@ mod tests {
             ("d", ".", "K", "n"),
             ("d", "a\\b", "K", "n"),
         ] {
-            assert!(path_of(&object(kind, name), namespace, service, false).is_err(), "{namespace} {service} {kind} {name}");
+            assert!(
+                path_of(&object(kind, name), namespace, service, false).is_err(),
+                "{namespace} {service} {kind} {name}"
+            );
         }
-        for path in ["../a/b.yaml", "/a/b/c.yaml", "a/b", "a/../b.yaml", "a/b/c/d.yaml", "a//b.yaml", ".git/a/b.yaml"] {
+        for path in [
+            "../a/b.yaml",
+            "/a/b/c.yaml",
+            "a/b",
+            "a/../b.yaml",
+            "a/b/c/d.yaml",
+            "a//b.yaml",
+            ".git/a/b.yaml",
+        ] {
             assert!(!is_ours(path), "{path}");
         }
         assert!(is_ours("default/chat/deployment-chat-engine.yaml"));

@@ -118,12 +118,23 @@ mod tests {
     static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" };
 
     fn objects() -> Vec<Node> {
-        ["a", "b"].iter().map(|name| Node::from_json(&serde_json::json!({"kind": "X", "metadata": {"name": name}}), Origin::Default(&GIVEN))).collect()
+        ["a", "b"]
+            .iter()
+            .map(|name| {
+                Node::from_json(
+                    &serde_json::json!({"kind": "X", "metadata": {"name": name}}),
+                    Origin::Default(&GIVEN),
+                )
+            })
+            .collect()
     }
 
     #[test]
     fn documents_are_parted_and_the_first_one_has_no_marker() {
-        assert_eq!(render(&objects(), Format::Yaml), "kind: X\nmetadata:\n  name: a\n---\nkind: X\nmetadata:\n  name: b\n");
+        assert_eq!(
+            render(&objects(), Format::Yaml),
+            "kind: X\nmetadata:\n  name: a\n---\nkind: X\nmetadata:\n  name: b\n"
+        );
         assert_eq!(render(&[], Format::Yaml), "");
     }
 

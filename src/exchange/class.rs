@@ -1,7 +1,9 @@
-//! An AcceleratorClass as an object to print, and what changes between the class on disk and the class wanted.
+//! An AcceleratorClass as an object to print, and what changes between the class on disk and the
+//! class wanted.
 //!
-//! In: values for fields of a class, each with why it is believed, and the class that was read, if there is one. Out: the
-//! object as it will be, and the fields in which it differs. What is done about a difference is the caller's to decide.
+//! In: values for fields of a class, each with why it is believed, and the class that was read, if
+//! there is one. Out: the object as it will be, and the fields in which it differs. What is done
+//! about a difference is the caller's to decide.
 
 use crate::api::{Figure, Object};
 use crate::dialect::ome::accelerator::memory;
@@ -13,14 +15,23 @@ use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule, Segment, Value};
 use ecow::{EcoString, EcoVec, eco_format};
 
 /// The origin of values that are written here.
-pub static PROPOSED: Rule = Rule { id: "proposed", text: "read from nodes, flavors or data sheets", cite: "OEP-0003, S2-082 to S2-107" };
+pub static PROPOSED: Rule = Rule {
+    id: "proposed",
+    text: "read from nodes, flavors or data sheets",
+    cite: "OEP-0003, S2-082 to S2-107",
+};
 
 /// Label of classes that are not written by hand; its value is text (S2-084).
 pub const AUTO_DISCOVERED: &str = "ome.io/auto-discovered";
 
 /// Whether a class follows what it was made from; any other is somebody's own and is kept (S2-085).
 pub fn is_auto_discovered(class: &Object) -> bool {
-    class.metadata("labels").and_then(|labels| labels.get(AUTO_DISCOVERED)).and_then(Node::scalar_text).as_deref() == Some("true")
+    class
+        .metadata("labels")
+        .and_then(|labels| labels.get(AUTO_DISCOVERED))
+        .and_then(Node::scalar_text)
+        .as_deref()
+        == Some("true")
 }
 
 /// What becomes of a class.
@@ -153,13 +164,22 @@ const ORDER: [&[&str]; 11] = [
 const MATCHERS: [&str; 3] = ["nodeSelector", "nodeSelectorTerms", "affinity"];
 
 /// Metadata that a server writes.
-const OF_SERVER: [&str; 6] = ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+const OF_SERVER: [&str; 6] =
+    ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
 
 /// Terms in the shipped shape.
-const REQUIRED: [&str; 6] = ["spec", "discovery", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+const REQUIRED: [&str; 6] = [
+    "spec",
+    "discovery",
+    "affinity",
+    "nodeAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "nodeSelectorTerms",
+];
 
 /// Other spellings of capabilities.
-const ALIASES: [(&str, &str); 2] = [("computeCapability", "minComputeCapability"), ("features", "requiredFeatures")];
+const ALIASES: [(&str, &str); 2] =
+    [("computeCapability", "minComputeCapability"), ("features", "requiredFeatures")];
 
 const ORIGIN: Origin = Origin::Derived(&PROPOSED);
 
@@ -168,7 +188,12 @@ fn path(keys: &[&str]) -> FieldPath {
 }
 
 fn starts_with(path: &FieldPath, keys: &[&str]) -> bool {
-    path.0.len() >= keys.len() && path.0.iter().zip(keys).all(|(segment, key)| matches!(segment, Segment::Field(name) if name == key))
+    path.0.len() >= keys.len()
+        && path
+            .0
+            .iter()
+            .zip(keys)
+            .all(|(segment, key)| matches!(segment, Segment::Field(name) if name == key))
 }
 
 fn rank(path: &FieldPath) -> usize {
@@ -178,7 +203,11 @@ fn rank(path: &FieldPath) -> usize {
 /// A whole number where the value is one.
 fn number(value: f64) -> Node {
     #[expect(clippy::cast_possible_truncation, reason = "whole and far below 2^53")]
-    let value = if value.fract() == 0.0 && value.abs() < 1e15 { Value::Int(value as i64) } else { Value::Float(value) };
+    let value = if value.fract() == 0.0 && value.abs() < 1e15 {
+        Value::Int(value as i64)
+    } else {
+        Value::Float(value)
+    };
     Node::new(value, ORIGIN)
 }
 
@@ -215,12 +244,20 @@ impl Draft {
 
     /// States a list of texts, unless the field has a value already.
     pub fn texts(&mut self, keys: &[&str], texts: &[EcoString], evidence: Evidence) {
-        self.say(keys, Node::list(texts.iter().map(|text| Node::str(text.clone(), ORIGIN)), ORIGIN), evidence);
+        self.say(
+            keys,
+            Node::list(texts.iter().map(|text| Node::str(text.clone(), ORIGIN)), ORIGIN),
+            evidence,
+        );
     }
 
     /// States a mapping of texts, unless the field has a value already.
     pub fn labels(&mut self, keys: &[&str], labels: &[(EcoString, EcoString)], evidence: Evidence) {
-        let entries = labels.iter().map(|(key, value)| Entry { key: key.clone(), key_origin: ORIGIN, node: Node::str(value.clone(), ORIGIN) });
+        let entries = labels.iter().map(|(key, value)| Entry {
+            key: key.clone(),
+            key_origin: ORIGIN,
+            node: Node::str(value.clone(), ORIGIN),
+        });
         self.say(keys, Node::new(Value::Map(entries.collect()), ORIGIN), evidence);
     }
 
@@ -231,31 +268,53 @@ impl Draft {
 
     /// Says that pods ask for one of a resource per accelerator.
     pub fn resource(&mut self, name: &str, evidence: Evidence) {
-        let entry = |key: &str, text: &str| Entry { key: key.into(), key_origin: ORIGIN, node: Node::str(text, ORIGIN) };
-        let one = Node::new(Value::Map([entry("name", name), entry("quantity", "1")].into_iter().collect()), ORIGIN);
+        let entry = |key: &str, text: &str| Entry {
+            key: key.into(),
+            key_origin: ORIGIN,
+            node: Node::str(text, ORIGIN),
+        };
+        let one = Node::new(
+            Value::Map([entry("name", name), entry("quantity", "1")].into_iter().collect()),
+            ORIGIN,
+        );
         self.say(&["spec", "resources"], Node::list([one], ORIGIN), evidence);
     }
 
     /// What it is, by data sheets: vendor, family, model. Fields that have a value keep it.
     pub fn identity(&mut self, product: &'static Product) {
-        for (field, text) in [("vendor", product.vendor), ("family", product.family), ("model", product.model)] {
+        for (field, text) in
+            [("vendor", product.vendor), ("family", product.family), ("model", product.model)]
+        {
             self.text(&["spec", field], text, Evidence::Catalogue(product.id));
         }
     }
 
-    /// What the whole device can do, by data sheets: memory, version, bandwidth, features, performance. Fields that have a
-    /// value keep it.
+    /// What the whole device can do, by data sheets: memory, version, bandwidth, features,
+    /// performance. Fields that have a value keep it.
     pub fn datasheet(&mut self, product: &'static Product) {
         let sheet = || Evidence::Catalogue(product.id);
-        self.text(&["spec", "capabilities", "memoryGB"], eco_format!("{}", product.nominal()), sheet());
+        self.text(
+            &["spec", "capabilities", "memoryGB"],
+            eco_format!("{}", product.nominal()),
+            sheet(),
+        );
         if !product.compute_capability.is_empty() {
-            self.text(&["spec", "capabilities", "computeCapability"], product.compute_capability, sheet());
+            self.text(
+                &["spec", "capabilities", "computeCapability"],
+                product.compute_capability,
+                sheet(),
+            );
         }
         if product.bandwidth > 0.0 {
-            self.text(&["spec", "capabilities", "memoryBandwidthGBps"], eco_format!("{}", product.bandwidth), sheet());
+            self.text(
+                &["spec", "capabilities", "memoryBandwidthGBps"],
+                eco_format!("{}", product.bandwidth),
+                sheet(),
+            );
         }
         if !product.features.is_empty() {
-            let features: Vec<EcoString> = product.features.iter().map(|feature| EcoString::from(*feature)).collect();
+            let features: Vec<EcoString> =
+                product.features.iter().map(|feature| EcoString::from(*feature)).collect();
             self.texts(&["spec", "capabilities", "features"], &features, sheet());
         }
         for figure in Figure::ALL {
@@ -268,7 +327,11 @@ impl Draft {
 
     /// States a figure of computing power, unless it has a value already.
     pub fn figure(&mut self, figure: Figure, value: f64, evidence: Evidence) {
-        self.say(&["spec", "capabilities", "performance", figure.proposed_key()], number(value), evidence);
+        self.say(
+            &["spec", "capabilities", "performance", figure.proposed_key()],
+            number(value),
+            evidence,
+        );
     }
 
     /// Brings the values into the order in which they are printed.
@@ -288,7 +351,8 @@ impl Draft {
         let mut empty: Vec<&[&str]> = vec![&["spec", "discovery"], &["spec", "capabilities"]];
         empty.retain(|keys| !facts.iter().any(|fact| starts_with(&fact.path, keys)));
         for fact in facts {
-            let passed = empty.iter().take_while(|keys| rank(&path(keys)) < rank(&fact.path)).count();
+            let passed =
+                empty.iter().take_while(|keys| rank(&path(keys)) < rank(&fact.path)).count();
             for keys in empty.drain(..passed) {
                 object.set(&path(keys).0, Some(Node::map(ORIGIN)));
             }
@@ -334,17 +398,30 @@ impl Draft {
         for fact in &self.facts {
             let from = value_at(written, &fact.path);
             if !from.is_some_and(|from| same(&fact.path, from, &fact.value)) {
-                changes.push(Change { path: fact.path.clone(), from: from.cloned(), to: Some(fact.value.clone()) });
+                changes.push(Change {
+                    path: fact.path.clone(),
+                    from: from.cloned(),
+                    to: Some(fact.value.clone()),
+                });
             }
         }
         // A way of matching that is left over would let in other nodes.
-        let matched: Vec<&Fact> = self.facts.iter().filter(|fact| starts_with(&fact.path, &["spec", "discovery"])).collect();
+        let matched: Vec<&Fact> = self
+            .facts
+            .iter()
+            .filter(|fact| starts_with(&fact.path, &["spec", "discovery"]))
+            .collect();
         for key in MATCHERS {
             let own = path(&["spec", "discovery", key]);
-            let stated = matched.iter().any(|fact| fact.path == own || spelt_otherwise(written, &fact.path).is_some_and(|other| other.0.starts_with(&own.0)));
+            let stated = matched.iter().any(|fact| {
+                fact.path == own
+                    || spelt_otherwise(written, &fact.path)
+                        .is_some_and(|other| other.0.starts_with(&own.0))
+            });
             if !matched.is_empty()
                 && !stated
-                && let Some(from) = written.at(&["spec", "discovery", key]).filter(|from| !from.is_empty())
+                && let Some(from) =
+                    written.at(&["spec", "discovery", key]).filter(|from| !from.is_empty())
             {
                 changes.push(Change { path: own, from: Some(from.clone()), to: None });
             }
@@ -355,18 +432,22 @@ impl Draft {
 
 /// The value of a field in any of its spellings.
 fn value_at<'n>(object: &'n Node, path: &FieldPath) -> Option<&'n Node> {
-    let found = |path: &FieldPath| object.select(path).into_iter().next().filter(|node| !node.is_null());
+    let found =
+        |path: &FieldPath| object.select(path).into_iter().next().filter(|node| !node.is_null());
     found(path).or_else(|| found(&spelt_otherwise(object, path)?))
 }
 
-/// The path of a field that the object spells otherwise: an alias, the shipped key of a figure, the selector beside
-/// `discovery`.
+/// The path of a field that the object spells otherwise: an alias, the shipped key of a figure, the
+/// selector beside `discovery`.
 fn spelt_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
     let (Segment::Field(last), parent) = path.0.split_last()? else { return None };
     let beside = |key: &str| FieldPath(parent.to_vec()).field(key);
     if starts_with(path, &["spec", "capabilities", "performance"]) {
         let performance = object.at(&["spec", "capabilities", "performance"])?;
-        return performance.entries().find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last)).map(|entry| beside(&entry.key));
+        return performance
+            .entries()
+            .find(|entry| entry.key != *last && entry.key.eq_ignore_ascii_case(last))
+            .map(|entry| beside(&entry.key));
     }
     if starts_with(path, &["spec", "discovery", "nodeSelectorTerms"]) {
         return object.at(&REQUIRED).map(|_| self::path(&REQUIRED));
@@ -374,13 +455,19 @@ fn spelt_otherwise(object: &Node, path: &FieldPath) -> Option<FieldPath> {
     if starts_with(path, &["spec", "discovery", "nodeSelector"]) {
         return object.at(&["spec", "nodeSelector"]).map(|_| self::path(&["spec", "nodeSelector"]));
     }
-    let (_, alias) = ALIASES.iter().find(|(field, _)| starts_with(path, &["spec", "capabilities", field]))?;
+    let (_, alias) =
+        ALIASES.iter().find(|(field, _)| starts_with(path, &["spec", "capabilities", field]))?;
     object.at(&["spec", "capabilities", alias]).map(|_| beside(alias))
 }
 
 /// Whether two values of a field mean the same.
 fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
-    let amounts = || Some((Quantity::parse_field(&a.scalar_text()?).ok()?, Quantity::parse_field(&b.scalar_text()?).ok()?));
+    let amounts = || {
+        Some((
+            Quantity::parse_field(&a.scalar_text()?).ok()?,
+            Quantity::parse_field(&b.scalar_text()?).ok()?,
+        ))
+    };
     if a == b {
         return true;
     }
@@ -389,7 +476,13 @@ fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
         return size(a).is_some() && size(a) == size(b);
     }
     if starts_with(path, &["spec", "capabilities", "features"]) {
-        let set = |node: &Node| node.items().iter().filter_map(Node::scalar_text).map(|text| text.to_lowercase()).collect::<std::collections::BTreeSet<_>>();
+        let set = |node: &Node| {
+            node.items()
+                .iter()
+                .filter_map(Node::scalar_text)
+                .map(|text| text.to_lowercase())
+                .collect::<std::collections::BTreeSet<_>>()
+        };
         return set(a) == set(b);
     }
     if starts_with(path, &["spec", "resources"]) {
@@ -397,29 +490,45 @@ fn same(path: &FieldPath, a: &Node, b: &Node) -> bool {
     }
     if starts_with(path, &["spec", "capabilities", "performance"]) {
         // The shipped shape has whole numbers.
-        let rounded = |(a, b): (Quantity, Quantity)| a == b || (a.is_integer() && (a.as_f64() - b.as_f64().round()).abs() < 0.5);
+        let rounded = |(a, b): (Quantity, Quantity)| {
+            a == b || (a.is_integer() && (a.as_f64() - b.as_f64().round()).abs() < 0.5)
+        };
         return amounts().is_some_and(rounded);
     }
     if starts_with(path, &["spec", "capabilities"]) {
-        return amounts().map_or_else(|| a.scalar_text().is_some() && a.scalar_text() == b.scalar_text(), |(a, b)| a == b);
+        return amounts().map_or_else(
+            || a.scalar_text().is_some() && a.scalar_text() == b.scalar_text(),
+            |(a, b)| a == b,
+        );
     }
-    if starts_with(path, &["spec", "vendor"]) || starts_with(path, &["spec", "family"]) || starts_with(path, &["spec", "model"]) {
+    if starts_with(path, &["spec", "vendor"])
+        || starts_with(path, &["spec", "family"])
+        || starts_with(path, &["spec", "model"])
+    {
         return matches!((a.as_str(), b.as_str()), (Some(a), Some(b)) if a.eq_ignore_ascii_case(b));
     }
     false
 }
 
-/// The resources on disk with those wanted: a name that is there gets the quantity wanted, the others stay.
+/// The resources on disk with those wanted: a name that is there gets the quantity wanted, the
+/// others stay.
 fn resources(written: Option<&Node>, wanted: &Node) -> Node {
-    let mut list: EcoVec<Node> = written.map(Node::items).unwrap_or_default().iter().cloned().collect();
+    let mut list: EcoVec<Node> =
+        written.map(Node::items).unwrap_or_default().iter().cloned().collect();
     for one in wanted.items() {
         let name = one.get("name").and_then(Node::as_str);
-        let amount = |node: &Node| node.get("quantity").map_or_else(|| Some("1".into()), Node::scalar_text).and_then(|text| Quantity::parse_field(&text).ok());
+        let amount = |node: &Node| {
+            node.get("quantity")
+                .map_or_else(|| Some("1".into()), Node::scalar_text)
+                .and_then(|text| Quantity::parse_field(&text).ok())
+        };
         match list.iter().position(|own| own.get("name").and_then(Node::as_str) == name) {
             None => list.push(one.clone()),
             Some(index) if amount(&list[index]) == amount(one) => {}
             Some(index) => {
-                if let (Some(map), Some(quantity)) = (list.make_mut()[index].as_map_mut(), one.get("quantity")) {
+                if let (Some(map), Some(quantity)) =
+                    (list.make_mut()[index].as_map_mut(), one.get("quantity"))
+                {
                     map.insert("quantity", quantity.clone());
                 }
             }
@@ -428,8 +537,8 @@ fn resources(written: Option<&Node>, wanted: &Node) -> Node {
     Node::new(Value::List(list), written.map_or(ORIGIN, |written| written.origin))
 }
 
-/// An object in the shape of the shipped CRD: terms are an affinity, figures are whole numbers, there is none for fp8
-/// (accelerators.md 1.1).
+/// An object in the shape of the shipped CRD: terms are an affinity, figures are whole numbers,
+/// there is none for fp8 (accelerators.md 1.1).
 fn shipped(object: &Node) -> Node {
     let mut out = object.clone();
     if let Some(terms) = object.at(&["spec", "discovery", "nodeSelectorTerms"]) {
@@ -439,15 +548,20 @@ fn shipped(object: &Node) -> Node {
     if let Some(performance) = object.at(&["spec", "capabilities", "performance"]) {
         let mut figures = Map::new();
         for entry in performance.entries() {
-            let figure = Figure::ALL.into_iter().find(|figure| entry.key.eq_ignore_ascii_case(figure.shipped_key()));
+            let figure = Figure::ALL
+                .into_iter()
+                .find(|figure| entry.key.eq_ignore_ascii_case(figure.shipped_key()));
             let value = entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok());
             match (figure, value) {
                 (Some(Figure::Fp8), _) => {}
-                (Some(figure), Some(value)) => figures.insert(figure.shipped_key(), number(value.round())),
+                (Some(figure), Some(value)) => {
+                    figures.insert(figure.shipped_key(), number(value.round()));
+                }
                 _ => figures.insert_entry(entry.clone()),
             }
         }
-        let figures = (!figures.is_empty()).then(|| Node::new(Value::Map(figures), performance.origin));
+        let figures =
+            (!figures.is_empty()).then(|| Node::new(Value::Map(figures), performance.origin));
         out.set(&path(&["spec", "capabilities", "performance"]).0, figures);
     }
     out
@@ -477,11 +591,22 @@ mod tests {
     #[test]
     fn a_class_is_printed_in_the_order_of_the_api() {
         let object = h100().object(Semantics::Documented);
-        let keys: Vec<&str> = object.at(&["spec"]).expect("a spec").entries().map(|entry| entry.key.as_str()).collect();
+        let keys: Vec<&str> = object
+            .at(&["spec"])
+            .expect("a spec")
+            .entries()
+            .map(|entry| entry.key.as_str())
+            .collect();
         assert_eq!(keys, ["vendor", "family", "model", "discovery", "capabilities", "resources"]);
-        assert_eq!(object.at(&["spec", "capabilities", "performance", "fp8TFLOPS"]).map(Node::to_json), Some(json!(1979)));
+        assert_eq!(
+            object.at(&["spec", "capabilities", "performance", "fp8TFLOPS"]).map(Node::to_json),
+            Some(json!(1979))
+        );
         // S2-084: the label is text.
-        assert_eq!(object.at(&["metadata", "labels", AUTO_DISCOVERED]).map(Node::to_json), Some(json!("true")));
+        assert_eq!(
+            object.at(&["metadata", "labels", AUTO_DISCOVERED]).map(Node::to_json),
+            Some(json!("true"))
+        );
     }
 
     #[test]
@@ -490,7 +615,12 @@ mod tests {
         draft.resource("habana.ai/gaudi", Evidence::Always);
         draft.text(&["spec", "vendor"], "intel", Evidence::Always);
         let object = draft.object(Semantics::Documented);
-        let keys: Vec<&str> = object.at(&["spec"]).expect("a spec").entries().map(|entry| entry.key.as_str()).collect();
+        let keys: Vec<&str> = object
+            .at(&["spec"])
+            .expect("a spec")
+            .entries()
+            .map(|entry| entry.key.as_str())
+            .collect();
         assert_eq!(keys, ["vendor", "discovery", "capabilities", "resources"]);
     }
 
@@ -535,13 +665,23 @@ mod tests {
             ORIGIN,
         );
         let draft = h100();
-        let changed: Vec<String> = draft.changes(&written).iter().filter(|change| change.from.is_some()).map(|change| change.path.to_string()).collect();
+        let changed: Vec<String> = draft
+            .changes(&written)
+            .iter()
+            .filter(|change| change.from.is_some())
+            .map(|change| change.path.to_string())
+            .collect();
         assert_eq!(changed, ["spec.capabilities.memoryGB", "spec.discovery.nodeSelectorTerms"]);
         let object = draft.over(&written, Semantics::Documented);
         assert_eq!(object.at(&["spec", "cost", "perHour"]).and_then(Node::as_str), Some("5.12"));
-        assert_eq!(object.at(&["spec", "capabilities", "clockSpeedMHz"]).map(Node::to_json), Some(json!(1980)));
         assert_eq!(
-            object.at(&["spec", "discovery"]).map(|node| node.entries().map(|entry| entry.key.to_string()).collect::<Vec<_>>()),
+            object.at(&["spec", "capabilities", "clockSpeedMHz"]).map(Node::to_json),
+            Some(json!(1980))
+        );
+        assert_eq!(
+            object
+                .at(&["spec", "discovery"])
+                .map(|node| node.entries().map(|entry| entry.key.to_string()).collect::<Vec<_>>()),
             Some(vec!["pciVendorID".to_owned(), "nodeSelector".to_owned()])
         );
         assert_eq!(draft.changes(&object), [], "what was laid over differs no more");

@@ -1,5 +1,5 @@
-//! Instance types of clouds by the product they carry. Sources: upstream's `pkg/utils/instance_type_util.go`
-//! (accelerators.md 5.1), the instance pages of Amazon EC2.
+//! Instance types of clouds by the product they carry. Sources: upstream's
+//! `pkg/utils/instance_type_util.go` (accelerators.md 5.1), the instance pages of Amazon EC2.
 
 use super::{Product, by_id};
 
@@ -43,7 +43,9 @@ const INSTANCES: [(&str, &str); 34] = [
 
 /// The product that machines of an instance type carry.
 pub fn by_instance(name: &str) -> Option<&'static Product> {
-    let (_, id) = INSTANCES.iter().find(|(known, _)| if known.ends_with('.') { name.starts_with(known) } else { name == *known })?;
+    let (_, id) = INSTANCES.iter().find(|(known, _)| {
+        if known.ends_with('.') { name.starts_with(known) } else { name == *known }
+    })?;
     by_id(id)
 }
 

@@ -1,8 +1,8 @@
 //! Facts about accelerator products: what data sheets say of what nodes are labelled with.
 //!
-//! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves out objects, never
-//! facts. The classes under `accelerator-classes/` hold the same figures; a test compares the two. Figures are of one
-//! schedulable device and dense; prices are no facts.
+//! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves
+//! out objects, never facts. The classes under `accelerator-classes/` hold the same figures; a test
+//! compares the two. Figures are of one schedulable device and dense; prices are no facts.
 
 mod instances;
 mod products;
@@ -75,7 +75,9 @@ impl Product {
     /// Values of product labels that today's tools write, without older spellings.
     pub fn current_labels(&self) -> impl Iterator<Item = &'static str> {
         let nvidia = self.vendor == "nvidia";
-        self.labels.iter().copied().filter(move |label| !nvidia || label.starts_with("NVIDIA-") || label.starts_with("Tesla-"))
+        self.labels.iter().copied().filter(move |label| {
+            !nvidia || label.starts_with("NVIDIA-") || label.starts_with("Tesla-")
+        })
     }
 
     /// Memory that nodes report, or as it is sold.
@@ -95,7 +97,8 @@ pub const PRODUCT_LABELS: [&str; 7] = [
     "cloud.google.com/gke-accelerator",
 ];
 
-/// Beginnings of keys under which labellers, clouds and Karpenter speak of accelerators (accelerators.md 5.1).
+/// Beginnings of keys under which labellers, clouds and Karpenter speak of accelerators
+/// (accelerators.md 5.1).
 const LABELLERS: [&str; 15] = [
     "nvidia.com/gpu",
     "nvidia.com/mig",
@@ -117,31 +120,48 @@ const LABELLERS: [&str; 15] = [
 /// PCI classes of displays and processing accelerators.
 const PCI_CLASSES: [&str; 4] = ["0300", "0302", "0380", "1200"];
 
-/// Whether a label of a node says that there are accelerators. One whose value is `false` or 0 says that there are none.
+/// Whether a label of a node says that there are accelerators. One whose value is `false` or 0 says
+/// that there are none.
 pub fn labels_accelerator(key: &str, value: &str) -> bool {
     let pci = || {
-        let words = key.strip_prefix("feature.node.kubernetes.io/pci-").and_then(|rest| rest.strip_suffix(".present"))?;
+        let words = key
+            .strip_prefix("feature.node.kubernetes.io/pci-")
+            .and_then(|rest| rest.strip_suffix(".present"))?;
         let first = words.split(['_', '-']).next()?;
         // Vendors that make nothing else: NVIDIA as the GPU operator configures it, Habana.
         Some(PCI_CLASSES.contains(&first) || matches!(first, "10de" | "1da3"))
     };
-    !matches!(value, "false" | "0" | "none") && (LABELLERS.iter().any(|beginning| key.starts_with(beginning)) || pci() == Some(true))
+    !matches!(value, "false" | "0" | "none")
+        && (LABELLERS.iter().any(|beginning| key.starts_with(beginning)) || pci() == Some(true))
 }
 
-/// The product of a label value; sharing and partition suffixes of NVIDIA's labels are no other product.
+/// The product of a label value; sharing and partition suffixes of NVIDIA's labels are no other
+/// product.
 pub fn by_label(value: &str) -> Option<&'static Product> {
     let plain = value.strip_suffix("-SHARED").unwrap_or(value);
     PRODUCTS.iter().find(|product| product.labels.iter().any(|label| same_label(label, plain)))
 }
 
-/// How a product is built, as people name it: `SXM5`, `PCIE`, `NVL`. Most labels say it; of the others data sheets do.
+/// How a product is built, as people name it: `SXM5`, `PCIE`, `NVL`. Most labels say it; of the
+/// others data sheets do.
 pub fn form_of(label: &str) -> Option<&str> {
-    const UNSAID: [(&str, &str); 4] = [("NVIDIA-H100-80GB-HBM3", "SXM5"), ("NVIDIA-H200", "SXM5"), ("NVIDIA-H20", "SXM5"), ("NVIDIA-B200", "SXM6")];
+    const UNSAID: [(&str, &str); 4] = [
+        ("NVIDIA-H100-80GB-HBM3", "SXM5"),
+        ("NVIDIA-H200", "SXM5"),
+        ("NVIDIA-H20", "SXM5"),
+        ("NVIDIA-B200", "SXM6"),
+    ];
     let form = |word: &&str| {
         let word = word.to_ascii_uppercase();
-        matches!(word.as_str(), "PCIE" | "NVL" | "OAM") || word.strip_prefix("SXM").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        matches!(word.as_str(), "PCIE" | "NVL" | "OAM")
+            || word
+                .strip_prefix("SXM")
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    label.split(['-', '_']).find(form).or_else(|| UNSAID.iter().find(|(known, _)| *known == label).map(|(_, form)| *form))
+    label
+        .split(['-', '_'])
+        .find(form)
+        .or_else(|| UNSAID.iter().find(|(known, _)| *known == label).map(|(_, form)| *form))
 }
 
 /// Older drivers leave the vendor out and NVML changed its spelling of white space.
@@ -157,12 +177,17 @@ const INTEL_SHARES: [&str; 4] = ["millicores", "memory.max", "tiles", "monitorin
 
 /// Whether a resource name means whole accelerator devices, of any vendor.
 ///
-/// The one list of the tool: every `…/gpu` (NVIDIA, AMD and whoever follows the custom), Intel's GPU drivers, Gaudi,
-/// TPU, Neuron, Ascend, Cambricon and Hygon. MIG slices are no devices and are not counted.
+/// The one list of the tool: every `…/gpu` (NVIDIA, AMD and whoever follows the custom), Intel's
+/// GPU drivers, Gaudi, TPU, Neuron, Ascend, Cambricon and Hygon. MIG slices are no devices and are
+/// not counted.
 pub fn is_accelerator(resource: &str) -> bool {
     let Some((vendor, device)) = resource.rsplit_once('/') else { return false };
     match (vendor, device) {
-        (_, "gpu" | "gpu.shared") | ("habana.ai", "gaudi") | ("google.com", "tpu") | ("cambricon.com", "mlu") | ("hygon.com", "dcu") => true,
+        (_, "gpu" | "gpu.shared")
+        | ("habana.ai", "gaudi")
+        | ("google.com", "tpu")
+        | ("cambricon.com", "mlu")
+        | ("hygon.com", "dcu") => true,
         ("gpu.intel.com", share) => !INTEL_SHARES.iter().any(|word| share.ends_with(word)),
         ("aws.amazon.com", device) => matches!(device, "neuron" | "neurondevice" | "neuroncore"),
         ("huawei.com", device) => device.starts_with("Ascend"),
@@ -171,9 +196,17 @@ pub fn is_accelerator(resource: &str) -> bool {
 }
 
 /// Vendors by PCI id.
-pub const PCI_VENDORS: [(&str, &str); 6] = [("10de", "nvidia"), ("1002", "amd"), ("8086", "intel"), ("1da3", "intel"), ("1ae0", "google"), ("1d0f", "aws")];
+pub const PCI_VENDORS: [(&str, &str); 6] = [
+    ("10de", "nvidia"),
+    ("1002", "amd"),
+    ("8086", "intel"),
+    ("1da3", "intel"),
+    ("1ae0", "google"),
+    ("1d0f", "aws"),
+];
 
-/// The vendor of an extended resource or of a label: who owns its domain, by the name that classes use.
+/// The vendor of an extended resource or of a label: who owns its domain, by the name that classes
+/// use.
 pub fn vendor_of(key: &str) -> &str {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     match domain.rsplit('.').nth(1).unwrap_or(domain) {
@@ -184,13 +217,20 @@ pub fn vendor_of(key: &str) -> &str {
 }
 
 /// Products of a vendor by their short model name.
-pub fn by_model<'a>(vendor: &'a str, model: &'a str) -> impl Iterator<Item = &'static Product> + 'a {
-    PRODUCTS.iter().filter(move |product| product.vendor.eq_ignore_ascii_case(vendor) && product.model.eq_ignore_ascii_case(model))
+pub fn by_model<'a>(
+    vendor: &'a str,
+    model: &'a str,
+) -> impl Iterator<Item = &'static Product> + 'a {
+    PRODUCTS.iter().filter(move |product| {
+        product.vendor.eq_ignore_ascii_case(vendor) && product.model.eq_ignore_ascii_case(model)
+    })
 }
 
 /// The product of a PCI device id.
 pub fn by_device(id: &str) -> Option<&'static Product> {
-    PRODUCTS.iter().find(|product| product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(id)))
+    PRODUCTS
+        .iter()
+        .find(|product| product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(id)))
 }
 
 /// The product with the name of a built-in class.
@@ -199,10 +239,13 @@ pub fn by_id(id: &str) -> Option<&'static Product> {
 }
 
 /// Sizes accelerators are sold with, GiB.
-const SOLD: [u64; 24] = [5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256, 288];
+const SOLD: [u64; 24] = [
+    5, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256,
+    288,
+];
 
-/// The size as sold of a measured one: the smallest that is not smaller and at most 9 % larger, else rounded up
-/// (accelerators.md 3.6). Measured sizes slightly above a nominal one belong to it.
+/// The size as sold of a measured one: the smallest that is not smaller and at most 9 % larger,
+/// else rounded up (accelerators.md 3.6). Measured sizes slightly above a nominal one belong to it.
 pub fn nominal_of(measured: Memory) -> Memory {
     #[expect(clippy::cast_precision_loss, reason = "a comparison within percents")]
     let gib = |size: u64| size as f64;
@@ -243,7 +286,12 @@ mod tests {
         ] {
             assert_eq!(form_of(label), form, "{label}");
         }
-        for (key, vendor) in [("nvidia.com/gpu", "nvidia"), ("gpu.intel.com/i915", "intel"), ("habana.ai/gaudi", "intel"), ("aws.amazon.com/neuron", "aws")] {
+        for (key, vendor) in [
+            ("nvidia.com/gpu", "nvidia"),
+            ("gpu.intel.com/i915", "intel"),
+            ("habana.ai/gaudi", "intel"),
+            ("aws.amazon.com/neuron", "aws"),
+        ] {
             assert_eq!(vendor_of(key), vendor, "{key}");
         }
     }
@@ -268,9 +316,18 @@ mod tests {
 
     #[test]
     fn measured_sizes_are_sold_as_round_ones() {
-        for (mib, gib) in
-            [(15_360, 16), (23_034, 24), (46_068, 48), (97_887, 96), (81_559, 80), (143_771, 141), (183_359, 180), (40_960, 40), (81_920, 80), (30_000, 30)]
-        {
+        for (mib, gib) in [
+            (15_360, 16),
+            (23_034, 24),
+            (46_068, 48),
+            (97_887, 96),
+            (81_559, 80),
+            (143_771, 141),
+            (183_359, 180),
+            (40_960, 40),
+            (81_920, 80),
+            (30_000, 30),
+        ] {
             assert_eq!(nominal_of(Memory(mib << 20)).whole_gib(), gib, "{mib}");
         }
     }
@@ -281,11 +338,22 @@ mod tests {
         let mut seen = 0;
         for (_, text) in crate::builtin::files() {
             let Ok(class) = serde_yaml::from_str::<serde_json::Value>(text) else { continue };
-            let Some(product) = class["metadata"]["name"].as_str().and_then(by_id).filter(|_| class["kind"] == "AcceleratorClass") else { continue };
+            let Some(product) = class["metadata"]["name"]
+                .as_str()
+                .and_then(by_id)
+                .filter(|_| class["kind"] == "AcceleratorClass")
+            else {
+                continue;
+            };
             seen += 1;
             let own = &class["spec"]["capabilities"];
             assert_eq!(own["memoryGB"], format!("{}Gi", product.nominal_gib), "{}", product.id);
-            assert_eq!(own["memoryBandwidthGBps"].as_str().and_then(|text| text.parse().ok()), Some(product.bandwidth), "{}", product.id);
+            assert_eq!(
+                own["memoryBandwidthGBps"].as_str().and_then(|text| text.parse().ok()),
+                Some(product.bandwidth),
+                "{}",
+                product.id
+            );
             if let Some(version) = own["computeCapability"].as_str() {
                 assert_eq!(version, product.compute_capability, "{}", product.id);
             }

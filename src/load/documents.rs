@@ -81,12 +81,18 @@ pub struct Loaded {
 pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loaded {
     let mut found = find(&request.paths_or_here(), request.context);
     if found.inputs.iter().all(|input| !input.reported) && found.diagnostics.is_empty() {
-        let finding = Diagnostic::new(Code::NoFiles, "no file to read was found").help("name files or directories with `-f`, or standard input with `-f -`");
+        let finding = Diagnostic::new(Code::NoFiles, "no file to read was found")
+            .help("name files or directories with `-f`, or standard input with `-f -`");
         found.diagnostics.push(finding);
     }
     // Standard input first: it is one stream and cannot be shared.
-    let mut from_stdin = found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
-    let texts: Vec<Option<Result<String, Unread>>> = found.inputs.par_iter().map(|input| input.path.as_ref().map(|path| read(path, input, limits))).collect();
+    let mut from_stdin =
+        found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
+    let texts: Vec<Option<Result<String, Unread>>> = found
+        .inputs
+        .par_iter()
+        .map(|input| input.path.as_ref().map(|path| read(path, input, limits)))
+        .collect();
     let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take())).collect();
     documents(found, texts, request.builtin, limits)
 }
@@ -95,13 +101,22 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
 ///
 /// # Errors
 /// A finding without a place: there is no such revision, no repository, no git.
-pub fn load_revision(request: &Request<'_>, revision: &str, limits: &Limits) -> Result<Loaded, Box<Diagnostic>> {
+pub fn load_revision(
+    request: &Request<'_>,
+    revision: &str,
+    limits: &Limits,
+) -> Result<Loaded, Box<Diagnostic>> {
     let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
     Ok(documents(found, texts.into_iter().map(Some).collect(), request.builtin, limits))
 }
 
 /// Texts become documents.
-fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: &[(&str, &str)], limits: &Limits) -> Loaded {
+fn documents(
+    found: Found,
+    texts: Vec<Option<Result<String, Unread>>>,
+    builtin: &[(&str, &str)],
+    limits: &Limits,
+) -> Loaded {
     let mut loaded = Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
     let mut readable = Vec::new();
     for (input, text) in found.inputs.into_iter().zip(texts) {
@@ -117,11 +132,18 @@ fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: 
                 let id = add(text);
                 readable.push((id, Some(input)));
             }
-            Err(Unread::Finding(finding)) if input.reported => loaded.diagnostics.push(finding.in_file(input.name)),
+            Err(Unread::Finding(finding)) if input.reported => {
+                loaded.diagnostics.push(finding.in_file(input.name));
+            }
             Err(Unread::NotUtf8(text, at)) if input.reported => {
                 let source = add(text);
                 let start = u32::try_from(at).unwrap_or(u32::MAX);
-                loaded.diagnostics.push(files::not_utf8().at(Span { source, start, end: start + 3 }).in_file(input.name).help("save the file as UTF-8"));
+                loaded.diagnostics.push(
+                    files::not_utf8()
+                        .at(Span { source, start, end: start + 3 })
+                        .in_file(input.name)
+                        .help("save the file as UTF-8"),
+                );
             }
             Err(_) => {}
         }
@@ -135,11 +157,19 @@ fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: 
     // What is built in is not the input that limits are about.
     let usual = Limits::default();
     let limits = |input: &Option<Input>| if input.is_some() { limits } else { &usual };
-    let outcomes: Vec<Outcome> = readable.par_iter().map(|(id, input)| Reading::new(*id, sources.get(*id), input.as_ref(), limits(input)).read()).collect();
+    let outcomes: Vec<Outcome> = readable
+        .par_iter()
+        .map(|(id, input)| {
+            Reading::new(*id, sources.get(*id), input.as_ref(), limits(input)).read()
+        })
+        .collect();
     let mut charts: BTreeMap<String, usize> = BTreeMap::new();
     for ((_, input), outcome) in readable.iter().zip(outcomes) {
         if outcome.helm {
-            let folder = input.as_ref().and_then(|input| input.name.rsplit_once('/')).map_or(".", |(folder, _)| folder);
+            let folder = input
+                .as_ref()
+                .and_then(|input| input.name.rsplit_once('/'))
+                .map_or(".", |(folder, _)| folder);
             *charts.entry(folder.to_owned()).or_default() += 1;
             continue;
         }
@@ -147,15 +177,24 @@ fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: 
         loaded.diagnostics.extend(outcome.diagnostics);
     }
     for (folder, count) in charts {
-        let what = if count == 1 { "1 file is a Helm template and was".to_owned() } else { format!("{count} files are Helm templates and were") };
+        let what = if count == 1 {
+            "1 file is a Helm template and was".to_owned()
+        } else {
+            format!("{count} files are Helm templates and were")
+        };
         let finding = Diagnostic::new(Code::HelmTemplate, format!("{what} left alone"))
             .in_file(folder.clone())
-            .help(format!("render the chart first: `helm template {} | ome … -f -`", folder.strip_suffix("/templates").unwrap_or(&folder)));
+            .help(format!(
+                "render the chart first: `helm template {} | ome … -f -`",
+                folder.strip_suffix("/templates").unwrap_or(&folder)
+            ));
         loaded.diagnostics.push(finding);
     }
     let sources = &loaded.sources;
     loaded.diagnostics.sort_by_cached_key(|finding| match finding.span() {
-        Some(span) => (sources.get(span.source).name.to_string(), Some(span.source), span.start, finding.code),
+        Some(span) => {
+            (sources.get(span.source).name.to_string(), Some(span.source), span.start, finding.code)
+        }
         None => (finding.file.clone().unwrap_or_default(), None, 0, finding.code),
     });
     loaded
@@ -164,7 +203,9 @@ fn documents(found: Found, texts: Vec<Option<Result<String, Unread>>>, builtin: 
 fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Result<String, Unread> {
     match files::read_from(stdin, limits) {
         Ok(text) => text,
-        Err(error) => Err(Unread::Finding(Box::new(files::not_read("<stdin>", &files::reason(&error))))),
+        Err(error) => {
+            Err(Unread::Finding(Box::new(files::not_read("<stdin>", &files::reason(&error)))))
+        }
     }
 }
 
@@ -204,22 +245,38 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn new(id: SourceId, source: &'a Source, input: Option<&'a Input>, limits: &'a Limits) -> Self {
-        Self { id, source, input, limits, outcome: Outcome::default(), plain: Vec::new(), foreign: Vec::new(), elsewhere: Vec::new() }
+        Self {
+            id,
+            source,
+            input,
+            limits,
+            outcome: Outcome::default(),
+            plain: Vec::new(),
+            foreign: Vec::new(),
+            elsewhere: Vec::new(),
+        }
     }
 
     fn read(mut self) -> Outcome {
         let text = &*self.source.text;
-        let found_at = self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
+        let found_at =
+            self.input.filter(|input| !input.named).and_then(|input| input.path.as_deref());
         if text.contains("{{") && found_at.is_some_and(helm::in_chart) {
             return Outcome { helm: true, ..Outcome::default() };
         }
         let parts = split(self.id, text);
         let parse = |part| parse(self.id, text, part, self.limits);
-        let parsed: Vec<_> = if text.len() < LARGE { parts.value.into_iter().map(parse).collect() } else { parts.value.into_par_iter().map(parse).collect() };
+        let parsed: Vec<_> = if text.len() < LARGE {
+            parts.value.into_iter().map(parse).collect()
+        } else {
+            parts.value.into_par_iter().map(parse).collect()
+        };
         self.outcome.diagnostics = parts.diagnostics;
         let mut broken = false;
         for document in parsed {
-            broken |= document.diagnostics.iter().any(|finding| finding.code == Code::YamlSyntax && finding.severity == Severity::Error);
+            broken |= document.diagnostics.iter().any(|finding| {
+                finding.code == Code::YamlSyntax && finding.severity == Severity::Error
+            });
             self.outcome.diagnostics.extend(document.diagnostics);
             if let Some(node) = document.value {
                 self.document(node);
@@ -229,7 +286,12 @@ impl<'a> Reading<'a> {
             if found_at.is_some() {
                 return Outcome { helm: true, ..Outcome::default() };
             }
-            for finding in self.outcome.diagnostics.iter_mut().filter(|finding| finding.code == Code::YamlSyntax) {
+            for finding in self
+                .outcome
+                .diagnostics
+                .iter_mut()
+                .filter(|finding| finding.code == Code::YamlSyntax)
+            {
                 finding.help = Some("the file is a Helm template: render the chart first, `helm template … | ome … -f -`".to_owned());
             }
         }
@@ -246,17 +308,27 @@ impl<'a> Reading<'a> {
         let mut waiting: Vec<(Node, Option<(EcoString, EcoString)>)> = vec![(root, None)];
         while let Some((node, inherited)) = waiting.pop() {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
-            let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty()).map(EcoString::from);
+            let text = |key: &str| {
+                node.get(key)
+                    .and_then(Node::as_str)
+                    .filter(|text| !text.is_empty())
+                    .map(EcoString::from)
+            };
             let inherited = inherited.filter(|_| node.as_map().is_some());
             let (api_version, kind) = match (text("apiVersion"), text("kind"), inherited) {
-                (Some(api_version), Some(kind), _) | (None, None, Some((api_version, kind))) => (api_version, kind),
+                (Some(api_version), Some(kind), _) | (None, None, Some((api_version, kind))) => {
+                    (api_version, kind)
+                }
                 (api_version, kind, _) => {
                     self.no_object(&node, span, api_version.as_deref(), kind.as_deref());
                     continue;
                 }
             };
-            if let (Some(single), Some(Node { value: Value::List(items), .. })) = (kind.strip_suffix("List"), node.get("items")) {
-                let of_items = (!single.is_empty()).then(|| (api_version.clone(), EcoString::from(single)));
+            if let (Some(single), Some(Node { value: Value::List(items), .. })) =
+                (kind.strip_suffix("List"), node.get("items"))
+            {
+                let of_items =
+                    (!single.is_empty()).then(|| (api_version.clone(), EcoString::from(single)));
                 waiting.extend(items.iter().rev().map(|item| (item.clone(), of_items.clone())));
                 continue;
             }
@@ -265,23 +337,53 @@ impl<'a> Reading<'a> {
     }
 
     /// A document that lacks `apiVersion` or `kind`.
-    fn no_object(&mut self, node: &Node, span: Span, api_version: Option<&str>, kind: Option<&str>) {
+    fn no_object(
+        &mut self,
+        node: &Node,
+        span: Span,
+        api_version: Option<&str>,
+        kind: Option<&str>,
+    ) {
         let place = |key: &str| node.get(key).and_then(|node| node.origin.span()).or(Some(span));
-        let known_group = |name: &str| kinds::group(name).filter(|group| !group.name.is_empty() || node.get("metadata").is_some());
+        let known_group = |name: &str| {
+            kinds::group(name)
+                .filter(|group| !group.name.is_empty() || node.get("metadata").is_some())
+        };
         let missing = match (api_version, kind) {
-            (Some(api_version), None) if known_group(api_version.split_once('/').map_or("", |(group, _)| group)).is_some() => {
-                Some(("kind", place("apiVersion"), format!("the object of `{api_version}` has no `kind`"), "add `kind`".to_owned()))
+            (Some(api_version), None)
+                if known_group(api_version.split_once('/').map_or("", |(group, _)| group))
+                    .is_some() =>
+            {
+                Some((
+                    "kind",
+                    place("apiVersion"),
+                    format!("the object of `{api_version}` has no `kind`"),
+                    "add `kind`".to_owned(),
+                ))
             }
-            (None, Some(kind)) if node.get("metadata").is_some() => kinds::GROUPS.iter().find(|group| group.kinds.contains(&kind)).map(|group| {
-                let version = group.versions.last().copied().unwrap_or("v1");
-                let full = if group.name.is_empty() { version.to_owned() } else { format!("{}/{version}", group.name) };
-                ("apiVersion", place("kind"), format!("the `{kind}` has no `apiVersion`"), format!("add `apiVersion: {full}`"))
-            }),
+            (None, Some(kind)) if node.get("metadata").is_some() => {
+                kinds::GROUPS.iter().find(|group| group.kinds.contains(&kind)).map(|group| {
+                    let version = group.versions.last().copied().unwrap_or("v1");
+                    let full = if group.name.is_empty() {
+                        version.to_owned()
+                    } else {
+                        format!("{}/{version}", group.name)
+                    };
+                    (
+                        "apiVersion",
+                        place("kind"),
+                        format!("the `{kind}` has no `apiVersion`"),
+                        format!("add `apiVersion: {full}`"),
+                    )
+                })
+            }
             _ => None,
         };
         match missing {
             Some((field, place, message, help)) => {
-                self.outcome.diagnostics.push(Diagnostic::new(Code::RequiredField, message).at(place).path(field).help(help));
+                self.outcome.diagnostics.push(
+                    Diagnostic::new(Code::RequiredField, message).at(place).path(field).help(help),
+                );
             }
             None => self.plain.push(span),
         }
@@ -309,19 +411,39 @@ impl<'a> Reading<'a> {
                 return;
             }
             Whose::UnknownVersion(group) => {
-                let versions: Vec<String> = group.versions.iter().map(|version| format!("`{}/{version}`", group.name)).collect();
-                let finding = Diagnostic::new(Code::UnknownKind, format!("there is no `{kind}` in version `{api_version}`"))
-                    .at(place("apiVersion"))
-                    .path("apiVersion")
-                    .help(format!("write {}", versions.join(" or ")));
+                let versions: Vec<String> = group
+                    .versions
+                    .iter()
+                    .map(|version| format!("`{}/{version}`", group.name))
+                    .collect();
+                let finding = Diagnostic::new(
+                    Code::UnknownKind,
+                    format!("there is no `{kind}` in version `{api_version}`"),
+                )
+                .at(place("apiVersion"))
+                .path("apiVersion")
+                .help(format!("write {}", versions.join(" or ")));
                 self.outcome.diagnostics.push(finding);
                 return;
             }
         };
         let is_config_map = kind == "ConfigMap" && api_version == "v1";
         let builtin = self.source.kind == SourceKind::Builtin;
-        let document = Document { source: self.id, span, node, api_version, kind, builtin, reported: self.source.reported, known };
-        let inner = if is_config_map { embedded::objects(self.id, &self.source.text, &document.node, self.limits) } else { Vec::new() };
+        let document = Document {
+            source: self.id,
+            span,
+            node,
+            api_version,
+            kind,
+            builtin,
+            reported: self.source.reported,
+            known,
+        };
+        let inner = if is_config_map {
+            embedded::objects(self.id, &self.source.text, &document.node, self.limits)
+        } else {
+            Vec::new()
+        };
         self.outcome.documents.push(document);
         for (node, findings) in inner {
             self.outcome.diagnostics.extend(findings);
@@ -329,19 +451,29 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Says what was left alone: once for a file. A file that was named and holds nothing else is an error.
+    /// Says what was left alone: once for a file. A file that was named and holds nothing else is
+    /// an error.
     fn count(&mut self, broken: bool) {
         let Some(input) = self.input else { return };
-        let nothing_else = input.named && !broken && self.outcome.documents.iter().all(|document| !document.known) && self.elsewhere.is_empty();
-        let nothing_else = nothing_else && !self.outcome.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
+        let nothing_else = input.named
+            && !broken
+            && self.outcome.documents.iter().all(|document| !document.known)
+            && self.elsewhere.is_empty();
+        let nothing_else = nothing_else
+            && !self.outcome.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
         let severity = if nothing_else { Severity::Error } else { Severity::Info };
         if let Some(first) = self.plain.first() {
             let message = match self.plain.len() {
                 1 => "the document is no Kubernetes object".to_owned(),
                 count => format!("{count} documents are no Kubernetes objects"),
             };
-            let finding = Diagnostic::new(Code::NotKubernetes, message).severity(severity).at(*first);
-            self.outcome.diagnostics.push(if nothing_else { finding.help("name files that hold Kubernetes objects") } else { finding });
+            let finding =
+                Diagnostic::new(Code::NotKubernetes, message).severity(severity).at(*first);
+            self.outcome.diagnostics.push(if nothing_else {
+                finding.help("name files that hold Kubernetes objects")
+            } else {
+                finding
+            });
         }
         for (objects, severity) in [(&self.foreign, severity), (&self.elsewhere, Severity::Info)] {
             let Some((first, what)) = objects.first() else { continue };
@@ -350,7 +482,11 @@ impl<'a> Reading<'a> {
                 count => format!("nobody here reads `{what}` and {} more", count - 1),
             };
             let finding = Diagnostic::new(Code::OtherKind, message).severity(severity).at(*first);
-            self.outcome.diagnostics.push(if severity == Severity::Error { finding.help("name files that hold objects read here") } else { finding });
+            self.outcome.diagnostics.push(if severity == Severity::Error {
+                finding.help("name files that hold objects read here")
+            } else {
+                finding
+            });
         }
     }
 }

@@ -1,22 +1,37 @@
-//! Manifests within ConfigMaps (S2-075): read like files, with places in the file that holds the ConfigMap.
+//! Manifests within ConfigMaps (S2-075): read like files, with places in the file that holds the
+//! ConfigMap.
 
 use super::kinds::{self, Whose};
 use crate::diag::Diagnostic;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Entry, Limits, Map, Node, Origin, Value, parse, split};
 
-/// The objects of our own groups in the data of a ConfigMap, with the findings about their text. Whatever else is there is
-/// nobody's business here.
-pub(super) fn objects(source: SourceId, text: &str, config_map: &Node, limits: &Limits) -> Vec<(Node, Vec<Diagnostic>)> {
+/// The objects of our own groups in the data of a ConfigMap, with the findings about their text.
+/// Whatever else is there is nobody's business here.
+pub(super) fn objects(
+    source: SourceId,
+    text: &str,
+    config_map: &Node,
+    limits: &Limits,
+) -> Vec<(Node, Vec<Diagnostic>)> {
     let mut found = Vec::new();
     for entry in config_map.get("data").into_iter().flat_map(Node::entries) {
-        let Some(inner) = entry.node.as_str().filter(|inner| inner.contains("apiVersion:") && inner.contains("kind:")) else { continue };
+        let Some(inner) = entry
+            .node
+            .as_str()
+            .filter(|inner| inner.contains("apiVersion:") && inner.contains("kind:"))
+        else {
+            continue;
+        };
         let Some(span) = entry.node.origin.span() else { continue };
         let places = Places::new(text, span, inner);
         for part in split(source, inner).value {
             let read = parse(source, inner, part, limits);
             let Some(node) = read.value.filter(is_ours) else { continue };
-            found.push((places.node(node), read.diagnostics.into_iter().map(|finding| places.finding(finding)).collect()));
+            found.push((
+                places.node(node),
+                read.diagnostics.into_iter().map(|finding| places.finding(finding)).collect(),
+            ));
         }
     }
     found
@@ -35,7 +50,8 @@ fn is_ours(node: &Node) -> bool {
 /// Where the lines of a scalar's value stand in its file.
 struct Places {
     outer: Span,
-    /// Beginnings of lines, in the value and in the file; empty when they do not correspond, as in quoted scalars.
+    /// Beginnings of lines, in the value and in the file; empty when they do not correspond, as in
+    /// quoted scalars.
     lines: Vec<(u32, u32)>,
 }
 
@@ -66,10 +82,16 @@ impl Places {
 
     fn node(&self, node: Node) -> Node {
         let value = match node.value {
-            Value::List(items) => Value::List(items.into_iter().map(|item| self.node(item)).collect()),
+            Value::List(items) => {
+                Value::List(items.into_iter().map(|item| self.node(item)).collect())
+            }
             Value::Map(map) => Value::Map(
                 map.iter()
-                    .map(|entry| Entry { key: entry.key.clone(), key_origin: self.origin(entry.key_origin), node: self.node(entry.node.clone()) })
+                    .map(|entry| Entry {
+                        key: entry.key.clone(),
+                        key_origin: self.origin(entry.key_origin),
+                        node: self.node(entry.node.clone()),
+                    })
                     .collect::<Map>(),
             ),
             scalar => scalar,

@@ -1,7 +1,7 @@
 //! The bytes of files become text.
 //!
-//! In: a path, or bytes. Out: UTF-8 without a byte order mark, or the finding that says why not. The only place that opens
-//! files for reading.
+//! In: a path, or bytes. Out: UTF-8 without a byte order mark, or the finding that says why not.
+//! The only place that opens files for reading.
 
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Limits;
@@ -14,14 +14,16 @@ use std::path::Path;
 pub(super) enum Unread {
     /// The finding, without a place.
     Finding(Box<Diagnostic>),
-    /// Bytes that are not UTF-8: the text with replacement characters, and where the first of them stands.
+    /// Bytes that are not UTF-8: the text with replacement characters, and where the first of them
+    /// stands.
     NotUtf8(String, usize),
 }
 
 /// Reads a file that is no list of manifests: settings, a payload, a model's configuration.
 ///
 /// # Errors
-/// A finding without a place that names the file: it cannot be read, is larger than the limit, or is not UTF-8.
+/// A finding without a place that names the file: it cannot be read, is larger than the limit, or
+/// is not UTF-8.
 pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>> {
     let name = path.display().to_string();
     if let Some(reason) = unreadable(path) {
@@ -38,7 +40,8 @@ pub fn read_text(path: &Path, limits: &Limits) -> Result<String, Box<Diagnostic>
     }
 }
 
-/// Why a path is not to be opened: it is not there, or no regular file. A FIFO would wait for ever, a device never ends.
+/// Why a path is not to be opened: it is not there, or no regular file. A FIFO would wait for ever,
+/// a device never ends.
 fn unreadable(path: &Path) -> Option<String> {
     match std::fs::metadata(path) {
         Ok(data) if data.is_file() => None,
@@ -73,13 +76,17 @@ pub(super) fn reason(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is no directory".to_owned(),
         // Linux and macOS number it differently; its kind is not stable yet.
-        _ if matches!(error.raw_os_error(), Some(40 | 62)) => "its links lead in a circle".to_owned(),
+        _ if matches!(error.raw_os_error(), Some(40 | 62)) => {
+            "its links lead in a circle".to_owned()
+        }
         _ => error.to_string(),
     }
 }
 
 pub(super) fn not_read(name: &str, reason: &str) -> Diagnostic {
-    Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}")).in_file(name).help("name a regular file or a directory")
+    Diagnostic::new(Code::FileNotRead, format!("`{name}` was not read: {reason}"))
+        .in_file(name)
+        .help("name a regular file or a directory")
 }
 
 pub(super) fn not_utf8() -> Diagnostic {
@@ -88,7 +95,9 @@ pub(super) fn not_utf8() -> Diagnostic {
 
 /// Reads a regular file within the limit.
 pub(super) fn read(path: &Path, limits: &Limits) -> Result<String, Unread> {
-    let failed = |error: io::Error| Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))));
+    let failed = |error: io::Error| {
+        Unread::Finding(Box::new(not_read(&path.display().to_string(), &reason(&error))))
+    };
     let file = File::open(path).map_err(failed)?;
     read_from(file, limits).map_err(failed)?
 }
@@ -105,8 +114,11 @@ pub(super) fn read_from(reader: impl Read, limits: &Limits) -> io::Result<Result
 
 /// Says that a file is larger than the limit.
 pub(super) fn too_large(limits: &Limits) -> Diagnostic {
-    Diagnostic::new(Code::FileSizeLimit, format!("the file is larger than {} (`--max-file-size`)", size(limits.file_size)))
-        .help("raise `--max-file-size`, or split the file")
+    Diagnostic::new(
+        Code::FileSizeLimit,
+        format!("the file is larger than {} (`--max-file-size`)", size(limits.file_size)),
+    )
+    .help("raise `--max-file-size`, or split the file")
 }
 
 /// A limit as it is written: in the largest binary unit that divides it.
@@ -119,7 +131,8 @@ fn size(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
 
-/// The text of bytes: UTF-8 or, with a byte order mark, UTF-16; the mark is removed. `None` when it is neither.
+/// The text of bytes: UTF-8 or, with a byte order mark, UTF-16; the mark is removed. `None` when it
+/// is neither.
 pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match bytes {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes).map(Cow::Owned),
@@ -139,7 +152,10 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 
 /// The text of the bytes of a file.
 pub(super) fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
-    if bytes.starts_with(&[0xef, 0xbb, 0xbf]) || bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+    if bytes.starts_with(&[0xef, 0xbb, 0xbf])
+        || bytes.starts_with(&[0xff, 0xfe])
+        || bytes.starts_with(&[0xfe, 0xff])
+    {
         if let Some(text) = decode(&bytes) {
             return Ok(text.into_owned());
         }
@@ -148,7 +164,10 @@ pub(super) fn decode_bytes(bytes: Vec<u8>) -> Result<String, Unread> {
             Ok(text) => return Ok(text),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                return Err(Unread::NotUtf8(String::from_utf8_lossy(error.as_bytes()).into_owned(), at));
+                return Err(Unread::NotUtf8(
+                    String::from_utf8_lossy(error.as_bytes()).into_owned(),
+                    at,
+                ));
             }
         }
     }
@@ -163,10 +182,15 @@ mod tests {
 
     #[test]
     fn marks_are_removed_and_utf16_is_read() {
-        let wide = |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
-        for bytes in
-            ["é: 1".as_bytes().to_vec(), "\u{feff}é: 1".as_bytes().to_vec(), wide("\u{feff}é: 1", u16::to_le_bytes), wide("\u{feff}é: 1", u16::to_be_bytes)]
-        {
+        let wide = |text: &str, unit: fn(u16) -> [u8; 2]| {
+            text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
+        };
+        for bytes in [
+            "é: 1".as_bytes().to_vec(),
+            "\u{feff}é: 1".as_bytes().to_vec(),
+            wide("\u{feff}é: 1", u16::to_le_bytes),
+            wide("\u{feff}é: 1", u16::to_be_bytes),
+        ] {
             assert_eq!(decode(&bytes).as_deref(), Some("é: 1"), "{bytes:?}");
         }
         for bytes in [&b"caf\xe9"[..], &[0xff, 0xfe, 0x00], &[0xff, 0xfe, 0x00, 0xd8]] {

@@ -1,10 +1,11 @@
 //! Paths become a sorted list of files.
 //!
-//! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its name, and findings about
-//! what is not read. Directories are walked as git sees them: what `.gitignore`, `.ignore` and `.omeignore` exclude is left
-//! out, also outside of a repository, and so are names that begin with a dot and the directories `node_modules` and
-//! `target`. In a directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is read
-//! whatever its name. Links are followed.
+//! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its
+//! name, and findings about what is not read. Directories are walked as git sees them: what
+//! `.gitignore`, `.ignore` and `.omeignore` exclude is left out, also outside of a repository, and
+//! so are names that begin with a dot and the directories `node_modules` and `target`. In a
+//! directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is
+//! read whatever its name. Links are followed.
 
 use super::files::{not_read, reason, what};
 use crate::diag::{Diagnostic, Severity};
@@ -38,12 +39,15 @@ pub struct Found {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both is reported on.
+/// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both is
+/// reported on.
 pub fn find(paths: &[PathBuf], context: &[PathBuf]) -> Found {
     let mut finder = Finder::default();
     for (paths, reported) in [(paths, true), (context, false)] {
-        // What is named comes first, so that a file that is also found in a directory counts as named.
-        let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| !path.is_dir());
+        // What is named comes first, so that a file that is also found in a directory counts as
+        // named.
+        let (files, directories): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            paths.iter().partition(|path| !path.is_dir());
         for path in files {
             finder.named(path, reported);
         }
@@ -89,14 +93,24 @@ impl Finder {
         if reported {
             let named = path == root;
             let finding = not_read(&shown(path, root), reason);
-            self.found.diagnostics.push(if named { finding } else { Diagnostic { severity: Severity::Info, help: None, ..finding } });
+            self.found.diagnostics.push(if named {
+                finding
+            } else {
+                Diagnostic { severity: Severity::Info, help: None, ..finding }
+            });
         }
     }
 
     fn named(&mut self, path: &Path, reported: bool) {
         if path == Path::new("-") {
             if self.seen.insert(Identity::Stdin) {
-                self.found.inputs.push(Input { path: None, name: "<stdin>".to_owned(), named: true, reported, size: 0 });
+                self.found.inputs.push(Input {
+                    path: None,
+                    name: "<stdin>".to_owned(),
+                    named: true,
+                    reported,
+                    size: 0,
+                });
             }
             return;
         }
@@ -104,7 +118,11 @@ impl Finder {
             Ok(data) => self.file(path, path, &data, reported),
             Err(error) => {
                 let dangling = path.is_symlink() && error.kind() == std::io::ErrorKind::NotFound;
-                let reason = if dangling { "it is a link that leads nowhere".to_owned() } else { reason(&error) };
+                let reason = if dangling {
+                    "it is a link that leads nowhere".to_owned()
+                } else {
+                    reason(&error)
+                };
                 self.not_read(path, path, &reason, reported);
             }
         }
@@ -113,10 +131,21 @@ impl Finder {
     /// Takes a file found below `root`, which is the file itself when it was named.
     fn file(&mut self, path: &Path, root: &Path, data: &Metadata, reported: bool) {
         if !data.is_file() {
-            return self.not_read(path, root, &format!("it is {}", what(data.file_type())), reported);
+            return self.not_read(
+                path,
+                root,
+                &format!("it is {}", what(data.file_type())),
+                reported,
+            );
         }
         if self.seen.insert(identity(path, data)) {
-            let input = Input { path: Some(path.to_path_buf()), name: shown(path, root), named: path == root, reported, size: data.len() };
+            let input = Input {
+                path: Some(path.to_path_buf()),
+                name: shown(path, root),
+                named: path == root,
+                reported,
+                size: data.len(),
+            };
             self.found.inputs.push(input);
         }
     }
@@ -129,7 +158,8 @@ impl Finder {
             .git_global(false)
             .add_custom_ignore_filename(".omeignore")
             .filter_entry(|entry| {
-                let left_out = entry.file_type().is_some_and(|kind| kind.is_dir()) && matches!(entry.file_name().to_str(), Some("node_modules" | "target"));
+                let left_out = entry.file_type().is_some_and(|kind| kind.is_dir())
+                    && matches!(entry.file_name().to_str(), Some("node_modules" | "target"));
                 entry.depth() == 0 || !left_out
             })
             .sort_by_file_name(OsStr::cmp)
@@ -153,7 +183,8 @@ impl Finder {
         }
     }
 
-    /// Something in a directory could not be looked at. What would not have been read anyway is not worth a word.
+    /// Something in a directory could not be looked at. What would not have been read anyway is not
+    /// worth a word.
     fn walk_error(&mut self, root: &Path, error: &ignore::Error, reported: bool) {
         let (path, why) = explain(error);
         let path = path.unwrap_or(root);
@@ -171,7 +202,9 @@ impl Finder {
 fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
     match error {
         ignore::Error::WithPath { path, err } => (Some(path), explain(err).1),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => explain(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            explain(err)
+        }
         ignore::Error::Loop { child, .. } => (Some(child), "its links lead in a circle".to_owned()),
         ignore::Error::Io(error) => (None, reason(error)),
         _ => (None, error.to_string()),
@@ -180,10 +213,13 @@ fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
 
 /// Whether a name in a directory is that of a manifest.
 pub(super) fn is_manifest(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|extension| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    path.extension().and_then(OsStr::to_str).is_some_and(|extension| {
+        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    })
 }
 
-/// A path as shown: as given, and without the `./` that the walk of the current directory puts before it.
+/// A path as shown: as given, and without the `./` that the walk of the current directory puts
+/// before it.
 fn shown(path: &Path, root: &Path) -> String {
     let name = if root == Path::new(".") { path.strip_prefix(".").unwrap_or(path) } else { path };
     if name.as_os_str().is_empty() { ".".to_owned() } else { name.to_string_lossy().into_owned() }

@@ -1,7 +1,7 @@
 //! Groups and kinds: which of them exist, in which versions, and whose they are.
 //!
-//! A dialect that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena, Kueue; the API
-//! reference of Kubernetes 1.35.
+//! A dialect that reads another kind adds it here. Sources: the CRDs of OME v0.1.5, KServe, Kthena,
+//! Kueue; the API reference of Kubernetes 1.35.
 
 /// What is known of an API group.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,8 @@ pub struct Group {
     pub versions: &'static [&'static str],
     /// All of its kinds, or none when nobody here needs to tell a misspelt one.
     pub kinds: &'static [&'static str],
-    /// Whether its objects are what this tool is about, so that they are looked for inside of ConfigMaps too.
+    /// Whether its objects are what this tool is about, so that they are looked for inside of
+    /// ConfigMaps too.
     pub ours: bool,
 }
 
@@ -58,7 +59,12 @@ pub static GROUPS: &[Group] = &[
         kinds: &["ModelServing", "ModelBooster", "AutoscalingPolicy", "AutoscalingPolicyBinding"],
         ours: true,
     },
-    Group { name: "networking.serving.volcano.sh", versions: &["v1alpha1"], kinds: &["ModelRoute", "ModelServer"], ours: true },
+    Group {
+        name: "networking.serving.volcano.sh",
+        versions: &["v1alpha1"],
+        kinds: &["ModelRoute", "ModelServer"],
+        ours: true,
+    },
     Group {
         name: "kueue.x-k8s.io",
         versions: &["v1alpha1", "v1beta1", "v1beta2"],
@@ -104,8 +110,8 @@ pub static GROUPS: &[Group] = &[
     },
 ];
 
-/// Groups that need no finding louder than a count: built into Kubernetes, or written by the operators this tool renders
-/// for. Beside them every group that ends in `.k8s.io` counts as one.
+/// Groups that need no finding louder than a count: built into Kubernetes, or written by the
+/// operators this tool renders for. Beside them every group that ends in `.k8s.io` counts as one.
 static ELSEWHERE: &[&str] = &[
     "apps",
     "autoscaling",
@@ -169,14 +175,20 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
             Whose::Known(group)
         };
     }
-    if ELSEWHERE.contains(&name) || name.ends_with(".k8s.io") { Whose::Elsewhere } else { Whose::Foreign }
+    if ELSEWHERE.contains(&name) || name.ends_with(".k8s.io") {
+        Whose::Elsewhere
+    } else {
+        Whose::Foreign
+    }
 }
 
 /// What to do instead of a kind that people expect and that does not exist.
 pub fn instead(group: &str, kind: &str) -> Option<&'static str> {
     match (group, kind) {
         // S2-014: deferred in OEP-0003.
-        ("ome.io", "AcceleratorProfile") => Some("there are no profiles: use `spec.acceleratorSelector` of the service"),
+        ("ome.io", "AcceleratorProfile") => {
+            Some("there are no profiles: use `spec.acceleratorSelector` of the service")
+        }
         _ => None,
     }
 }

@@ -1,8 +1,9 @@
 //! Files become documents.
 //!
-//! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out: [`Loaded`], every
-//! Kubernetes object as a tree with its place, and what was found on the way. This room and `emit` are the only ones that
-//! touch the file system; this one only reads, and asks `git` for what stood at a revision. It knows groups and kinds, but no field of theirs.
+//! In: what `-f` and `--context` name, standard input, and the texts built into the binary. Out:
+//! [`Loaded`], every Kubernetes object as a tree with its place, and what was found on the way.
+//! This room and `emit` are the only ones that touch the file system; this one only reads, and asks
+//! `git` for what stood at a revision. It knows groups and kinds, but no field of theirs.
 
 mod documents;
 mod embedded;

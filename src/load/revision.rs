@@ -1,8 +1,9 @@
 //! A revision of the repository becomes a list of texts, without a checkout.
 //!
-//! In: the paths of a run and the name of a revision. Out: what `find` and the file system would have given at that
-//! revision. The program `git` is asked for three things (`rev-parse`, `ls-tree`, `cat-file`), each with explicit arguments
-//! and no shell; nothing is written and nothing is fetched. What git ignores is left out as it is in a directory.
+//! In: the paths of a run and the name of a revision. Out: what `find` and the file system would
+//! have given at that revision. The program `git` is asked for three things (`rev-parse`,
+//! `ls-tree`, `cat-file`), each with explicit arguments and no shell; nothing is written and
+//! nothing is fetched. What git ignores is left out as it is in a directory.
 
 use super::files::{self, Unread, reason};
 use super::find::{Found, Input, is_manifest};
@@ -22,12 +23,24 @@ const IGNORE_FILES: [&str; 3] = [".omeignore", ".ignore", ".gitignore"];
 pub(super) type Text = Result<String, Unread>;
 
 /// The texts of a revision below some paths.
-pub(super) fn texts(paths: &[PathBuf], revision: &str, limits: &Limits) -> Result<(Found, Vec<Text>), Box<Diagnostic>> {
+pub(super) fn texts(
+    paths: &[PathBuf],
+    revision: &str,
+    limits: &Limits,
+) -> Result<(Found, Vec<Text>), Box<Diagnostic>> {
     if revision.is_empty() || revision.starts_with('-') {
-        return Err(not_read(revision, "it is no path, and no revision begins so", "name a path, a branch, a tag or a commit"));
+        return Err(not_read(
+            revision,
+            "it is no path, and no revision begins so",
+            "name a path, a branch, a tag or a commit",
+        ));
     }
     if paths.iter().any(|path| path == Path::new("-")) {
-        return Err(not_read(revision, "standard input has no revisions", "name files or directories with `-f`"));
+        return Err(not_read(
+            revision,
+            "standard input has no revisions",
+            "name files or directories with `-f`",
+        ));
     }
     let mut repositories: BTreeMap<PathBuf, Repository> = BTreeMap::new();
     let mut found: BTreeMap<String, (Input, Text)> = BTreeMap::new();
@@ -43,19 +56,40 @@ pub(super) fn texts(paths: &[PathBuf], revision: &str, limits: &Limits) -> Resul
         let entries = repository.list(&within)?;
         if entries.is_empty() {
             let said = format!("`{}` is not in `{revision}`", path.display());
-            diagnostics.push(Diagnostic::new(Code::FileNotRead, said).severity(Severity::Info).in_file(path.display().to_string()));
+            diagnostics.push(
+                Diagnostic::new(Code::FileNotRead, said)
+                    .severity(Severity::Info)
+                    .in_file(path.display().to_string()),
+            );
             continue;
         }
         let ignored = repository.ignored(&within, &entries)?;
-        let wanted = entries.into_iter().filter(|entry| entry.named(&within) || (is_manifest(Path::new(&entry.path)) && !ignored.leaves_out(&entry.path)));
-        let (wanted, links): (Vec<Entry>, Vec<Entry>) = wanted.partition(|entry| entry.mode.starts_with("100"));
+        let wanted = entries.into_iter().filter(|entry| {
+            entry.named(&within)
+                || (is_manifest(Path::new(&entry.path)) && !ignored.leaves_out(&entry.path))
+        });
+        let (wanted, links): (Vec<Entry>, Vec<Entry>) =
+            wanted.partition(|entry| entry.mode.starts_with("100"));
         for link in links {
-            let said = format!("`{revision}:{}` was not read: it is no regular file in the revision", link.path);
-            diagnostics.push(Diagnostic::new(Code::FileNotRead, said).severity(Severity::Info).in_file(link.path));
+            let said = format!(
+                "`{revision}:{}` was not read: it is no regular file in the revision",
+                link.path
+            );
+            diagnostics.push(
+                Diagnostic::new(Code::FileNotRead, said)
+                    .severity(Severity::Info)
+                    .in_file(link.path),
+            );
         }
         for (entry, text) in repository.read(wanted, limits)? {
             let name = format!("{revision}:{}", entry.path);
-            let input = Input { path: Some(root.join(&entry.path)), named: entry.named(&within), name: name.clone(), reported: true, size: entry.size };
+            let input = Input {
+                path: Some(root.join(&entry.path)),
+                named: entry.named(&within),
+                name: name.clone(),
+                reported: true,
+                size: entry.size,
+            };
             found.entry(name).or_insert((input, text));
         }
     }
@@ -64,7 +98,10 @@ pub(super) fn texts(paths: &[PathBuf], revision: &str, limits: &Limits) -> Resul
 }
 
 fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {
-    Box::new(Diagnostic::new(Code::BaseNotRead, format!("the base `{base}` was not read: {why}")).help(help))
+    Box::new(
+        Diagnostic::new(Code::BaseNotRead, format!("the base `{base}` was not read: {why}"))
+            .help(help),
+    )
 }
 
 /// The nearest directory above a path that is there now, in full, and the rest of the path.
@@ -99,7 +136,12 @@ fn git(directory: &Path) -> Command {
         git.env_remove(variable);
     }
     // Messages in one language; no object of a partial clone is fetched.
-    git.envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1")]);
+    git.envs([
+        ("LC_ALL", "C"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+    ]);
     git.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     git
 }
@@ -111,9 +153,15 @@ fn output(mut git: Command, revision: &str, asked: &str) -> Result<Vec<u8>, Box<
         return Ok(done.stdout);
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    let said =
-        said.lines().find(|line| !line.is_empty()).map_or_else(|| asked.to_owned(), |line| format!("{asked} (git: {})", line.trim_start_matches("fatal: ")));
-    Err(not_read(revision, &said, "name a path, or a revision of the repository that holds the paths of `-f`"))
+    let said = said.lines().find(|line| !line.is_empty()).map_or_else(
+        || asked.to_owned(),
+        |line| format!("{asked} (git: {})", line.trim_start_matches("fatal: ")),
+    );
+    Err(not_read(
+        revision,
+        &said,
+        "name a path, or a revision of the repository that holds the paths of `-f`",
+    ))
 }
 
 fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
@@ -129,7 +177,8 @@ fn unavailable(revision: &str, error: &std::io::Error) -> Box<Diagnostic> {
 fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
     let mut git = git(directory);
     git.args(["rev-parse", "--show-toplevel"]);
-    let asked = format!("it is no path, and `{}` lies in no repository of git", directory.display());
+    let asked =
+        format!("it is no path, and `{}` lies in no repository of git", directory.display());
     let printed = output(git, revision, &asked)?;
     let text = String::from_utf8_lossy(&printed);
     let root = Path::new(text.trim_end_matches(['\n', '\r']));
@@ -163,7 +212,8 @@ impl Repository {
     fn open(root: &Path, revision: &str) -> Result<Self, Box<Diagnostic>> {
         let mut git = git(root);
         git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
-        let printed = output(git, revision, "it is no path, and the repository has no such revision")?;
+        let printed =
+            output(git, revision, "it is no path, and the repository has no such revision")?;
         let commit = String::from_utf8_lossy(&printed).trim().to_owned();
         Ok(Self { root: root.to_owned(), revision: revision.to_owned(), commit })
     }
@@ -181,7 +231,9 @@ impl Repository {
 
     /// What the ignore files at, above and below a path leave out.
     fn ignored(&self, within: &Path, entries: &[Entry]) -> Result<Ignored, Box<Diagnostic>> {
-        let is_ignore_file = |entry: &Entry| entry.path.rsplit('/').next().is_some_and(|name| IGNORE_FILES.contains(&name));
+        let is_ignore_file = |entry: &Entry| {
+            entry.path.rsplit('/').next().is_some_and(|name| IGNORE_FILES.contains(&name))
+        };
         let mut wanted: Vec<Entry> = Vec::new();
         let mut git = git(&self.root);
         git.args(["ls-tree", "-l", "-z", "--full-tree", &self.commit, "--"]);
@@ -191,11 +243,20 @@ impl Repository {
         let printed = output(git, &self.revision, "its files cannot be listed")?;
         wanted.extend(printed.split(|byte| *byte == 0).filter_map(entry));
         let below = entries.iter().filter(|entry| is_ignore_file(entry));
-        wanted.extend(below.map(|entry| Entry { mode: entry.mode.clone(), id: entry.id.clone(), size: entry.size, path: entry.path.clone() }));
+        wanted.extend(below.map(|entry| Entry {
+            mode: entry.mode.clone(),
+            id: entry.id.clone(),
+            size: entry.size,
+            path: entry.path.clone(),
+        }));
         let mut ignored = Ignored { files: BTreeMap::new(), root: within.components().count() };
         for (entry, text) in self.read(wanted, &Limits::default())? {
             let (folder, name) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
-            let (Ok(text), Some(strength)) = (text, IGNORE_FILES.iter().position(|known| *known == name)) else { continue };
+            let (Ok(text), Some(strength)) =
+                (text, IGNORE_FILES.iter().position(|known| *known == name))
+            else {
+                continue;
+            };
             let mut builder = GitignoreBuilder::new("");
             for line in text.lines() {
                 // A line that is no pattern says nothing, as in the walk.
@@ -210,16 +271,28 @@ impl Repository {
     }
 
     /// The texts of files, in their order.
-    fn read(&self, entries: Vec<Entry>, limits: &Limits) -> Result<Vec<(Entry, Text)>, Box<Diagnostic>> {
-        let failed = |error: &std::io::Error| not_read(&self.revision, &format!("git stopped: {}", reason(error)), "run it again");
+    fn read(
+        &self,
+        entries: Vec<Entry>,
+        limits: &Limits,
+    ) -> Result<Vec<(Entry, Text)>, Box<Diagnostic>> {
+        let failed = |error: &std::io::Error| {
+            not_read(&self.revision, &format!("git stopped: {}", reason(error)), "run it again")
+        };
         if entries.is_empty() {
             return Ok(Vec::new());
         }
         let mut git = git(&self.root);
         git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = git.spawn().map_err(|error| unavailable(&self.revision, &error))?;
-        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return Ok(Vec::new()) };
-        let asked: String = entries.iter().filter(|entry| entry.size <= limits.file_size).flat_map(|entry| [entry.id.as_str(), "\n"]).collect();
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Ok(Vec::new());
+        };
+        let asked: String = entries
+            .iter()
+            .filter(|entry| entry.size <= limits.file_size)
+            .flat_map(|entry| [entry.id.as_str(), "\n"])
+            .collect();
         // Git answers while it is still asked: a pipe holds only so much.
         let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
         let mut answers = std::io::BufReader::new(stdout);
@@ -243,7 +316,8 @@ fn answer(answers: &mut impl std::io::BufRead) -> std::io::Result<Vec<u8>> {
     let mut head = String::new();
     answers.read_line(&mut head)?;
     let size = head.split_ascii_whitespace().nth(2).and_then(|size| size.parse::<u64>().ok());
-    let size = size.ok_or_else(|| std::io::Error::other(format!("unexpected answer `{}`", head.trim())))?;
+    let size =
+        size.ok_or_else(|| std::io::Error::other(format!("unexpected answer `{}`", head.trim())))?;
     let mut bytes = Vec::new();
     answers.take(size).read_to_end(&mut bytes)?;
     answers.read_exact(&mut [0])?;
@@ -256,11 +330,19 @@ fn entry(line: &[u8]) -> Option<Entry> {
     let (head, path) = line.split_once('\t')?;
     let mut words = head.split_ascii_whitespace();
     let (mode, kind, id, size) = (words.next()?, words.next()?, words.next()?, words.next()?);
-    (kind == "blob").then(|| Entry { mode: mode.to_owned(), id: id.to_owned(), size: size.parse().unwrap_or(u64::MAX), path: path.to_owned() })
+    (kind == "blob").then(|| Entry {
+        mode: mode.to_owned(),
+        id: id.to_owned(),
+        size: size.parse().unwrap_or(u64::MAX),
+        path: path.to_owned(),
+    })
 }
 
 fn slashed(path: &Path) -> String {
-    path.components().map(|component| component.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    path.components()
+        .map(|component| component.as_os_str().to_string_lossy())
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// Patterns by folder, the strongest file of a folder first.
@@ -277,7 +359,8 @@ impl Ignored {
         (self.root..parts.len()).any(|index| {
             let is_folder = index + 1 < parts.len();
             let name = parts[index];
-            let by_name = name.starts_with('.') || (is_folder && matches!(name, "node_modules" | "target"));
+            let by_name =
+                name.starts_with('.') || (is_folder && matches!(name, "node_modules" | "target"));
             by_name || self.matches(&parts[..=index], is_folder)
         })
     }
@@ -288,7 +371,8 @@ impl Ignored {
             for depth in (0..parts.len()).rev() {
                 let Some(files) = self.files.get(&parts[..depth].join("/")) else { continue };
                 for (_, patterns) in files.iter().filter(|(own, _)| *own == strength) {
-                    let opinion = patterns.matched(Path::new(OsStr::new(&parts[depth..].join("/"))), is_folder);
+                    let opinion = patterns
+                        .matched(Path::new(OsStr::new(&parts[depth..].join("/"))), is_folder);
                     if !opinion.is_none() {
                         return opinion.is_ignore();
                     }
@@ -306,8 +390,16 @@ mod tests {
     #[test]
     fn lines_of_a_listing_are_read() {
         let found = entry(b"100644 blob 0123abcd      42\tdir/with space\n/a.yaml").unwrap();
-        assert_eq!((found.mode.as_str(), found.id.as_str(), found.size, found.path.as_str()), ("100644", "0123abcd", 42, "dir/with space\n/a.yaml"));
-        for line in ["160000 commit 0123abcd       -\tsub", "040000 tree 0123abcd       -\tdir", "", "nonsense"] {
+        assert_eq!(
+            (found.mode.as_str(), found.id.as_str(), found.size, found.path.as_str()),
+            ("100644", "0123abcd", 42, "dir/with space\n/a.yaml")
+        );
+        for line in [
+            "160000 commit 0123abcd       -\tsub",
+            "040000 tree 0123abcd       -\tdir",
+            "",
+            "nonsense",
+        ] {
             assert!(entry(line.as_bytes()).is_none(), "{line}");
         }
     }

@@ -1,7 +1,8 @@
 //! Settings that a team shares: `ome.toml`.
 //!
-//! In: a named file, or the one found upward from the working directory. Out: [`Settings`] with findings on keys and
-//! values that are not understood. What wins over it (flags, `OME_*` variables) is decided by `cli`.
+//! In: a named file, or the one found upward from the working directory. Out: [`Settings`] with
+//! findings on keys and values that are not understood. What wins over it (flags, `OME_*`
+//! variables) is decided by `cli`.
 
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::Semantics;
@@ -16,7 +17,15 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 7] = ["required-version", "semantics", "kthena-profile", "paths", "no-builtin", "severity", "limits"];
+const KEYS: [&str; 7] = [
+    "required-version",
+    "semantics",
+    "kthena-profile",
+    "paths",
+    "no-builtin",
+    "severity",
+    "limits",
+];
 /// Keys of `[limits]`.
 const LIMITS: [&str; 3] = ["max-file-size", "max-depth", "max-nodes"];
 /// Values of `kthena-profile`.
@@ -56,13 +65,23 @@ pub fn find(from: &Path) -> Option<PathBuf> {
 /// A sentence, when the file cannot be read or is not TOML.
 pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
     #[expect(clippy::disallowed_methods, reason = "settings are read here")]
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let mut reader = Reader { id, settings: Settings { file: Some(file.to_owned()), ..Settings::default() }, found: Vec::new() };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let mut reader = Reader {
+        id,
+        settings: Settings { file: Some(file.to_owned()), ..Settings::default() },
+        found: Vec::new(),
+    };
     {
         let table = DeTable::parse(&text).map_err(|error| {
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or(&text);
             let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-            format!("{}:{}:{column}: not TOML: {}", file.display(), before.matches('\n').count() + 1, error.message())
+            format!(
+                "{}:{}:{column}: not TOML: {}",
+                file.display(),
+                before.matches('\n').count() + 1,
+                error.message()
+            )
         })?;
         reader.top(table.get_ref());
     }
@@ -91,13 +110,19 @@ impl Reader {
         self.found.push(
             Diagnostic::new(Code::UnknownSetting, format!("unknown {what} `{name}`"))
                 .at(self.span(key.span()))
-                .help(near.map_or_else(|| format!("known are {}", known.join(", ")), |near| format!("did you mean `{near}`?"))),
+                .help(near.map_or_else(
+                    || format!("known are {}", known.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                )),
         );
     }
 
     fn invalid(&mut self, key: &str, value: &Value<'_>, accepted: &str) {
-        self.found
-            .push(Diagnostic::new(Code::InvalidSetting, format!("`{key}` must be {accepted}")).at(self.span(value.span())).help(format!("write {accepted}")));
+        self.found.push(
+            Diagnostic::new(Code::InvalidSetting, format!("`{key}` must be {accepted}"))
+                .at(self.span(value.span()))
+                .help(format!("write {accepted}")),
+        );
     }
 
     fn top(&mut self, table: &DeTable<'_>) {
@@ -105,21 +130,51 @@ impl Reader {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("required-version", DeValue::String(text)) => match VersionReq::parse(text) {
                     Ok(required) => self.required_version(&required, value),
-                    Err(_) => self.invalid("required-version", value, "a requirement such as \">=0.1, <0.3\""),
+                    Err(_) => self.invalid(
+                        "required-version",
+                        value,
+                        "a requirement such as \">=0.1, <0.3\"",
+                    ),
                 },
-                ("required-version", _) => self.invalid("required-version", value, "a requirement such as \">=0.1, <0.3\""),
-                ("semantics", DeValue::String(text)) if text == "documented" => self.settings.semantics = Some(Semantics::Documented),
-                ("semantics", DeValue::String(text)) if text == "controller" => self.settings.semantics = Some(Semantics::Controller),
-                ("semantics", _) => self.invalid("semantics", value, "\"documented\" or \"controller\""),
-                ("kthena-profile", DeValue::String(text)) if PROFILES.contains(&text.as_ref()) => self.settings.kthena_profile = Some(text.to_string()),
-                ("kthena-profile", _) => self.invalid("kthena-profile", value, "one of \"seed\", \"v0.1\", \"v1.0\", \"head\""),
+                ("required-version", _) => {
+                    self.invalid(
+                        "required-version",
+                        value,
+                        "a requirement such as \">=0.1, <0.3\"",
+                    );
+                }
+                ("semantics", DeValue::String(text)) if text == "documented" => {
+                    self.settings.semantics = Some(Semantics::Documented);
+                }
+                ("semantics", DeValue::String(text)) if text == "controller" => {
+                    self.settings.semantics = Some(Semantics::Controller);
+                }
+                ("semantics", _) => {
+                    self.invalid("semantics", value, "\"documented\" or \"controller\"");
+                }
+                ("kthena-profile", DeValue::String(text)) if PROFILES.contains(&text.as_ref()) => {
+                    self.settings.kthena_profile = Some(text.to_string());
+                }
+                ("kthena-profile", _) => self.invalid(
+                    "kthena-profile",
+                    value,
+                    "one of \"seed\", \"v0.1\", \"v1.0\", \"head\"",
+                ),
                 ("no-builtin", DeValue::Boolean(flag)) => self.settings.no_builtin = Some(*flag),
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
                 ("paths", DeValue::Array(items)) => {
-                    let base = self.settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+                    let base = self
+                        .settings
+                        .file
+                        .as_deref()
+                        .and_then(Path::parent)
+                        .unwrap_or(Path::new(""))
+                        .to_owned();
                     for item in items {
                         match item.get_ref() {
-                            DeValue::String(text) => self.settings.paths.push(base.join(text.as_ref())),
+                            DeValue::String(text) => {
+                                self.settings.paths.push(base.join(text.as_ref()));
+                            }
                             _ => self.invalid("paths", item, "a list of paths"),
                         }
                     }
@@ -134,27 +189,43 @@ impl Reader {
         }
     }
 
-    /// A team that agrees on settings agrees on who reads them: another version may decide otherwise.
+    /// A team that agrees on settings agrees on who reads them: another version may decide
+    /// otherwise.
     fn required_version(&mut self, required: &VersionReq, value: &Value<'_>) {
         let own = env!("CARGO_PKG_VERSION");
         if !Version::parse(own).is_ok_and(|own| required.matches(&own)) {
             self.found.push(
-                Diagnostic::new(Code::InvalidSetting, format!("this is ome {own}, the settings require {required}"))
-                    .at(self.span(value.span()))
-                    .help("install a version that `required-version` admits"),
+                Diagnostic::new(
+                    Code::InvalidSetting,
+                    format!("this is ome {own}, the settings require {required}"),
+                )
+                .at(self.span(value.span()))
+                .help("install a version that `required-version` admits"),
             );
         }
     }
 
     fn severity(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
-            let Some(doc) = crate::diag::CODES.iter().find(|doc| doc.topic == crate::diag::Topic::Finding && doc.id == key.get_ref().as_ref()) else {
-                let known: Vec<&'static str> = crate::diag::CODES.iter().filter(|doc| doc.topic == crate::diag::Topic::Finding).map(|doc| doc.id).collect();
+            let Some(doc) = crate::diag::CODES.iter().find(|doc| {
+                doc.topic == crate::diag::Topic::Finding && doc.id == key.get_ref().as_ref()
+            }) else {
+                let known: Vec<&'static str> = crate::diag::CODES
+                    .iter()
+                    .filter(|doc| doc.topic == crate::diag::Topic::Finding)
+                    .map(|doc| doc.id)
+                    .collect();
                 let name = key.get_ref().as_ref();
                 self.found.push(
-                    Diagnostic::new(Code::UnknownSetting, format!("no finding has the code `{name}`"))
-                        .at(self.span(key.span()))
-                        .help(nearest(name, known).map_or_else(|| "`ome code` lists them".to_owned(), |near| format!("did you mean `{near}`?"))),
+                    Diagnostic::new(
+                        Code::UnknownSetting,
+                        format!("no finding has the code `{name}`"),
+                    )
+                    .at(self.span(key.span()))
+                    .help(nearest(name, known).map_or_else(
+                        || "`ome code` lists them".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    )),
                 );
                 continue;
             };
@@ -180,16 +251,24 @@ impl Reader {
     fn limits(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             let count = match value.get_ref() {
-                DeValue::Integer(number) => number.as_str().parse::<usize>().ok().filter(|number| *number > 0),
+                DeValue::Integer(number) => {
+                    number.as_str().parse::<usize>().ok().filter(|number| *number > 0)
+                }
                 _ => None,
             };
             match (key.get_ref().as_ref(), value.get_ref(), count) {
-                ("max-file-size", DeValue::String(text), _) => match text.parse::<bytesize::ByteSize>() {
-                    Ok(size) => self.settings.max_file_size = Some(size.as_u64()),
-                    Err(_) => self.invalid("max-file-size", value, "a size such as \"8MiB\""),
-                },
-                ("max-file-size", _, Some(count)) => self.settings.max_file_size = Some(count as u64),
-                ("max-file-size", ..) => self.invalid("max-file-size", value, "a size such as \"8MiB\""),
+                ("max-file-size", DeValue::String(text), _) => {
+                    match text.parse::<bytesize::ByteSize>() {
+                        Ok(size) => self.settings.max_file_size = Some(size.as_u64()),
+                        Err(_) => self.invalid("max-file-size", value, "a size such as \"8MiB\""),
+                    }
+                }
+                ("max-file-size", _, Some(count)) => {
+                    self.settings.max_file_size = Some(count as u64);
+                }
+                ("max-file-size", ..) => {
+                    self.invalid("max-file-size", value, "a size such as \"8MiB\"");
+                }
                 ("max-depth", _, Some(count)) => self.settings.max_depth = Some(count),
                 ("max-depth", ..) => self.invalid("max-depth", value, "a number above 0"),
                 ("max-nodes", _, Some(count)) => self.settings.max_nodes = Some(count),

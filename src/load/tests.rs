@@ -15,7 +15,11 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(files: &[(&str, &str)]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let path = std::env::temp_dir().join(format!("ome-load-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let path = std::env::temp_dir().join(format!(
+            "ome-load-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        ));
         fs::create_dir_all(&path).unwrap();
         let folder = Self(path);
         for (name, text) in files {
@@ -36,7 +40,11 @@ impl Folder {
 
     /// Names of what was found, without the folder.
     fn names(&self, found: &Found) -> Vec<String> {
-        found.inputs.iter().map(|input| input.name.replace(&format!("{}/", self.0.display()), "")).collect()
+        found
+            .inputs
+            .iter()
+            .map(|input| input.name.replace(&format!("{}/", self.0.display()), ""))
+            .collect()
     }
 }
 
@@ -57,7 +65,13 @@ fn findings(loaded: &Loaded) -> Vec<(Severity, &'static str)> {
 }
 
 fn names(loaded: &Loaded) -> Vec<&str> {
-    loaded.documents.iter().map(|document| document.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("")).collect()
+    loaded
+        .documents
+        .iter()
+        .map(|document| {
+            document.node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or("")
+        })
+        .collect()
 }
 
 #[test]
@@ -89,17 +103,27 @@ fn directories_are_walked_as_git_sees_them_and_sorted() {
 #[test]
 fn a_file_is_read_once_however_often_it_is_named() {
     let folder = Folder::new(&[("a.yaml", MODEL), ("b/c.yaml", MODEL)]);
-    let found = find(&[folder.0.clone(), folder.path("a.yaml"), folder.path("b/../a.yaml"), folder.path("b")], &[folder.path("b")]);
+    let found = find(
+        &[folder.0.clone(), folder.path("a.yaml"), folder.path("b/../a.yaml"), folder.path("b")],
+        &[folder.path("b")],
+    );
     assert_eq!(folder.names(&found), ["a.yaml", "b/c.yaml"]);
-    assert_eq!(found.inputs.iter().map(|input| (input.named, input.reported)).collect::<Vec<_>>(), [(true, true), (false, true)]);
+    assert_eq!(
+        found.inputs.iter().map(|input| (input.named, input.reported)).collect::<Vec<_>>(),
+        [(true, true), (false, true)]
+    );
     let found = find(&["-".into(), "-".into()], &[]);
-    assert_eq!(found.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(), ["<stdin>"]);
+    assert_eq!(
+        found.inputs.iter().map(|input| input.name.as_str()).collect::<Vec<_>>(),
+        ["<stdin>"]
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn links_fifos_and_devices_are_findings_and_never_waited_for() {
-    let folder = Folder::new(&[("a.yaml", MODEL), ("d/e.yaml", &MODEL.replace("name: m", "name: other"))]);
+    let folder =
+        Folder::new(&[("a.yaml", MODEL), ("d/e.yaml", &MODEL.replace("name: m", "name: other"))]);
     std::os::unix::fs::symlink(folder.path("d"), folder.path("d/loop")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path("d/dangling.yaml")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path("d/dangling.txt")).unwrap();
@@ -107,16 +131,33 @@ fn links_fifos_and_devices_are_findings_and_never_waited_for() {
     let fifo = std::process::Command::new("mkfifo").arg(folder.path("d/fifo.yaml")).status();
     let has_fifo = fifo.is_ok_and(|status| status.success());
     let loaded = read(std::slice::from_ref(&folder.0));
-    let why: Vec<&str> = loaded.diagnostics.iter().filter_map(|finding| finding.message.split_once(": ")).map(|(_, why)| why).collect();
-    let mut expected = vec!["it is a link that leads nowhere", "it is a FIFO", "its links lead in a circle"];
+    let why: Vec<&str> = loaded
+        .diagnostics
+        .iter()
+        .filter_map(|finding| finding.message.split_once(": "))
+        .map(|(_, why)| why)
+        .collect();
+    let mut expected =
+        vec!["it is a link that leads nowhere", "it is a FIFO", "its links lead in a circle"];
     if !has_fifo {
         expected.remove(1);
     }
     assert_eq!(why, expected);
-    assert_eq!(findings(&loaded), vec![(Severity::Info, "file-not-read"); expected.len()], "{:?}", loaded.diagnostics);
+    assert_eq!(
+        findings(&loaded),
+        vec![(Severity::Info, "file-not-read"); expected.len()],
+        "{:?}",
+        loaded.diagnostics
+    );
     assert_eq!(names(&loaded), ["m", "other"]);
 
-    let named = [folder.path("d/dangling.yaml"), folder.path("d/fifo.yaml"), "/dev/zero".into(), folder.path("none"), folder.path("a.yaml")];
+    let named = [
+        folder.path("d/dangling.yaml"),
+        folder.path("d/fifo.yaml"),
+        "/dev/zero".into(),
+        folder.path("none"),
+        folder.path("a.yaml"),
+    ];
     let loaded = read(&named);
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read"); 4]);
     assert_eq!(names(&loaded), ["m"]);
@@ -139,18 +180,42 @@ fn foreign_documents_are_counted_and_refused_only_where_a_named_file_holds_nothi
         ("- 1\n---\ntext\n", vec![(error, "not-kubernetes")], vec![(info, "not-kubernetes")]),
         (widget, vec![(error, "other-kind")], vec![(info, "other-kind")]),
         (deployment, vec![(info, "other-kind")], vec![(info, "other-kind")]),
-        ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", vec![(error, "not-kubernetes")], vec![(info, "not-kubernetes")]),
+        (
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+            vec![(error, "not-kubernetes")],
+            vec![(info, "not-kubernetes")],
+        ),
         (
             &format!("a: 1\n---\n{MODEL}---\n{widget}"),
             vec![(info, "not-kubernetes"), (info, "other-kind")],
             vec![(info, "not-kubernetes"), (info, "other-kind")],
         ),
         ("# nothing\n---\n~\n", vec![], vec![]),
-        ("a: [\n---\nb: 1\n", vec![(error, "yaml-syntax"), (info, "not-kubernetes")], vec![(error, "yaml-syntax"), (info, "not-kubernetes")]),
-        ("apiVersion: ome.io/v1beta1\nkind: BaseModels\n", vec![(error, "unknown-kind")], vec![(error, "unknown-kind")]),
-        ("apiVersion: ome.io/v1\nkind: BaseModel\n", vec![(error, "unknown-kind")], vec![(error, "unknown-kind")]),
-        ("kind: BaseModel\nmetadata: {name: a}\n", vec![(error, "required-field")], vec![(error, "required-field")]),
-        ("apiVersion: ome.io/v1beta1\nmetadata: {name: a}\n", vec![(error, "required-field")], vec![(error, "required-field")]),
+        (
+            "a: [\n---\nb: 1\n",
+            vec![(error, "yaml-syntax"), (info, "not-kubernetes")],
+            vec![(error, "yaml-syntax"), (info, "not-kubernetes")],
+        ),
+        (
+            "apiVersion: ome.io/v1beta1\nkind: BaseModels\n",
+            vec![(error, "unknown-kind")],
+            vec![(error, "unknown-kind")],
+        ),
+        (
+            "apiVersion: ome.io/v1\nkind: BaseModel\n",
+            vec![(error, "unknown-kind")],
+            vec![(error, "unknown-kind")],
+        ),
+        (
+            "kind: BaseModel\nmetadata: {name: a}\n",
+            vec![(error, "required-field")],
+            vec![(error, "required-field")],
+        ),
+        (
+            "apiVersion: ome.io/v1beta1\nmetadata: {name: a}\n",
+            vec![(error, "required-field")],
+            vec![(error, "required-field")],
+        ),
     ] {
         let folder = Folder::new(&[("a.yaml", text)]);
         assert_eq!(findings(&read(&[folder.path("a.yaml")])), named, "named {text:?}");
@@ -166,7 +231,11 @@ fn lists_are_taken_apart() {
          apiVersion: ome.io/v1beta1\nkind: BaseModelList\nitems:\n- metadata: {name: c}\n",
     )]);
     let loaded = read(&[folder.path("a.yaml")]);
-    let kinds: Vec<(&str, &str)> = loaded.documents.iter().map(|document| (document.api_version.as_str(), document.kind.as_str())).collect();
+    let kinds: Vec<(&str, &str)> = loaded
+        .documents
+        .iter()
+        .map(|document| (document.api_version.as_str(), document.kind.as_str()))
+        .collect();
     assert_eq!(kinds, [("v1", "Node"), ("v1", "Pod"), ("ome.io/v1beta1", "BaseModel")]);
     assert_eq!(names(&loaded), ["a", "b", "c"]);
     assert_eq!(loaded.sources.locate(loaded.documents[1].span).line, 10);
@@ -178,20 +247,34 @@ fn helm_templates_are_one_finding_a_directory() {
     let folder = Folder::new(&[
         ("chart/Chart.yaml", "apiVersion: v2\nname: c\n"),
         ("chart/templates/a.yaml", "{{- if .Values.a }}\nb: 1\n{{- end }}\n"),
-        ("chart/templates/b.yaml", "apiVersion: v1\nkind: Node\nmetadata:\n  name: \"{{ .Release.Name }}\"\n"),
+        (
+            "chart/templates/b.yaml",
+            "apiVersion: v1\nkind: Node\nmetadata:\n  name: \"{{ .Release.Name }}\"\n",
+        ),
         ("other/c.yaml", "a: {{ include \"x\" . }}\n"),
-        ("own/d.yaml", "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata:\n  name: {{.Name}}\n"),
+        (
+            "own/d.yaml",
+            "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata:\n  name: {{.Name}}\n",
+        ),
     ]);
     let loaded = read(std::slice::from_ref(&folder.0));
     let shown: Vec<(&str, String)> = loaded
         .diagnostics
         .iter()
         .map(|finding| {
-            let file = finding.span().map_or_else(|| finding.file.clone().unwrap(), |span| loaded.sources.get(span.source).name.to_string());
+            let file = finding.span().map_or_else(
+                || finding.file.clone().unwrap(),
+                |span| loaded.sources.get(span.source).name.to_string(),
+            );
             (finding.code.as_str(), file.replace(&format!("{}/", folder.0.display()), ""))
         })
         .collect();
-    let expected = [("not-kubernetes", "chart/Chart.yaml"), ("helm-template", "chart/templates"), ("helm-template", "other"), ("yaml-syntax", "own/d.yaml")];
+    let expected = [
+        ("not-kubernetes", "chart/Chart.yaml"),
+        ("helm-template", "chart/templates"),
+        ("helm-template", "other"),
+        ("yaml-syntax", "own/d.yaml"),
+    ];
     assert_eq!(shown, expected.map(|(code, file)| (code, file.to_owned())));
     assert!(loaded.documents.is_empty());
     // A template that is named is an error which says what to do.
@@ -203,9 +286,15 @@ fn helm_templates_are_one_finding_a_directory() {
 #[test]
 fn manifests_within_config_maps_have_places_in_the_file() {
     let inner = "# é\n---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: a\n  labels: {b: on}\n\n---\nkind: Other\n";
-    let indented: String = inner.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("      {line}\n") }).collect();
-    let quoted = Json::from("apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: q\n");
-    let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  x.yaml: |\n{indented}  y.yaml: {quoted}\n  z: \"a: [\"\n");
+    let indented: String = inner
+        .lines()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("      {line}\n") })
+        .collect();
+    let quoted =
+        Json::from("apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: q\n");
+    let text = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  x.yaml: |\n{indented}  y.yaml: {quoted}\n  z: \"a: [\"\n"
+    );
     let folder = Folder::new(&[("a.yaml", &text)]);
     let loaded = read(&[folder.path("a.yaml")]);
     assert_eq!(names(&loaded), ["c", "a", "q"]);
@@ -222,7 +311,8 @@ fn manifests_within_config_maps_have_places_in_the_file() {
 #[test]
 fn bytes_become_text_or_findings() {
     let folder = Folder::new(&[]);
-    let wide: Vec<u8> = "\u{feff}".encode_utf16().chain(MODEL.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(MODEL.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     folder.write("a.yaml", &wide);
     folder.write("b.yaml", b"x: 1\ny: caf\xe9\n");
     folder.write("c.yaml", format!("\u{feff}{}", MODEL.replace('\n', "\r\n")).as_bytes());
@@ -232,7 +322,10 @@ fn bytes_become_text_or_findings() {
         &mut std::io::empty(),
         &Limits { file_size: 2048, ..Limits::default() },
     );
-    assert_eq!(findings(&loaded), [(Severity::Error, "not-utf8"), (Severity::Error, "file-size-limit")]);
+    assert_eq!(
+        findings(&loaded),
+        [(Severity::Error, "not-utf8"), (Severity::Error, "file-size-limit")]
+    );
     assert_eq!(loaded.sources.locate(loaded.diagnostics[0].span().unwrap()).line, 2);
     assert!(loaded.diagnostics[1].message.contains("2 KiB (`--max-file-size`)"));
     assert_eq!(names(&loaded), ["m", "m"]);
@@ -240,12 +333,22 @@ fn bytes_become_text_or_findings() {
 
 #[test]
 fn context_and_builtin_texts_are_read_and_not_reported_on() {
-    let folder = Folder::new(&[("a.yaml", MODEL), ("context/b.yaml", &format!("{}---\na: [\n---\nb: 1\n", MODEL.replace("name: m", "name: on")))]);
-    let request =
-        Request { paths: &[folder.path("a.yaml")], context: &[folder.path("context")], builtin: &[("runtimes/x.yaml", "apiVersion: v1\nkind: Node\n")] };
+    let folder = Folder::new(&[
+        ("a.yaml", MODEL),
+        (
+            "context/b.yaml",
+            &format!("{}---\na: [\n---\nb: 1\n", MODEL.replace("name: m", "name: on")),
+        ),
+    ]);
+    let request = Request {
+        paths: &[folder.path("a.yaml")],
+        context: &[folder.path("context")],
+        builtin: &[("runtimes/x.yaml", "apiVersion: v1\nkind: Node\n")],
+    };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
     assert_eq!(findings(&loaded), []);
-    let flags: Vec<(bool, bool)> = loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
+    let flags: Vec<(bool, bool)> =
+        loaded.documents.iter().map(|document| (document.reported, document.builtin)).collect();
     assert_eq!(flags, [(true, false), (false, false), (true, true)]);
     // Limits are about what is given, not about what is built in.
     let tight = load(&request, &mut std::io::empty(), &Limits { nodes: 1, ..Limits::default() });
@@ -257,16 +360,25 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
 fn standard_input_is_read_beside_files() {
     let folder = Folder::new(&[("a.yaml", MODEL)]);
     let request = Request { paths: &["-".into(), folder.path("a.yaml")], ..Request::default() };
-    let loaded = load(&request, &mut MODEL.replace("name: m", "name: s").as_bytes(), &Limits::default());
+    let loaded =
+        load(&request, &mut MODEL.replace("name: m", "name: s").as_bytes(), &Limits::default());
     assert_eq!(names(&loaded), ["m", "s"]);
     assert_eq!(&*loaded.sources.get(loaded.documents[1].source).name, "<stdin>");
 }
 
 #[test]
 fn threads_do_not_change_what_is_read() {
-    let files: Vec<(String, String)> =
-        (0..40).map(|number| (format!("{number:02}.yaml"), format!("{MODEL}---\na: [\n---\nb: on\n---\n{MODEL}").repeat(number + 1))).collect();
-    let folder = Folder::new(&files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
+    let files: Vec<(String, String)> = (0..40)
+        .map(|number| {
+            (
+                format!("{number:02}.yaml"),
+                format!("{MODEL}---\na: [\n---\nb: on\n---\n{MODEL}").repeat(number + 1),
+            )
+        })
+        .collect();
+    let folder = Folder::new(
+        &files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>(),
+    );
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let loaded = pool.install(|| read(std::slice::from_ref(&folder.0)));
@@ -278,7 +390,8 @@ fn threads_do_not_change_what_is_read() {
 /// The recorded cases of the reader, as far as this room answers them.
 #[test]
 fn cases_of_the_reader_hold() {
-    let suite = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/tools/reader"));
+    let suite =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/tools/reader"));
     let Ok(cases) = fs::read_dir(suite) else { return };
     let ours = [
         Code::YamlSyntax,
@@ -300,10 +413,15 @@ fn cases_of_the_reader_hold() {
     let mut checked = 0;
     for case in cases {
         let folder = case.unwrap().path();
-        let case: Json = serde_json::from_str(&fs::read_to_string(folder.join("case.json")).unwrap()).unwrap();
+        let case: Json =
+            serde_json::from_str(&fs::read_to_string(folder.join("case.json")).unwrap()).unwrap();
         for run in case["runs"].as_array().unwrap() {
-            let args: Vec<String> =
-                run["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap().replace("{case}", folder.to_str().unwrap())).collect();
+            let args: Vec<String> = run["args"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|arg| arg.as_str().unwrap().replace("{case}", folder.to_str().unwrap()))
+                .collect();
             let mut paths = Vec::new();
             let mut limits = Limits::default();
             for pair in args.windows(2) {
@@ -316,10 +434,23 @@ fn cases_of_the_reader_hold() {
                 }
             }
             let stdin = run["stdin"].as_str().unwrap_or("");
-            let loaded = load(&Request { paths: &paths, ..Request::default() }, &mut stdin.as_bytes(), &limits);
-            let found = |code: &str| loaded.diagnostics.iter().filter(|finding| finding.code.as_str() == code).collect::<Vec<_>>();
+            let loaded = load(
+                &Request { paths: &paths, ..Request::default() },
+                &mut stdin.as_bytes(),
+                &limits,
+            );
+            let found = |code: &str| {
+                loaded
+                    .diagnostics
+                    .iter()
+                    .filter(|finding| finding.code.as_str() == code)
+                    .collect::<Vec<_>>()
+            };
             for expect in run["expect"].as_array().unwrap() {
-                let code = expect["finding"].as_str().or(expect["contains"]["code"].as_str()).unwrap_or("");
+                let code = expect["finding"]
+                    .as_str()
+                    .or(expect["contains"]["code"].as_str())
+                    .unwrap_or("");
                 if !ours.contains(&code) {
                     continue;
                 }
@@ -334,7 +465,8 @@ fn cases_of_the_reader_hold() {
                     let fits = found.iter().any(|finding| {
                         let line = finding.span().map(|span| loaded.sources.locate(span).line);
                         (wanted["line"].is_null() || wanted["line"].as_u64() == line.map(u64::from))
-                            && (wanted["severity"].is_null() || wanted["severity"] == finding.severity.as_str())
+                            && (wanted["severity"].is_null()
+                                || wanted["severity"] == finding.severity.as_str())
                     });
                     assert!(fits, "{}: {expect} in {found:?}", folder.display());
                 }

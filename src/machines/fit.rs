@@ -1,10 +1,12 @@
 //! How many pods fit on the machines, and what keeps pods off each of them.
 //!
-//! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of pods does. Modelled: requests (limits where a request is absent) of containers and init containers, allocatable amounts, the
-//! number of pods, node selector, required node affinity, taints, cordons, readiness, pods that already run there. Not
-//! modelled: pod affinity and spreading, preemption, volumes, ports, other services' pods that are not yet there. For
-//! pods of one shape the answer is exact; leader and workers of different shapes are placed first fit, so that fewer
-//! may be counted than a scheduler could place, never more.
+//! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of
+//! pods does. Modelled: requests (limits where a request is absent) of containers and init
+//! containers, allocatable amounts, the number of pods, node selector, required node affinity,
+//! taints, cordons, readiness, pods that already run there. Not modelled: pod affinity and
+//! spreading, preemption, volumes, ports, other services' pods that are not yet there. For
+//! pods of one shape the answer is exact; leader and workers of different shapes are placed first
+//! fit, so that fewer may be counted than a scheduler could place, never more.
 
 use super::machine::Machine;
 use super::terms::{affinity_matches, selector_mismatch};
@@ -62,7 +64,9 @@ pub struct Fit {
 }
 
 fn milli(node: &Node) -> Option<i64> {
-    Quantity::parse_field(&node.scalar_text()?).ok().map(|quantity| quantity.milli().unwrap_or(i64::MAX))
+    Quantity::parse_field(&node.scalar_text()?)
+        .ok()
+        .map(|quantity| quantity.milli().unwrap_or(i64::MAX))
 }
 
 impl Shape {
@@ -71,7 +75,9 @@ impl Shape {
         let asked = |container: &Node| -> BTreeMap<EcoString, i64> {
             let mut own = BTreeMap::new();
             for side in ["limits", "requests"] {
-                for entry in container.at(&["resources", side]).map(Node::entries).into_iter().flatten() {
+                for entry in
+                    container.at(&["resources", side]).map(Node::entries).into_iter().flatten()
+                {
                     if let Some(amount) = milli(&entry.node) {
                         own.insert(entry.key.clone(), amount);
                     }
@@ -101,14 +107,20 @@ impl Shape {
 
     /// What makes a pod large: extended resources, then memory, then processors.
     fn size(&self) -> (i64, i64, i64) {
-        let sum =
-            |wanted: &dyn Fn(&str) -> bool| self.amounts.iter().filter(|(name, _)| wanted(name)).fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount));
+        let sum = |wanted: &dyn Fn(&str) -> bool| {
+            self.amounts
+                .iter()
+                .filter(|(name, _)| wanted(name))
+                .fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount))
+        };
         (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
     }
 
     /// Whole units of a resource that it asks for.
     pub fn amount(&self, resource: &str) -> i64 {
-        self.amounts.get(resource).map_or(0, |milli| milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) > 0))
+        self.amounts
+            .get(resource)
+            .map_or(0, |milli| milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) > 0))
     }
 
     /// What it asks for, in thousandths by resource; one of `pods` among them.
@@ -123,7 +135,14 @@ pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoStr
         let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
         !matches!(phase, Some("Succeeded" | "Failed"))
     });
-    unfinished.filter_map(|pod| Some((pod.node.at(&["spec", "nodeName"])?.as_str()?.into(), Shape::of(pod.node.get("spec")?)))).collect()
+    unfinished
+        .filter_map(|pod| {
+            Some((
+                pod.node.at(&["spec", "nodeName"])?.as_str()?.into(),
+                Shape::of(pod.node.get("spec")?),
+            ))
+        })
+        .collect()
 }
 
 /// What a machine has left.
@@ -142,7 +161,13 @@ impl Room<'_> {
 
     /// Pods of a shape that still have room, by amounts alone.
     fn room_for(&self, shape: &Shape) -> i64 {
-        shape.amounts.iter().map(|(name, amount)| self.left(name).max(0) / (*amount).max(1)).min().unwrap_or(MOST).min(MOST)
+        shape
+            .amounts
+            .iter()
+            .map(|(name, amount)| self.left(name).max(0) / (*amount).max(1))
+            .min()
+            .unwrap_or(MOST)
+            .min(MOST)
     }
 
     fn take(&mut self, shape: &Shape, pods: i64) {
@@ -165,7 +190,9 @@ impl Room<'_> {
         if let Some(taint) = machine.untolerated(&shape.tolerations) {
             return Some(("taint", eco_format!("{taint}")));
         }
-        if let Some(entry) = shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine)) {
+        if let Some(entry) =
+            shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine))
+        {
             return Some(("selector", mismatch(entry, machine)));
         }
         if shape.affinity.as_ref().is_some_and(|affinity| !affinity_matches(affinity, machine)) {
@@ -175,7 +202,9 @@ impl Room<'_> {
     }
 
     fn blocked(&self, shape: &Shape) -> Option<Blocked> {
-        let blocked = |code: &'static str, detail: EcoString| Some(Blocked { node: self.machine.name.clone(), code, detail });
+        let blocked = |code: &'static str, detail: EcoString| {
+            Some(Blocked { node: self.machine.name.clone(), code, detail })
+        };
         if let Some((code, detail)) = self.barrier(shape) {
             return blocked(code, detail);
         }
@@ -191,7 +220,14 @@ impl Room<'_> {
             .filter(|(name, amount)| self.left(name) < **amount)
             .map(|(name, amount)| {
                 let text = |milli: i64| Quantity::from_milli(milli).canonical();
-                (code(name), eco_format!("{name}: {} asked, {} left", text(*amount), text(self.left(name).max(0))))
+                (
+                    code(name),
+                    eco_format!(
+                        "{name}: {} asked, {} left",
+                        text(*amount),
+                        text(self.left(name).max(0))
+                    ),
+                )
             })
             .collect();
         let order = ["gpu", "cpu", "memory", "pods"];
@@ -203,7 +239,11 @@ impl Room<'_> {
 /// Both sides of a label that is not as asked.
 pub(super) fn mismatch(entry: &Entry, machine: &Machine) -> EcoString {
     let own = machine.label(&entry.key).unwrap_or("absent");
-    eco_format!("{}: {} is asked for, {own} here", entry.key, entry.node.scalar_text().unwrap_or_default())
+    eco_format!(
+        "{}: {} is asked for, {own} here",
+        entry.key,
+        entry.node.scalar_text().unwrap_or_default()
+    )
 }
 
 /// Whether any machine states what it has.
@@ -217,7 +257,8 @@ pub struct Inventory<'m> {
     rooms: Vec<Room<'m>>,
 }
 
-/// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full are passed for good.
+/// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full
+/// are passed for good.
 struct Queue<'s> {
     shape: &'s Shape,
     rooms: Vec<usize>,
@@ -225,13 +266,18 @@ struct Queue<'s> {
 }
 
 impl<'m> Inventory<'m> {
-    /// The machines less what runs on them: `used` are pods by machine. None when no machine states what it has.
+    /// The machines less what runs on them: `used` are pods by machine. None when no machine states
+    /// what it has.
     pub fn new(machines: &'m [Machine], used: &[(EcoString, Shape)]) -> Option<Self> {
-        let stated = machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
+        let stated =
+            machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
         let mut rooms: Vec<Room<'m>> = stated
             .map(|(machine, allocatable)| Room {
                 machine,
-                free: allocatable.iter().map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX))).collect(),
+                free: allocatable
+                    .iter()
+                    .map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX)))
+                    .collect(),
             })
             .collect();
         for (name, shape) in used {
@@ -245,18 +291,29 @@ impl<'m> Inventory<'m> {
     /// How many replicas of one main pod and so many workers fit.
     pub fn fit(&self, main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Fit {
         let replicas = match workers.filter(|(_, count)| *count > 0) {
-            None => self.queue(main).rooms.iter().map(|room| self.rooms[*room].room_for(main)).fold(0, i64::saturating_add).min(MOST),
+            None => self
+                .queue(main)
+                .rooms
+                .iter()
+                .map(|room| self.rooms[*room].room_for(main))
+                .fold(0, i64::saturating_add)
+                .min(MOST),
             Some((worker, count)) => {
                 let mut left = self.clone();
                 let (mut main, mut worker) = (self.queue(main), self.queue(worker));
                 let mut replicas = 0;
-                while replicas < MOST && left.place(&mut main, 1) && left.place(&mut worker, count) {
+                while replicas < MOST && left.place(&mut main, 1) && left.place(&mut worker, count)
+                {
                     replicas += 1;
                 }
                 replicas
             }
         };
-        Fit { replicas, fits: replicas >= fewest, blocked: self.rooms.iter().filter_map(|room| room.blocked(main)).collect() }
+        Fit {
+            replicas,
+            fits: replicas >= fewest,
+            blocked: self.rooms.iter().filter_map(|room| room.blocked(main)).collect(),
+        }
     }
 
     /// Places pods if all of them find a place; else nothing changes.
@@ -265,7 +322,8 @@ impl<'m> Inventory<'m> {
         // The large ones first: they have the fewest places.
         pods.sort_by_key(|(shape, _)| std::cmp::Reverse(shape.size()));
         let mut left = self.clone();
-        let placed = pods.into_iter().all(|(shape, count)| left.place(&mut self.queue(shape), count));
+        let placed =
+            pods.into_iter().all(|(shape, count)| left.place(&mut self.queue(shape), count));
         if placed {
             *self = left;
         }
@@ -280,7 +338,10 @@ impl<'m> Inventory<'m> {
     /// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
     fn place(&mut self, queue: &mut Queue<'_>, mut pods: i64) -> bool {
         while pods > 0 {
-            let Some(room) = queue.rooms.get(queue.next).and_then(|room| self.rooms.get_mut(*room)) else { return false };
+            let Some(room) = queue.rooms.get(queue.next).and_then(|room| self.rooms.get_mut(*room))
+            else {
+                return false;
+            };
             let here = room.room_for(queue.shape);
             if here < pods {
                 queue.next += 1;
@@ -305,7 +366,12 @@ mod tests {
             ready: true,
             cordoned: false,
             taints: Vec::new(),
-            allocatable: Some(amounts.iter().map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount))).collect()),
+            allocatable: Some(
+                amounts
+                    .iter()
+                    .map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount)))
+                    .collect(),
+            ),
             capacity: Vec::new(),
         }
     }
@@ -313,7 +379,11 @@ mod tests {
     fn shape(gpus: i64, cpu: i64) -> Shape {
         let amounts = [("nvidia.com/gpu", gpus * 1000), ("cpu", cpu * 1000), ("pods", 1000)];
         Shape {
-            amounts: amounts.iter().filter(|(_, amount)| *amount > 0).map(|(name, amount)| (EcoString::from(*name), *amount)).collect(),
+            amounts: amounts
+                .iter()
+                .filter(|(_, amount)| *amount > 0)
+                .map(|(name, amount)| (EcoString::from(*name), *amount))
+                .collect(),
             ..Shape::default()
         }
     }
@@ -328,7 +398,8 @@ mod tests {
                     free[index] = (g - gpus, c - cpu, p - 1);
                     best = best.max(1 + search(free, gpus, cpu));
                     free[index] = (g, c, p);
-                    // Pods are alike: which machine comes first makes no difference to the most that fit.
+                    // Pods are alike: which machine comes first makes no difference to the most
+                    // that fit.
                     break;
                 }
             }

@@ -1,8 +1,10 @@
-//! Whether a pod may get a flavor of Kueue: what a node is asked, put to the labels and the taints of the flavor.
+//! Whether a pod may get a flavor of Kueue: what a node is asked, put to the labels and the taints
+//! of the flavor.
 //!
-//! As Kueue's scheduler asks it (accelerators.md 6.2; flavorassigner.go checkFlavorForPodSets): taints of the flavor must
-//! be tolerated by the pod or by the flavor itself, those of devices too; of the pod's node selector and required node
-//! affinity only what speaks of labels that the flavor has is looked at.
+//! As Kueue's scheduler asks it (accelerators.md 6.2; flavorassigner.go checkFlavorForPodSets):
+//! taints of the flavor must be tolerated by the pod or by the flavor itself, those of devices too;
+//! of the pod's node selector and required node affinity only what speaks of labels that the flavor
+//! has is looked at.
 
 use super::fit::{Shape, mismatch};
 use super::machine::{Machine, Taint};
@@ -25,19 +27,31 @@ pub enum Barrier {
 pub enum Selects {
     /// It selects no node at all, or by a label that the flavor has.
     ByFlavor,
-    /// It selects nodes, and by no label that the flavor has: nothing says that the flavor's nodes are meant.
+    /// It selects nodes, and by no label that the flavor has: nothing says that the flavor's nodes
+    /// are meant.
     Elsewhere,
 }
 
 impl Machine {
     /// A node of which only labels are known.
     pub fn labelled(name: EcoString, labels: Map) -> Self {
-        Self { name, labels, ready: true, cordoned: false, taints: Vec::new(), allocatable: None, capacity: Vec::new() }
+        Self {
+            name,
+            labels,
+            ready: true,
+            cordoned: false,
+            taints: Vec::new(),
+            allocatable: None,
+            capacity: Vec::new(),
+        }
     }
 
     /// A node as a flavor describes it.
     pub fn of_flavor(flavor: &ResourceFlavor) -> Self {
-        Self { taints: Taint::list(&flavor.node_taints), ..Self::labelled(flavor.name().clone(), flavor.node_labels.clone()) }
+        Self {
+            taints: Taint::list(&flavor.node_taints),
+            ..Self::labelled(flavor.name().clone(), flavor.node_labels.clone())
+        }
     }
 }
 
@@ -45,12 +59,17 @@ impl Shape {
     /// What keeps such a pod from a flavor; none when nothing does.
     pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<Barrier> {
         let machine = Machine::of_flavor(flavor);
-        if let Some(taint) = machine.taints.iter().find(|taint| !taint.is_tolerated(self.tolerations.iter().chain(&flavor.tolerations))) {
+        if let Some(taint) = machine
+            .taints
+            .iter()
+            .find(|taint| !taint.is_tolerated(self.tolerations.iter().chain(&flavor.tolerations)))
+        {
             return Some(Barrier::Taint(eco_format!("nobody tolerates {taint}")));
         }
         let known = |key: &str| flavor.node_labels.contains_key(key);
         if let Some(selector) = &self.selector {
-            let asked: Map = selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
+            let asked: Map =
+                selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
             let asked = Node::new(Value::Map(asked), selector.origin);
             if let Some(entry) = selector_mismatch(&asked, &machine) {
                 return Some(Barrier::Affinity(mismatch(entry, &machine)));
@@ -58,14 +77,24 @@ impl Shape {
         }
         let terms = self.affinity.as_ref().and_then(required_terms)?.items();
         let about = terms_about(terms, known).filter(|terms| !terms.is_empty())?;
-        (!terms_match(&about, &machine)).then(|| Barrier::Affinity("no required node selector term matches".into()))
+        (!terms_match(&about, &machine))
+            .then(|| Barrier::Affinity("no required node selector term matches".into()))
     }
 
     /// Whether what such a pod selects nodes by has anything to do with a flavor.
     pub fn selects(&self, flavor: &ResourceFlavor) -> Selects {
-        let mut asked = self.selector.iter().flat_map(Node::entries).map(|entry| entry.key.clone()).collect::<Vec<_>>();
+        let mut asked = self
+            .selector
+            .iter()
+            .flat_map(Node::entries)
+            .map(|entry| entry.key.clone())
+            .collect::<Vec<_>>();
         asked.extend(self.affinity.as_ref().and_then(required_terms).map(keys).unwrap_or_default());
-        if asked.is_empty() || asked.iter().any(|key| flavor.node_labels.contains_key(key)) { Selects::ByFlavor } else { Selects::Elsewhere }
+        if asked.is_empty() || asked.iter().any(|key| flavor.node_labels.contains_key(key)) {
+            Selects::ByFlavor
+        } else {
+            Selects::Elsewhere
+        }
     }
 }
 
@@ -79,7 +108,9 @@ mod tests {
     static TEST: Rule = Rule { id: "test", text: "", cite: "" };
 
     fn yaml(text: &str) -> Node {
-        crate::yaml::parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap_or_else(|| Node::map(Origin::Default(&TEST)))
+        crate::yaml::parse(SourceId(0), text, 0..text.len(), &Limits::default())
+            .value
+            .unwrap_or_else(|| Node::map(Origin::Default(&TEST)))
     }
 
     fn flavor(spec: &str) -> ResourceFlavor {
@@ -93,7 +124,11 @@ mod tests {
             object: Object {
                 api: Api::Cluster,
                 api_version: "kueue.x-k8s.io/v1beta2".into(),
-                id: ObjectRef { kind: "ResourceFlavor".into(), scope: Scope::Cluster, name: "f".into() },
+                id: ObjectRef {
+                    kind: "ResourceFlavor".into(),
+                    scope: Scope::Cluster,
+                    name: "f".into(),
+                },
                 node: node.clone(),
                 span: Span { source: SourceId(0), start: 0, end: 0 },
                 builtin: false,
@@ -103,7 +138,9 @@ mod tests {
     }
 
     fn required(terms: &str) -> String {
-        format!("affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}}}}}")
+        format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}}}}}"
+        )
     }
 
     /// S2-121 and accelerators.md 6.2: a row per rule of Kueue.
@@ -121,18 +158,58 @@ mod tests {
             ("{}", tainted, "taint"),
             ("tolerations: [{key: spot, operator: Exists}]", tainted, ""),
             ("tolerations: [{key: spot, value: 'false'}]", tainted, "taint"),
-            ("{}", "{nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}], tolerations: [{operator: Exists}]}", ""),
+            (
+                "{}",
+                "{nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}], tolerations: [{operator: Exists}]}",
+                "",
+            ),
             ("{}", "nodeTaints: [{key: spot, effect: PreferNoSchedule}]", ""),
             // Devices have no privilege here: the flavor can say that it adds the toleration.
-            ("{}", "nodeTaints: [{key: nvidia.com/gpu, value: present, effect: NoExecute}]", "taint"),
-            (&required("[{matchExpressions: [{key: gpu, operator: In, values: [a100, h100]}]}]"), h100, ""),
-            (&required("[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}]"), h100, "affinity"),
-            // A term that is left without expressions makes all of them match, also beside one that does not.
-            (&required("[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}, {matchExpressions: [{key: disk, operator: Exists}]}]"), h100, ""),
-            (&required("[{matchExpressions: [{key: gpu, operator: NotIn, values: [h100]}, {key: disk, operator: Exists}]}]"), h100, "affinity"),
+            (
+                "{}",
+                "nodeTaints: [{key: nvidia.com/gpu, value: present, effect: NoExecute}]",
+                "taint",
+            ),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: In, values: [a100, h100]}]}]"),
+                h100,
+                "",
+            ),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}]"),
+                h100,
+                "affinity",
+            ),
+            // A term that is left without expressions makes all of them match, also beside one
+            // that does not.
+            (
+                &required(
+                    "[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}, {matchExpressions: [{key: disk, operator: Exists}]}]",
+                ),
+                h100,
+                "",
+            ),
+            (
+                &required(
+                    "[{matchExpressions: [{key: gpu, operator: NotIn, values: [h100]}, {key: disk, operator: Exists}]}]",
+                ),
+                h100,
+                "affinity",
+            ),
             // Fields are not looked at.
-            (&required("[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]"), h100, ""),
-            (&format!("nodeSelector: {{zone: a}}\n{}", required("[{matchExpressions: [{key: gpu, operator: DoesNotExist}]}]")), h100, "affinity"),
+            (
+                &required("[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]"),
+                h100,
+                "",
+            ),
+            (
+                &format!(
+                    "nodeSelector: {{zone: a}}\n{}",
+                    required("[{matchExpressions: [{key: gpu, operator: DoesNotExist}]}]")
+                ),
+                h100,
+                "affinity",
+            ),
         ] {
             let found = Shape::of(&yaml(pod)).flavor_barrier(&flavor(spec));
             let found = found.map_or("", |barrier| match barrier {
@@ -148,7 +225,11 @@ mod tests {
         for (pod, spec, expected) in [
             ("nodeSelector: {gpu: h100}", "nodeLabels: {zone: a}", Selects::Elsewhere),
             ("nodeSelector: {gpu: h100}", "nodeLabels: {gpu: h100}", Selects::ByFlavor),
-            (&required("[{matchExpressions: [{key: gpu, operator: Exists}]}]"), "{}", Selects::Elsewhere),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: Exists}]}]"),
+                "{}",
+                Selects::Elsewhere,
+            ),
             ("{}", "{}", Selects::ByFlavor),
         ] {
             assert_eq!(Shape::of(&yaml(pod)).selects(&flavor(spec)), expected, "{pod} and {spec}");

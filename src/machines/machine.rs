@@ -20,8 +20,13 @@ pub struct Taint {
 impl Taint {
     /// The taints of a list of `v1.Taint` that keep pods away: `PreferNoSchedule` does not.
     pub fn list(nodes: &[Node]) -> Vec<Self> {
-        let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
-        let taints = nodes.iter().map(|taint| Self { key: text(taint, "key"), value: text(taint, "value"), effect: text(taint, "effect") });
+        let text =
+            |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let taints = nodes.iter().map(|taint| Self {
+            key: text(taint, "key"),
+            value: text(taint, "value"),
+            effect: text(taint, "effect"),
+        });
         taints.filter(|taint| taint.effect != "PreferNoSchedule").collect()
     }
 
@@ -71,11 +76,19 @@ fn labels(object: &Object) -> Map {
     labels
 }
 
-/// Taints that belong to an accelerator: admission or the flavor adds the toleration (accelerators.md 5.4).
+/// Taints that belong to an accelerator: admission or the flavor adds the toleration
+/// (accelerators.md 5.4).
 fn is_device_taint(key: &str) -> bool {
     key == "sku"
         || key.starts_with("gpu.intel.com/")
-        || matches!(key, "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "google.com/tpu" | "aws.amazon.com/neuron")
+        || matches!(
+            key,
+            "nvidia.com/gpu"
+                | "amd.com/gpu"
+                | "habana.ai/gaudi"
+                | "google.com/tpu"
+                | "aws.amazon.com/neuron"
+        )
 }
 
 impl Machine {
@@ -83,17 +96,37 @@ impl Machine {
     pub fn of(object: &Object) -> Self {
         let amounts = |key: &str| -> Option<Vec<(EcoString, Quantity)>> {
             let stated = object.node.at(&["status", key])?;
-            Some(stated.entries().filter_map(|entry| Some((entry.key.clone(), Quantity::parse_field(&entry.node.scalar_text()?).ok()?))).collect())
+            Some(
+                stated
+                    .entries()
+                    .filter_map(|entry| {
+                        Some((
+                            entry.key.clone(),
+                            Quantity::parse_field(&entry.node.scalar_text()?).ok()?,
+                        ))
+                    })
+                    .collect(),
+            )
         };
-        let conditions = object.node.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
-        let ready = conditions.iter().find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
-        let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let conditions =
+            object.node.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
+        let ready = conditions
+            .iter()
+            .find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
+        let text =
+            |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
         Self {
             name: object.id.name.clone(),
             labels: labels(object),
             ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
-            cordoned: object.node.at(&["spec", "unschedulable"]).and_then(Node::as_bool).unwrap_or(false),
-            taints: Taint::list(object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default()),
+            cordoned: object
+                .node
+                .at(&["spec", "unschedulable"])
+                .and_then(Node::as_bool)
+                .unwrap_or(false),
+            taints: Taint::list(
+                object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default(),
+            ),
             allocatable: amounts("allocatable").or_else(|| amounts("capacity")),
             capacity: amounts("capacity").or_else(|| amounts("allocatable")).unwrap_or_default(),
         }
@@ -104,9 +137,12 @@ impl Machine {
         self.labels.get(key).and_then(Node::as_str)
     }
 
-    /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices are tolerated.
+    /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices
+    /// are tolerated.
     pub fn untolerated(&self, tolerations: &[Node]) -> Option<&Taint> {
-        self.taints.iter().find(|taint| !is_device_taint(&taint.key) && !taint.is_tolerated(tolerations))
+        self.taints
+            .iter()
+            .find(|taint| !is_device_taint(&taint.key) && !taint.is_tolerated(tolerations))
     }
 
     /// Whether new pods may come at all.
@@ -117,7 +153,13 @@ impl Machine {
     /// Whole units of a resource that pods may have; none when the node states nothing.
     pub fn allocatable(&self, resource: &str) -> Option<i64> {
         let stated = self.allocatable.as_ref()?;
-        Some(stated.iter().find(|(name, _)| name == resource).and_then(|(_, quantity)| quantity.value()).unwrap_or(0))
+        Some(
+            stated
+                .iter()
+                .find(|(name, _)| name == resource)
+                .and_then(|(_, quantity)| quantity.value())
+                .unwrap_or(0),
+        )
     }
 }
 
@@ -126,5 +168,10 @@ fn tolerates(toleration: &Node, taint: &Taint) -> bool {
     let (key, effect) = (text("key"), text("effect"));
     let effect_fits = effect.is_empty() || effect == taint.effect;
     let exists = text("operator") == "Exists";
-    effect_fits && if key.is_empty() { exists } else { key == taint.key && (exists || text("value") == taint.value) }
+    effect_fits
+        && if key.is_empty() {
+            exists
+        } else {
+            key == taint.key && (exists || text("value") == taint.value)
+        }
 }

@@ -1,7 +1,7 @@
 //! Machines: which of them may run a pod, and how many pods fit on them.
 //!
-//! In: Node objects, flavors of Kueue, what a pod asks for. Out: matches, places, what stands in the way. Nothing here
-//! chooses.
+//! In: Node objects, flavors of Kueue, what a pod asks for. Out: matches, places, what stands in
+//! the way. Nothing here chooses.
 
 mod class;
 mod fit;
@@ -16,4 +16,7 @@ pub use flavor::{Barrier, Selects};
 pub use labels::{labelled_compute, labelled_memory, memory_of_label};
 pub use machine::{Machine, Taint};
 pub(crate) use terms::without_keys_of;
-pub use terms::{affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch, terms_match};
+pub use terms::{
+    affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,
+    terms_match,
+};

@@ -1,7 +1,7 @@
 //! Node selectors and node selector terms against labels (accelerators.md 5.5).
 //!
-//! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and quantities are understood,
-//! for keys whose labels count MiB in MiB.
+//! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and
+//! quantities are understood, for keys whose labels count MiB in MiB.
 
 use super::machine::Machine;
 use crate::quantity::Memory;
@@ -13,7 +13,9 @@ const MIB_LABELS: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/insta
 
 /// The first key of a node selector that a machine does not have as asked.
 pub fn selector_mismatch<'n>(selector: &'n Node, machine: &Machine) -> Option<&'n Entry> {
-    selector.entries().find(|entry| entry.node.scalar_text().as_deref() != machine.label(&entry.key))
+    selector
+        .entries()
+        .find(|entry| entry.node.scalar_text().as_deref() != machine.label(&entry.key))
 }
 
 /// Whether any term of a list matches; an empty list matches nothing.
@@ -28,12 +30,18 @@ fn term_matches(term: &Node, machine: &Machine) -> bool {
         return false;
     }
     expressions.iter().all(|expression| matches(expression, |key| machine.label(key)))
-        && fields.iter().all(|field| matches(field, |key| (key == "metadata.name").then_some(machine.name.as_str())))
+        && fields.iter().all(|field| {
+            matches(field, |key| (key == "metadata.name").then_some(machine.name.as_str()))
+        })
 }
 
 /// The terms of the required node affinity of an affinity.
 pub fn required_terms(affinity: &Node) -> Option<&Node> {
-    affinity.at(&["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"])
+    affinity.at(&[
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ])
 }
 
 /// Whether the required node affinity of an affinity lets a machine in.
@@ -44,16 +52,31 @@ pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
 /// Whether labels meet a `metav1.LabelSelector`; an empty one is met by all.
 pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
     let label = |key: &str| labels.get(key).and_then(Node::as_str);
-    let equal = selector.get("matchLabels").map(Node::entries).into_iter().flatten().all(|entry| entry.node.scalar_text().as_deref() == label(&entry.key));
-    equal && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(|expression| matches(expression, label))
+    let equal = selector
+        .get("matchLabels")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .all(|entry| entry.node.scalar_text().as_deref() == label(&entry.key));
+    equal
+        && selector
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .all(|expression| matches(expression, label))
 }
 
-/// Terms of which only expressions about some keys are kept; none when a term says nothing about them, as any term may
-/// match. Fields are no labels and are left out.
+/// Terms of which only expressions about some keys are kept; none when a term says nothing about
+/// them, as any term may match. Fields are no labels and are left out.
 pub(super) fn terms_about(terms: &[Node], known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
     let about = |term: &Node| {
         let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
-        let kept: Vec<Node> = expressions.iter().filter(|expression| known(&text(expression, "key"))).cloned().collect();
+        let kept: Vec<Node> = expressions
+            .iter()
+            .filter(|expression| known(&text(expression, "key")))
+            .cloned()
+            .collect();
         let mut map = Map::new();
         map.insert("matchExpressions", Node::list(kept.iter().cloned(), term.origin));
         (!kept.is_empty()).then(|| Node::new(Value::Map(map), term.origin))
@@ -69,7 +92,8 @@ fn text(node: &Node, key: &str) -> EcoString {
 fn number(key: &str, value: &str) -> Option<i64> {
     let own = value.trim().parse::<i64>().ok();
     if own.is_some() || !MIB_LABELS.contains(&key) {
-        return own.or_else(|| Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0).ok()));
+        return own
+            .or_else(|| Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0).ok()));
     }
     Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0 >> 20).ok())
 }
@@ -77,10 +101,19 @@ fn number(key: &str, value: &str) -> Option<i64> {
 fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     let key = text(expression, "key");
     let own = label(&key);
-    let values: Vec<EcoString> = expression.get("values").map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text).collect();
+    let values: Vec<EcoString> = expression
+        .get("values")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Node::scalar_text)
+        .collect();
     let listed = |own: &str| values.iter().any(|value| value == own);
     let compared = |fits: fn(i64, i64) -> bool| {
-        let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice()) else { return false };
+        let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice())
+        else {
+            return false;
+        };
         number(&key, bound).is_some_and(|bound| fits(own, bound))
     };
     match text(expression, "operator").as_str() {
@@ -96,12 +129,19 @@ fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bo
     }
 }
 
-/// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain integers (S2-080).
+/// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain
+/// integers (S2-080).
 pub fn kubernetes_terms(terms: &Node) -> Node {
     let mut out = terms.clone();
     if let Some(list) = out.as_list_mut() {
         for term in list.make_mut() {
-            let Some(expressions) = term.as_map_mut().and_then(|map| map.get_mut("matchExpressions")).and_then(Node::as_list_mut) else { continue };
+            let Some(expressions) = term
+                .as_map_mut()
+                .and_then(|map| map.get_mut("matchExpressions"))
+                .and_then(Node::as_list_mut)
+            else {
+                continue;
+            };
             expressions.make_mut().iter_mut().for_each(plain_expression);
         }
     }
@@ -117,7 +157,11 @@ fn plain_expression(expression: &mut Node) {
         "Lte" | "Le" => ("Lt", 1),
         _ => return,
     };
-    let bound = expression.get("values").and_then(|values| values.items().first()).and_then(Node::scalar_text).and_then(|value| number(&key, &value));
+    let bound = expression
+        .get("values")
+        .and_then(|values| values.items().first())
+        .and_then(Node::scalar_text)
+        .and_then(|value| number(&key, &value));
     let Some(map) = expression.as_map_mut() else { return };
     if let Some(slot) = map.get_mut("operator") {
         slot.value = Value::Str(plain.into());
@@ -131,12 +175,19 @@ fn plain_expression(expression: &mut Node) {
 
 /// Keys that occur in the expressions of terms.
 pub(crate) fn keys(terms: &Node) -> Vec<EcoString> {
-    terms.items().iter().filter_map(|term| term.get("matchExpressions")).flat_map(Node::items).map(|expression| text(expression, "key")).collect()
+    terms
+        .items()
+        .iter()
+        .filter_map(|term| term.get("matchExpressions"))
+        .flat_map(Node::items)
+        .map(|expression| text(expression, "key"))
+        .collect()
 }
 
 /// Node selector entries whose keys do not occur in terms (S2-066).
 pub(crate) fn without_keys_of(selector: &Node, terms: &Node) -> Node {
     let known = keys(terms);
-    let kept: Map = selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
+    let kept: Map =
+        selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
     Node::new(Value::Map(kept), selector.origin)
 }

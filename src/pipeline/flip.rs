@@ -1,7 +1,7 @@
 //! Why not this runtime, and the smallest edit that would make it win.
 //!
-//! Edits are sought in the runtime alone; the service is edited only where it names another runtime. The answer is
-//! proved, not promised: the decision is made again with the edited object.
+//! Edits are sought in the runtime alone; the service is edited only where it names another
+//! runtime. The answer is proved, not promised: the decision is made again with the edited object.
 
 use crate::api::{Api, Object, Runtime, Scope, Service};
 use crate::catalog::{Catalog, RuntimeSet};
@@ -14,7 +14,11 @@ use crate::yaml::{FieldPath, Node, Origin, Rule};
 use ecow::EcoString;
 use serde_json::Value;
 
-static EDIT: Rule = Rule { id: "flip-edit", text: "a value tried out to see whether it changes the decision", cite: "CONTRACT-tools, explain --runtime" };
+static EDIT: Rule = Rule {
+    id: "flip-edit",
+    text: "a value tried out to see whether it changes the decision",
+    cite: "CONTRACT-tools, explain --runtime",
+};
 
 /// One change of one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,12 +45,20 @@ pub struct Flip {
 }
 
 /// Seeks the smallest edit after which `runtime` serves `service`.
-pub fn flip<'a>(policy: &'static Policy, catalog: &'a Catalog, service: &'a Service, runtime: &'a Runtime) -> Flip {
+pub fn flip<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    service: &'a Service,
+    runtime: &'a Runtime,
+) -> Flip {
     let selector = Selector::new(policy, catalog);
     let now = selector.explain(service);
     let name = &runtime.object.id.name;
     if now.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id) {
-        return Flip { edits: Ok(Vec::new()), then: now.runtime.decided_by.map(|by| (name.clone(), by)) };
+        return Flip {
+            edits: Ok(Vec::new()),
+            then: now.runtime.decided_by.map(|by| (name.clone(), by)),
+        };
     }
     let impossible = |reason: String| Flip { edits: Err(reason), then: None };
     if let Some(error) = now.error.as_ref().filter(|_| now.model.is_none()) {
@@ -61,7 +73,11 @@ pub fn flip<'a>(policy: &'static Policy, catalog: &'a Catalog, service: &'a Serv
         }
         edits.push(Edit {
             span: named.name.span(),
-            path: path(if policy.api == Api::KServe { "spec.predictor.model.runtime" } else { "spec.runtime.name" }),
+            path: path(if policy.api == Api::KServe {
+                "spec.predictor.model.runtime"
+            } else {
+                "spec.runtime.name"
+            }),
             from: named.name.value.as_str().into(),
             to: name.as_str().into(),
             object: service.object.id.to_string(),
@@ -78,22 +94,39 @@ pub fn flip<'a>(policy: &'static Policy, catalog: &'a Catalog, service: &'a Serv
         let attempt = typed(&edited, policy);
         let set = catalog.runtimes(policy.api).with(&attempt);
         let resolution = resolve::explain_among(policy, catalog, &set, &renamed);
-        if let Some(chosen) = resolution.chosen().filter(|chosen| chosen.object.id == runtime.object.id) {
+        if let Some(chosen) =
+            resolution.chosen().filter(|chosen| chosen.object.id == runtime.object.id)
+        {
             let by = resolution.runtime.decided_by.unwrap_or(DecidedBy::OnlyCandidate);
             return Flip { edits: Ok(edits), then: Some((chosen.object.id.name.clone(), by)) };
         }
-        let own = resolution.runtime.candidates.iter().find(|candidate| candidate.runtime.object.id == runtime.object.id);
+        let own = resolution
+            .runtime
+            .candidates
+            .iter()
+            .find(|candidate| candidate.runtime.object.id == runtime.object.id);
         let Some(own) = own else {
-            let message = resolution.error.map_or_else(|| "it is no candidate".to_owned(), |error| error.message);
+            let message = resolution
+                .error
+                .map_or_else(|| "it is no candidate".to_owned(), |error| error.message);
             return impossible(message);
         };
-        let found = if own.verdict == Verdict::Rejected { repairs(own, service) } else { outrank(own, resolution.runtime.candidates.first(), explicit) };
+        let found = if own.verdict == Verdict::Rejected {
+            repairs(own, service)
+        } else {
+            outrank(own, resolution.runtime.candidates.first(), explicit)
+        };
         match found {
             Ok(found) if !found.is_empty() => {
                 for (path, to) in found {
                     let edit = edit(&runtime.object, &path, to.clone());
-                    edited.node.set(&path.0, (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))));
-                    edits.retain(|earlier: &Edit| earlier.path != path || earlier.object != edit.object);
+                    edited.node.set(
+                        &path.0,
+                        (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))),
+                    );
+                    edits.retain(|earlier: &Edit| {
+                        earlier.path != path || earlier.object != edit.object
+                    });
                     edits.push(edit);
                 }
             }
@@ -109,27 +142,45 @@ const ROUNDS: usize = 6;
 
 fn typed(object: &Object, policy: &Policy) -> Runtime {
     let mut ignored: Vec<Diagnostic> = Vec::new();
-    let dialect = super::read::dialect(policy.api).expect("services are only read for APIs that have a dialect");
+    let dialect = super::read::dialect(policy.api)
+        .expect("services are only read for APIs that have a dialect");
     (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
 }
 
-/// The edits that repair what a candidate is rejected for; the entry with the fewest mismatches is repaired.
-fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPath, Value)>, String> {
+/// The edits that repair what a candidate is rejected for; the entry with the fewest mismatches is
+/// repaired.
+fn repairs(
+    candidate: &Candidate<'_>,
+    service: &Service,
+) -> Result<Vec<(FieldPath, Value)>, String> {
     let mut edits = Vec::new();
     let entry = candidate
         .entries
         .iter()
-        .min_by_key(|entry| entry.checks.iter().filter(|check| check.result == crate::decision::CheckResult::Mismatch).count())
+        .min_by_key(|entry| {
+            entry
+                .checks
+                .iter()
+                .filter(|check| check.result == crate::decision::CheckResult::Mismatch)
+                .count()
+        })
         .map_or(0, |entry| entry.index);
-    let at = |field: &str| FieldPath::parse(&format!("spec.supportedModelFormats[{entry}].{field}")).unwrap_or_default();
+    let at = |field: &str| {
+        FieldPath::parse(&format!("spec.supportedModelFormats[{entry}].{field}"))
+            .unwrap_or_default()
+    };
     for rejection in &candidate.reasons {
         match &rejection.reason {
             Reason::Disabled => edits.push((path("spec.disabled"), false.into())),
             Reason::NoFormats => return Err("it lists no supported model formats".into()),
             Reason::Attribute { attribute, model, entry: index, .. } if *index == entry => {
-                // An entry of KServe has name and version of the format itself, as deprecated ones of OME have.
-                let legacy = candidate.runtime.object.api == Api::KServe
-                    || candidate.runtime.formats.get(entry).is_some_and(|entry| entry.format.is_none() && entry.legacy_name.is_some());
+                // An entry of KServe has name and version of the format itself, as deprecated ones
+                // of OME have.
+                let legacy =
+                    candidate.runtime.object.api == Api::KServe
+                        || candidate.runtime.formats.get(entry).is_some_and(|entry| {
+                            entry.format.is_none() && entry.legacy_name.is_some()
+                        });
                 let field = match attribute {
                     Attribute::Format if legacy => "name",
                     Attribute::Format => "modelFormat.name",
@@ -140,7 +191,10 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
                     Attribute::Architecture => "modelArchitecture",
                     Attribute::Quantization => "quantization",
                 };
-                edits.push((at(field), model.as_ref().map_or(Value::Null, |model| model.as_str().into())));
+                edits.push((
+                    at(field),
+                    model.as_ref().map_or(Value::Null, |model| model.as_str().into()),
+                ));
             }
             Reason::Attribute { .. } => {}
             Reason::Diffusion(text) => return Err(text.to_string()),
@@ -148,8 +202,12 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
                 let range = candidate.runtime.size_range.as_ref();
                 let (below, above) = range.map_or((false, false), |range| {
                     let size = crate::api::Size::parse(size);
-                    let less = |a: &crate::api::Size, b: &crate::api::Size| a.controller < b.controller;
-                    (range.min.as_ref().is_some_and(|min| less(&size, &min.value)), range.max.as_ref().is_some_and(|max| less(&max.value, &size)))
+                    let less =
+                        |a: &crate::api::Size, b: &crate::api::Size| a.controller < b.controller;
+                    (
+                        range.min.as_ref().is_some_and(|min| less(&size, &min.value)),
+                        range.max.as_ref().is_some_and(|max| less(&max.value, &size)),
+                    )
                 });
                 if below {
                     edits.push((path("spec.modelSizeRange.min"), size.as_str().into()));
@@ -160,15 +218,21 @@ fn repairs(candidate: &Candidate<'_>, service: &Service) -> Result<Vec<(FieldPat
             }
             Reason::AutoSelectOff { entry: index } => {
                 let index = index.unwrap_or(entry);
-                edits.push((path(&format!("spec.supportedModelFormats[{index}].autoSelect")), true.into()));
+                edits.push((
+                    path(&format!("spec.supportedModelFormats[{index}].autoSelect")),
+                    true.into(),
+                ));
             }
             Reason::Protocol { asked, listed } => {
-                let listed: Vec<&str> = listed.iter().chain([asked]).map(EcoString::as_str).collect();
+                let listed: Vec<&str> =
+                    listed.iter().chain([asked]).map(EcoString::as_str).collect();
                 edits.push((path("spec.protocolVersions"), listed.into()));
             }
             Reason::Accelerator { class, listed } => {
-                let listed: Vec<&str> = listed.iter().chain([class]).map(EcoString::as_str).collect();
-                edits.push((path("spec.acceleratorRequirements.acceleratorClasses"), listed.into()));
+                let listed: Vec<&str> =
+                    listed.iter().chain([class]).map(EcoString::as_str).collect();
+                edits
+                    .push((path("spec.acceleratorRequirements.acceleratorClasses"), listed.into()));
             }
             Reason::ScoreZero(_) => {
                 edits.push((at("modelFormat.weight"), 1.into()));
@@ -192,19 +256,44 @@ fn path(text: &str) -> FieldPath {
 }
 
 /// The priority that puts an eligible candidate first.
-fn outrank(own: &Candidate<'_>, winner: Option<&Candidate<'_>>, explicit: bool) -> Result<Vec<(FieldPath, Value)>, String> {
-    let (Some(winner), Some(rank), false) = (winner, own.rank, explicit) else { return Ok(Vec::new()) };
+fn outrank(
+    own: &Candidate<'_>,
+    winner: Option<&Candidate<'_>>,
+    explicit: bool,
+) -> Result<Vec<(FieldPath, Value)>, String> {
+    let (Some(winner), Some(rank), false) = (winner, own.rank, explicit) else {
+        return Ok(Vec::new());
+    };
     let winner_name = &winner.runtime.object.id.name;
     let Some(best) = winner.rank else { return Ok(Vec::new()) };
     if best.namespaced && !rank.namespaced {
-        return Err(format!("{winner_name} is a ServingRuntime of the service's namespace and comes before every cluster runtime"));
+        return Err(format!(
+            "{winner_name} is a ServingRuntime of the service's namespace and comes before every cluster runtime"
+        ));
     }
     let index = own.matched_entry.or(own.scored_entry).unwrap_or(0);
     let counted = winner.matched_entry.or(winner.scored_entry).unwrap_or(0);
-    let priority = best.priority.or_else(|| winner.runtime.formats.get(counted).and_then(|entry| entry.priority.as_ref()).map(|priority| priority.value));
-    let own_priority = rank.priority.or_else(|| own.runtime.formats.get(index).and_then(|entry| entry.priority.as_ref()).map(|priority| priority.value));
-    let floor = priority.unwrap_or(0).max(own_priority.filter(|own| *own > priority.unwrap_or(0)).unwrap_or(0));
-    let Some(next) = floor.checked_add(1) else { return Err("the winner has the highest priority there is".into()) };
+    let priority = best.priority.or_else(|| {
+        winner
+            .runtime
+            .formats
+            .get(counted)
+            .and_then(|entry| entry.priority.as_ref())
+            .map(|priority| priority.value)
+    });
+    let own_priority = rank.priority.or_else(|| {
+        own.runtime
+            .formats
+            .get(index)
+            .and_then(|entry| entry.priority.as_ref())
+            .map(|priority| priority.value)
+    });
+    let floor = priority
+        .unwrap_or(0)
+        .max(own_priority.filter(|own| *own > priority.unwrap_or(0)).unwrap_or(0));
+    let Some(next) = floor.checked_add(1) else {
+        return Err("the winner has the highest priority there is".into());
+    };
     Ok(vec![(path(&format!("spec.supportedModelFormats[{index}].priority")), next.into())])
 }
 
@@ -216,7 +305,9 @@ fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
     let parent = found.or_else(|| {
         loop {
             length = length.checked_sub(1)?;
-            if let Some(parent) = object.node.select(&FieldPath(path.0[..length].to_vec())).first().copied() {
+            if let Some(parent) =
+                object.node.select(&FieldPath(path.0[..length].to_vec())).first().copied()
+            {
                 return Some(parent);
             }
         }

@@ -45,9 +45,11 @@ pub struct Matrix {
 pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
     let Some(policy) = Policy::of(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
-    let mut models: Vec<_> = catalog.models().filter(|model| model.object.api == Api::Ome).collect();
+    let mut models: Vec<_> =
+        catalog.models().filter(|model| model.object.api == Api::Ome).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
-    let classes: Vec<EcoString> = catalog.classes(semantics).map(|class| class.name().clone()).collect();
+    let classes: Vec<EcoString> =
+        catalog.classes(semantics).map(|class| class.name().clone()).collect();
     let cells = models
         .par_iter()
         .flat_map_iter(|model| {
@@ -65,7 +67,11 @@ pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
             row
         })
         .collect();
-    Matrix { models: models.iter().map(|model| model.object.id.name.clone()).collect(), classes, cells }
+    Matrix {
+        models: models.iter().map(|model| model.object.id.name.clone()).collect(),
+        classes,
+        cells,
+    }
 }
 
 fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &str) -> Outcome {
@@ -83,11 +89,23 @@ fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &st
     }
     let name = |runtime: &Runtime| runtime.object.id.name.clone();
     match taken.as_slice() {
-        [] => Outcome::Hole(refusal.or_else(|| nearest(candidates)).unwrap_or_else(|| "no runtime is loaded".into())),
+        [] => Outcome::Hole(
+            refusal
+                .or_else(|| nearest(candidates))
+                .unwrap_or_else(|| "no runtime is loaded".into()),
+        ),
         [(runtime, _)] => Outcome::Winner(name(runtime)),
         [(runtime, rank), others @ ..] => {
-            let equal: Vec<EcoString> = others.iter().take_while(|(_, other)| other == rank).map(|(runtime, _)| name(runtime)).collect();
-            if equal.is_empty() { Outcome::Winner(name(runtime)) } else { Outcome::Tie(std::iter::once(name(runtime)).chain(equal).collect()) }
+            let equal: Vec<EcoString> = others
+                .iter()
+                .take_while(|(_, other)| other == rank)
+                .map(|(runtime, _)| name(runtime))
+                .collect();
+            if equal.is_empty() {
+                Outcome::Winner(name(runtime))
+            } else {
+                Outcome::Tie(std::iter::once(name(runtime)).chain(equal).collect())
+            }
         }
     }
 }
@@ -95,6 +113,7 @@ fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &st
 /// The rejected runtime with the fewest failed rules.
 fn nearest(candidates: &[Candidate<'_>]) -> Option<String> {
     let candidate = candidates.iter().find(|candidate| candidate.verdict == Verdict::Rejected)?;
-    let reasons: Vec<String> = candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+    let reasons: Vec<String> =
+        candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
     Some(format!("{}: {}", candidate.runtime.object.id.name, reasons.join(", ")))
 }

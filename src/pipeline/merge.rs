@@ -1,5 +1,5 @@
-//! What the layers of a service made of its containers: every variable, argument, resource and node selector with who
-//! won and over whom (S2-008).
+//! What the layers of a service made of its containers: every variable, argument, resource and node
+//! selector with who won and over whom (S2-008).
 
 use super::plan::Planned;
 use super::why::{Leaf, leaf};
@@ -30,20 +30,38 @@ pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
     let mut history = History::new();
     let weights = |name: &str| catalog.fine_tuned_weight(name);
     let options = catalog.accelerator_options();
-    let composed = compose::compose(planned.policy, planned.service, &planned.resolution, options, catalog.config(), &weights, &mut history);
+    let composed = compose::compose(
+        planned.policy,
+        planned.service,
+        &planned.resolution,
+        options,
+        catalog.config(),
+        &weights,
+        &mut history,
+    );
     let Ok(composed) = composed else { return found };
     for component in &composed.value.components {
-        let pods = std::iter::once((&component.pod, false)).chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
+        let pods = std::iter::once((&component.pod, false))
+            .chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
         for (pod, of_worker) in pods {
             let mut add = |path: String, at: FieldPath, node: &Node| {
-                found.push(MergedLeaf { component: component.kind, of_worker, path, leaf: leaf(catalog, pod, node, &at, &history) });
+                found.push(MergedLeaf {
+                    component: component.kind,
+                    of_worker,
+                    path,
+                    leaf: leaf(catalog, pod, node, &at, &history),
+                });
             };
             if let Some((at, container)) = main_container(component, pod, of_worker) {
                 of_container(&at, container, &mut add);
             }
             let at = FieldPath::root().field("nodeSelector");
             for entry in pod.get("nodeSelector").map(Node::entries).into_iter().flatten() {
-                add(format!("nodeSelector.{}", entry.key), at.field(entry.key.clone()), &entry.node);
+                add(
+                    format!("nodeSelector.{}", entry.key),
+                    at.field(entry.key.clone()),
+                    &entry.node,
+                );
             }
         }
     }
@@ -51,17 +69,31 @@ pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
 }
 
 /// The container that runs the model: the one with the runner's name, else the first.
-fn main_container<'p>(component: &ComposedComponent, pod: &'p Node, of_worker: bool) -> Option<(FieldPath, &'p Node)> {
-    let part = if of_worker { component.spec.get("worker") } else { component.spec.get("leader").filter(|_| component.worker.is_some()) };
+fn main_container<'p>(
+    component: &ComposedComponent,
+    pod: &'p Node,
+    of_worker: bool,
+) -> Option<(FieldPath, &'p Node)> {
+    let part = if of_worker {
+        component.spec.get("worker")
+    } else {
+        component.spec.get("leader").filter(|_| component.worker.is_some())
+    };
     let name = part.unwrap_or(&component.spec).at(&["runner", "name"]).and_then(Node::as_str);
     let containers = pod.get("containers")?.items();
-    let named = name.and_then(|name| containers.iter().position(|container| container.get("name").and_then(Node::as_str) == Some(name)));
+    let named = name.and_then(|name| {
+        containers
+            .iter()
+            .position(|container| container.get("name").and_then(Node::as_str) == Some(name))
+    });
     let index = named.unwrap_or(0);
     Some((FieldPath::root().field("containers").index(index), containers.get(index)?))
 }
 
 fn of_container(at: &FieldPath, container: &Node, add: &mut impl FnMut(String, FieldPath, &Node)) {
-    for (index, variable) in container.get("env").map(Node::items).unwrap_or_default().iter().enumerate() {
+    for (index, variable) in
+        container.get("env").map(Node::items).unwrap_or_default().iter().enumerate()
+    {
         let Some(name) = variable.get("name").and_then(Node::scalar_text) else { continue };
         let at = at.field("env").index(index);
         for key in ["value", "valueFrom"] {
@@ -73,17 +105,31 @@ fn of_container(at: &FieldPath, container: &Node, add: &mut impl FnMut(String, F
                 {
                     (node, at) = (&entry.node, at.field(entry.key.clone()));
                 }
-                add(if key == "value" { format!("env.{name}") } else { format!("env.{name}.{key}") }, at, node);
+                add(
+                    if key == "value" {
+                        format!("env.{name}")
+                    } else {
+                        format!("env.{name}.{key}")
+                    },
+                    at,
+                    node,
+                );
             }
         }
     }
-    for (index, argument) in container.get("args").map(Node::items).unwrap_or_default().iter().enumerate() {
+    for (index, argument) in
+        container.get("args").map(Node::items).unwrap_or_default().iter().enumerate()
+    {
         add(format!("args[{index}]"), at.field("args").index(index), argument);
     }
     for side in ["limits", "requests"] {
         let amounts = container.at(&["resources", side]);
         for entry in amounts.map(Node::entries).into_iter().flatten() {
-            add(format!("resources.{side}.{}", entry.key), at.field("resources").field(side).field(entry.key.clone()), &entry.node);
+            add(
+                format!("resources.{side}.{}", entry.key),
+                at.field("resources").field(side).field(entry.key.clone()),
+                &entry.node,
+            );
         }
     }
 }

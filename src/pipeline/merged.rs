@@ -43,13 +43,26 @@ impl<'a> Renderer<'a> {
         } else {
             let weights = |name: &str| self.catalog().fine_tuned_weight(name);
             let options = self.catalog().accelerator_options();
-            compose::compose(selector.policy(), service, &resolution, options, self.catalog().config(), &weights, &mut ())
+            compose::compose(
+                selector.policy(),
+                service,
+                &resolution,
+                options,
+                self.catalog().config(),
+                &weights,
+                &mut (),
+            )
         };
         match done {
             Ok(composed) => {
                 diagnostics.extend(composed.diagnostics);
                 let parts = composed.value.components.into_iter();
-                let parts = parts.map(|component| MergedPart { kind: component.kind, mode: component.mode, pod: component.pod, worker: component.worker });
+                let parts = parts.map(|component| MergedPart {
+                    kind: component.kind,
+                    mode: component.mode,
+                    pod: component.pod,
+                    worker: component.worker,
+                });
                 MergedService { service, parts: Some(parts.collect()), diagnostics }
             }
             Err(error) => {

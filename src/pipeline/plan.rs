@@ -3,7 +3,9 @@
 use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose::{self, ComposedComponent};
-use crate::decision::{AcceleratorDecision, DeploymentMode, QueueDecision, Resolution, ServiceError};
+use crate::decision::{
+    AcceleratorDecision, DeploymentMode, QueueDecision, Resolution, ServiceError,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
@@ -138,7 +140,8 @@ pub struct Planner<'a> {
 struct Outcome<'a> {
     resolution: Resolution<'a>,
     components: Vec<PlannedComponent>,
-    /// What the pods of each component ask for, where the components could be composed and somebody has to know.
+    /// What the pods of each component ask for, where the components could be composed and
+    /// somebody has to know.
     pods: Vec<Pods>,
     error: Option<ServiceError>,
     diagnostics: Vec<Diagnostic>,
@@ -150,12 +153,21 @@ impl<'a> Planner<'a> {
         let selectors = DECIDING
             .into_iter()
             .filter_map(|api| {
-                let selector = |semantics| Policy::of(api, semantics).map(|policy| Selector::new(policy, catalog));
+                let selector = |semantics| {
+                    Policy::of(api, semantics).map(|policy| Selector::new(policy, catalog))
+                };
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })
             .collect();
         let inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
-        Self { catalog, semantics, selectors, inventory, fits: Mutex::default(), admitted: Mutex::default() }
+        Self {
+            catalog,
+            semantics,
+            selectors,
+            inventory,
+            fits: Mutex::default(),
+            admitted: Mutex::default(),
+        }
     }
 
     /// Decides one service.
@@ -192,15 +204,24 @@ impl<'a> Planner<'a> {
         planned
     }
 
-    /// Whether the pods of every component fit on the nodes, and what their queue gives them, each component for itself.
+    /// Whether the pods of every component fit on the nodes, and what their queue gives them, each
+    /// component for itself.
     fn place(&self, planned: &mut Planned<'a>, pods: Vec<Pods>) {
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
             // A Ray cluster's workers are like its head.
-            let workers = worker.or_else(|| (component.pods_per_replica > 1).then(|| (main.clone(), component.pods_per_replica - 1)));
+            let workers = worker.or_else(|| {
+                (component.pods_per_replica > 1)
+                    .then(|| (main.clone(), component.pods_per_replica - 1))
+            });
             let question = Question { main, workers, fewest: component.min_replicas };
             if let Some(queue) = queue {
                 let decision = self.admit(&planned.service.namespace, queue, &question);
-                planned.diagnostics.extend(super::queue::findings(&decision, component.kind, planned.service, self.catalog));
+                planned.diagnostics.extend(super::queue::findings(
+                    &decision,
+                    component.kind,
+                    planned.service,
+                    self.catalog,
+                ));
                 component.queue = Some(decision);
             }
             if let Some(inventory) = &self.inventory {
@@ -210,14 +231,21 @@ impl<'a> Planner<'a> {
     }
 
     /// What a queue gives to replicas of a pod of a shape, with its workers; remembered, too.
-    fn admit(&self, namespace: &EcoString, queue: Field<EcoString>, question: &Question) -> QueueDecision {
+    fn admit(
+        &self,
+        namespace: &EcoString,
+        queue: Field<EcoString>,
+        question: &Question,
+    ) -> QueueDecision {
         let lock = || self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (namespace.clone(), queue.value.clone(), question.clone());
         if let Some(known) = lock().get(&key) {
             return QueueDecision { queue, ..known.clone() };
         }
         let mut pods = vec![PodSet { shape: &question.main, count: 1 }];
-        pods.extend(question.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count }));
+        pods.extend(
+            question.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count }),
+        );
         let decision = queue::admit(self.catalog, namespace, queue, &pods, question.fewest);
         lock().entry(key).or_insert(decision.clone());
         decision
@@ -234,7 +262,8 @@ impl<'a> Planner<'a> {
         lock().entry(question).or_insert(fit).clone()
     }
 
-    /// Decides services in parallel; the answers come in the order of the services, whatever the thread count.
+    /// Decides services in parallel; the answers come in the order of the services, whatever the
+    /// thread count.
     pub fn plan_all(&self, services: &[&'a Views], depth: Depth) -> Vec<Planned<'a>> {
         services.par_iter().map(|views| self.plan(views, depth)).collect()
     }
@@ -246,15 +275,25 @@ impl<'a> Planner<'a> {
         };
         let error = resolution.error.take();
         let diagnostics = decided(&resolution, service);
-        let mut outcome = Outcome { resolution, components: Vec::new(), pods: Vec::new(), error, diagnostics };
+        let mut outcome =
+            Outcome { resolution, components: Vec::new(), pods: Vec::new(), error, diagnostics };
         let (policy, config) = (selector.policy(), self.catalog.config());
         let merged = |runtime, accelerators: &[AcceleratorDecision<'a>]| {
-            compose::merged(policy, service, runtime, accelerators, self.catalog.accelerator_options(), config, &mut ())
+            compose::merged(
+                policy,
+                service,
+                runtime,
+                accelerators,
+                self.catalog.accelerator_options(),
+                config,
+                &mut (),
+            )
         };
         if outcome.error.is_some() {
             // What the service alone says of its components stands, whatever failed.
             if let Ok(merged) = merged(None, &[]) {
-                outcome.components = merged.value.components.iter().map(planned_component).collect();
+                outcome.components =
+                    merged.value.components.iter().map(planned_component).collect();
             }
             return outcome;
         }
@@ -266,19 +305,35 @@ impl<'a> Planner<'a> {
             }
         };
         outcome.components = merged.value.components.iter().map(planned_component).collect();
-        outcome.diagnostics.extend(super::router::cpu_nodes(policy, service, &merged.value.components, self.catalog.machines()));
+        outcome.diagnostics.extend(super::router::cpu_nodes(
+            policy,
+            service,
+            &merged.value.components,
+            self.catalog.machines(),
+        ));
         let found = merged.diagnostics.clone();
         // What the operator fails on when it builds the pods is no plan either.
         let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        match compose::assemble(policy, service, &outcome.resolution, merged, config, &weights, &mut ()) {
+        match compose::assemble(
+            policy,
+            service,
+            &outcome.resolution,
+            merged,
+            config,
+            &weights,
+            &mut (),
+        ) {
             Ok(composed) => {
                 outcome.diagnostics.extend(composed.diagnostics);
                 // The twin is only compared.
                 if selector.policy().semantics == self.semantics {
                     let built = &composed.value.components;
-                    let queued = || built.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
+                    let queued = || {
+                        built.iter().any(|built| render::kueue_queue(policy.api, built).is_some())
+                    };
                     if self.inventory.is_some() || queued() {
-                        outcome.pods = built.iter().map(|built| Pods::of(policy.api, built)).collect();
+                        outcome.pods =
+                            built.iter().map(|built| Pods::of(policy.api, built)).collect();
                     }
                 }
             }
@@ -309,16 +364,34 @@ pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> Pla
 
 /// What the choice of model and accelerators found.
 pub(super) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
-    let named = service.runtime.as_ref().filter(|_| service.object.api == Api::Ome && resolution.model.is_none() && resolution.chosen().is_some());
-    let no_model = named.map(|runtime| {
-        Diagnostic::new(Code::NoModel, format!("no model is named beside runtime `{}`: format, size and MODEL_PATH are unchecked", runtime.name.value))
-            .at(runtime.name.span())
-            .object(service.object.id.to_string())
-            .help("add `spec.model.name`")
+    let named = service.runtime.as_ref().filter(|_| {
+        service.object.api == Api::Ome
+            && resolution.model.is_none()
+            && resolution.chosen().is_some()
     });
-    let found = resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
-    // What has a place of its own belongs to the service; what has none is said once for all of them.
-    let found = found.map(|diagnostic| if diagnostic.span().is_some() { diagnostic.object(service.object.id.to_string()) } else { diagnostic });
+    let no_model = named.map(|runtime| {
+        Diagnostic::new(
+            Code::NoModel,
+            format!(
+                "no model is named beside runtime `{}`: format, size and MODEL_PATH are unchecked",
+                runtime.name.value
+            ),
+        )
+        .at(runtime.name.span())
+        .object(service.object.id.to_string())
+        .help("add `spec.model.name`")
+    });
+    let found =
+        resolution.accelerators.iter().flat_map(|decision| decision.findings.iter().cloned());
+    // What has a place of its own belongs to the service; what has none is said once for all of
+    // them.
+    let found = found.map(|diagnostic| {
+        if diagnostic.span().is_some() {
+            diagnostic.object(service.object.id.to_string())
+        } else {
+            diagnostic
+        }
+    });
     no_model.into_iter().chain(found).collect()
 }
 
@@ -333,13 +406,25 @@ pub(super) fn finding(error: &ServiceError, service: &Service) -> Diagnostic {
 
 fn difference(planned: &Planned<'_>, other: &Outcome<'_>, policy: &Policy) -> Option<Difference> {
     let modes = |components: &[PlannedComponent]| -> BTreeMap<&'static str, &'static str> {
-        components.iter().map(|component| (component.kind.as_str(), component.mode.as_str())).collect()
+        components
+            .iter()
+            .map(|component| (component.kind.as_str(), component.mode.as_str()))
+            .collect()
     };
-    let (here, there) = (planned.resolution.chosen().map(|runtime| &runtime.object.id), other.resolution.chosen().map(|runtime| &runtime.object.id));
+    let (here, there) = (
+        planned.resolution.chosen().map(|runtime| &runtime.object.id),
+        other.resolution.chosen().map(|runtime| &runtime.object.id),
+    );
     let runtime = (here != there).then(|| there.cloned());
     let (here, there) = (planned.error.as_ref().map(|error| error.code), other.error.as_ref());
-    let error = there.filter(|error| here != Some(error.code)).map(|error| (error.code, error.message.clone()));
-    let modes = match (planned.error.is_none() && other.error.is_none(), modes(&planned.components), modes(&other.components)) {
+    let error = there
+        .filter(|error| here != Some(error.code))
+        .map(|error| (error.code, error.message.clone()));
+    let modes = match (
+        planned.error.is_none() && other.error.is_none(),
+        modes(&planned.components),
+        modes(&other.components),
+    ) {
         (true, here, there) if here != there => Some(there),
         _ => None,
     };
@@ -377,7 +462,10 @@ impl std::fmt::Display for Difference {
             }
             (None, Some(None), _) => f.write_str("choose no runtime"),
             (None, None, Some(modes)) => {
-                let modes: Vec<String> = modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
+                let modes: Vec<String> = modes
+                    .iter()
+                    .map(|(component, mode)| format!("{component} as {mode}"))
+                    .collect();
                 write!(f, "deploy {}", modes.join(", "))
             }
             (None, None, None) => f.write_str("find nothing wrong"),

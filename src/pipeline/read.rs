@@ -1,8 +1,8 @@
 //! Documents become typed objects, objects a catalog.
 
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, Field, FineTunedWeight, KServeConfig, LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig,
-    ResourceFlavor, Runtime, Scope, Service,
+    AcceleratorClass, Api, ClusterQueue, Field, FineTunedWeight, KServeConfig, LocalQueue, Model,
+    ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
@@ -19,7 +19,11 @@ use rayon::prelude::*;
 /// Name of the operator's ConfigMap.
 const CONFIG_MAP: &str = "inferenceservice-config";
 
-static PROTOCOL_FLAG: Rule = Rule { id: "protocol-flag", text: "the protocol of `--protocol`, over every service", cite: "S0-072" };
+static PROTOCOL_FLAG: Rule = Rule {
+    id: "protocol-flag",
+    text: "the protocol of `--protocol`, over every service",
+    cite: "S0-072",
+};
 
 /// What flags and settings say about reading.
 #[derive(Clone, Debug)]
@@ -43,7 +47,15 @@ pub struct Given {
 impl Given {
     /// What is given when no flag says more.
     pub fn new(semantics: Semantics, kthena: &'static KthenaPolicy) -> Self {
-        Self { semantics, namespace: "default".into(), protocol: None, kthena, deployment_mode: None, expand: false, v2_probes: false }
+        Self {
+            semantics,
+            namespace: "default".into(),
+            protocol: None,
+            kthena,
+            deployment_mode: None,
+            expand: false,
+            v2_probes: false,
+        }
     }
 }
 
@@ -75,7 +87,9 @@ struct Beside {
 impl Beside {
     fn note(&mut self, object: &Object) {
         match (object.api, object.id.kind.as_str()) {
-            (Api::KServe, "ClusterStorageContainer") => self.storage_containers.push(object.clone()),
+            (Api::KServe, "ClusterStorageContainer") => {
+                self.storage_containers.push(object.clone());
+            }
             (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
             (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
             _ => {}
@@ -86,8 +100,12 @@ impl Beside {
         self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
         config.storage_containers = self.storage_containers;
         config.accounts = self.accounts;
-        let named = |object: &&Object| object.id.name == config.ca_bundle && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve");
-        config.ca_data = self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
+        let named = |object: &&Object| {
+            object.id.name == config.ca_bundle
+                && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")
+        };
+        config.ca_data =
+            self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
     }
 }
 
@@ -140,7 +158,10 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             Some(Typed::LocalQueue(queue)) => builder.local_queue(*queue),
             Some(Typed::Config(settings, object)) => {
                 match settings {
-                    Settings::Ome(found) => config = OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found },
+                    Settings::Ome(found) => {
+                        config =
+                            OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found }
+                    }
                     Settings::KServe(found) => config.kserve = *found,
                 }
                 builder.other(object);
@@ -168,7 +189,12 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     World { sources, catalog, diagnostics }
 }
 
-fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Typed> {
+fn typed(
+    mut document: Document,
+    given: &Given,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Typed> {
     let schema = schema::kind(&document.api_version, &document.kind);
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
@@ -189,22 +215,35 @@ fn typed(mut document: Document, given: &Given, sources: &SourceMap, diagnostics
     let dialect = dialect(object.api);
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     Some(match (object.api, object.id.kind.as_str()) {
-        (Api::Ome, "BaseModel" | "ClusterBaseModel") => Typed::Model(Box::new(ome::model(object, semantics, diagnostics))),
+        (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
+            Typed::Model(Box::new(ome::model(object, semantics, diagnostics)))
+        }
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
-            [Semantics::Documented, Semantics::Controller].map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
+            [Semantics::Documented, Semantics::Controller]
+                .map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
         )),
         (Api::Kthena, "ModelServing") if is_model_serving => {
             let serving = kthena::model_serving(object, given.kthena);
             diagnostics.extend(crate::render::kthena::too_many_pods(&serving));
             Typed::ModelServing(Box::new(serving))
         }
-        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics))),
-        (_, "InferenceService") if dialect.is_some() => Typed::Service(Box::new(services(dialect?, &object, given, diagnostics))),
+        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
+            Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
+        }
+        (_, "InferenceService") if dialect.is_some() => {
+            Typed::Service(Box::new(services(dialect?, &object, given, diagnostics)))
+        }
         (Api::Cluster, "Node") => Typed::Node(object),
-        (Api::Cluster, "ResourceFlavor") if is_kueue => Typed::Flavor(Box::new(kueue::resource_flavor(object))),
-        (Api::Cluster, "ClusterQueue") if is_kueue => Typed::ClusterQueue(Box::new(kueue::cluster_queue(object))),
-        (Api::Cluster, "LocalQueue") if is_kueue => Typed::LocalQueue(Box::new(kueue::local_queue(object))),
+        (Api::Cluster, "ResourceFlavor") if is_kueue => {
+            Typed::Flavor(Box::new(kueue::resource_flavor(object)))
+        }
+        (Api::Cluster, "ClusterQueue") if is_kueue => {
+            Typed::ClusterQueue(Box::new(kueue::cluster_queue(object)))
+        }
+        (Api::Cluster, "LocalQueue") if is_kueue => {
+            Typed::LocalQueue(Box::new(kueue::local_queue(object)))
+        }
         (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
             let settings = if kserve::is_config(&object) {
                 Settings::KServe(Box::new(kserve::config(&object, diagnostics)))
@@ -225,8 +264,10 @@ pub(super) struct Dialect {
 }
 
 /// A row per API whose services are decided.
-static DIALECTS: [Dialect; 2] =
-    [Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service }, Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service }];
+static DIALECTS: [Dialect; 2] = [
+    Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service },
+    Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service },
+];
 
 /// The dialect of an API that decides.
 pub(super) fn dialect(api: Api) -> Option<&'static Dialect> {
@@ -234,9 +275,15 @@ pub(super) fn dialect(api: Api) -> Option<&'static Dialect> {
 }
 
 /// A service as both semantics read it; only the one in force reports what it finds.
-fn services(dialect: &Dialect, object: &Object, given: &Given, diagnostics: &mut Vec<Diagnostic>) -> (Service, Service) {
+fn services(
+    dialect: &Dialect,
+    object: &Object,
+    given: &Given,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Service, Service) {
     let mut view = |semantics: Semantics| {
-        let policy = Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
+        let policy =
+            Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
         let mut quiet = Vec::new();
         let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
         let mut service = (dialect.service)(object.clone(), policy, sink);
@@ -248,43 +295,71 @@ fn services(dialect: &Dialect, object: &Object, given: &Given, diagnostics: &mut
     (view(Semantics::Documented), view(Semantics::Controller))
 }
 
-/// Turns a name that kubectl reads as a boolean or a number (`name: y`) into the text that is written: the schema has said
-/// that it is none, and the object is known by it all the same.
+/// Turns a name that kubectl reads as a boolean or a number (`name: y`) into the text that is
+/// written: the schema has said that it is none, and the object is known by it all the same.
 fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
-    let Some(name) = document.node.as_map_mut().and_then(|object| object.get_mut("metadata")?.as_map_mut()?.get_mut(key)) else { return };
-    if let (Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_), Some(span)) = (&name.value, name.origin.span()) {
+    let Some(name) = document
+        .node
+        .as_map_mut()
+        .and_then(|object| object.get_mut("metadata")?.as_map_mut()?.get_mut(key))
+    else {
+        return;
+    };
+    if let (Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_), Some(span)) =
+        (&name.value, name.origin.span())
+    {
         name.value = Value::Str(sources.text(span).into());
     }
 }
 
 /// Identity of a document; `None`, with a finding, when it has no name.
-fn object(mut document: Document, schema: Option<&schema::Schema>, given: &Given, sources: &SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Object> {
+fn object(
+    mut document: Document,
+    schema: Option<&schema::Schema>,
+    given: &Given,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Object> {
     for key in ["name", "namespace"] {
         spell_out(&mut document, key, sources);
     }
     let metadata = document.node.get("metadata");
-    let Some(name) = metadata.and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some_and(|name| !name.is_empty())) else {
+    let Some(name) = metadata
+        .and_then(|metadata| metadata.get("name"))
+        .filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+    else {
         diagnostics.push(
             Diagnostic::new(Code::MissingName, format!("{} has no metadata.name", document.kind))
-                .at(metadata.map_or(document.span, |metadata| metadata.origin.span().unwrap_or(document.span)))
+                .at(metadata.map_or(document.span, |metadata| {
+                    metadata.origin.span().unwrap_or(document.span)
+                }))
                 .path("metadata.name")
                 .help("add `metadata.name`"),
         );
         return None;
     };
-    let written = metadata.and_then(|metadata| metadata.get("namespace")).filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
+    let written = metadata
+        .and_then(|metadata| metadata.get("namespace"))
+        .filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
     let scope = if schema.is_some_and(|schema| !schema.namespaced) {
         if let Some(namespace) = written {
             diagnostics.push(
-                Diagnostic::new(Code::NamespaceOnClusterObject, format!("{} is cluster-scoped: the namespace is ignored", document.kind))
-                    .at(namespace.origin.span())
-                    .path("metadata.namespace")
-                    .help("delete `metadata.namespace`"),
+                Diagnostic::new(
+                    Code::NamespaceOnClusterObject,
+                    format!("{} is cluster-scoped: the namespace is ignored", document.kind),
+                )
+                .at(namespace.origin.span())
+                .path("metadata.namespace")
+                .help("delete `metadata.namespace`"),
             );
         }
         Scope::Cluster
     } else {
-        Scope::Namespace(written.and_then(|namespace| namespace.as_str()).map_or_else(|| given.namespace.clone(), EcoString::from))
+        Scope::Namespace(
+            written
+                .and_then(|namespace| namespace.as_str())
+                .map_or_else(|| given.namespace.clone(), EcoString::from),
+        )
     };
     let api = match document.group() {
         "ome.io" => Api::Ome,
@@ -292,38 +367,85 @@ fn object(mut document: Document, schema: Option<&schema::Schema>, given: &Given
         "workload.serving.volcano.sh" => Api::Kthena,
         _ => Api::Cluster,
     };
-    let id = ObjectRef { kind: document.kind.clone(), scope, name: name.as_str().unwrap_or_default().into() };
-    let object =
-        Object { api, api_version: document.api_version, id, span: document.span, builtin: document.builtin, reported: document.reported, node: document.node };
+    let id = ObjectRef {
+        kind: document.kind.clone(),
+        scope,
+        name: name.as_str().unwrap_or_default().into(),
+    };
+    let object = Object {
+        api,
+        api_version: document.api_version,
+        id,
+        span: document.span,
+        builtin: document.builtin,
+        reported: document.reported,
+        node: document.node,
+    };
     check_metadata(&object, diagnostics);
     Some(object)
 }
 
 /// Names, labels and annotations as the API server validates them.
 fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
-    let mut refuse = |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
-        if let Some(problem) = problems.into_iter().next() {
-            diagnostics.push(
-                Diagnostic::new(Code::InvalidName, format!("{what} `{value}` is not valid: {problem}"))
+    let mut refuse =
+        |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
+            if let Some(problem) = problems.into_iter().next() {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::InvalidName,
+                        format!("{what} `{value}` is not valid: {problem}"),
+                    )
                     .at(origin.span())
                     .path(path)
                     .object(object.id.to_string()),
-            );
-        }
-    };
+                );
+            }
+        };
     if let Some(name) = object.metadata("name") {
-        refuse(names::dns1123_subdomain(&object.id.name), "name", &object.id.name, name.origin, "metadata.name".into());
+        refuse(
+            names::dns1123_subdomain(&object.id.name),
+            "name",
+            &object.id.name,
+            name.origin,
+            "metadata.name".into(),
+        );
     }
-    if let (Scope::Namespace(namespace), Some(node)) = (&object.id.scope, object.metadata("namespace")) {
-        refuse(names::dns1123_label(namespace), "namespace", namespace, node.origin, "metadata.namespace".into());
+    if let (Scope::Namespace(namespace), Some(node)) =
+        (&object.id.scope, object.metadata("namespace"))
+    {
+        refuse(
+            names::dns1123_label(namespace),
+            "namespace",
+            namespace,
+            node.origin,
+            "metadata.namespace".into(),
+        );
     }
     for entry in &object.labels() {
-        refuse(names::qualified_name(&entry.key), "label key", &entry.key, entry.key_origin, "metadata.labels".into());
+        refuse(
+            names::qualified_name(&entry.key),
+            "label key",
+            &entry.key,
+            entry.key_origin,
+            "metadata.labels".into(),
+        );
         if let Some(value) = entry.node.as_str() {
-            refuse(names::label_value(value), "label value", value, entry.node.origin, format!("metadata.labels.{}", entry.key));
+            refuse(
+                names::label_value(value),
+                "label value",
+                value,
+                entry.node.origin,
+                format!("metadata.labels.{}", entry.key),
+            );
         }
     }
     for entry in &object.annotations() {
-        refuse(names::annotation_key(&entry.key), "annotation key", &entry.key, entry.key_origin, "metadata.annotations".into());
+        refuse(
+            names::annotation_key(&entry.key),
+            "annotation key",
+            &entry.key,
+            entry.key_origin,
+            "metadata.annotations".into(),
+        );
     }
 }

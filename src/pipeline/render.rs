@@ -1,7 +1,7 @@
 //! The objects each service becomes.
 //!
-//! Services are rendered in windows: parallel within, in order between, so that memory is bounded by a window and not by
-//! the output.
+//! Services are rendered in windows: parallel within, in order between, so that memory is bounded
+//! by a window and not by the output.
 
 use super::plan::{PlannedComponent, finding, planned_component};
 use crate::api::{ObjectRef, Scope, Service};
@@ -45,8 +45,17 @@ pub struct Renderer<'a> {
 impl<'a> Renderer<'a> {
     /// A renderer over a frozen catalog.
     pub fn new(catalog: &'a Catalog, semantics: Semantics, cluster_domain: &str) -> Self {
-        let selectors = super::plan::DECIDING.into_iter().filter_map(|api| Some((api, Selector::new(Policy::of(api, semantics)?, catalog)))).collect();
-        Self { catalog, semantics, cluster_domain: cluster_domain.to_owned(), workload: (Workload::Auto, &KTHENA_SEED), selectors }
+        let selectors = super::plan::DECIDING
+            .into_iter()
+            .filter_map(|api| Some((api, Selector::new(Policy::of(api, semantics)?, catalog))))
+            .collect();
+        Self {
+            catalog,
+            semantics,
+            cluster_domain: cluster_domain.to_owned(),
+            workload: (Workload::Auto, &KTHENA_SEED),
+            selectors,
+        }
     }
 
     /// The same, with another workload around the pods.
@@ -56,7 +65,8 @@ impl<'a> Renderer<'a> {
         self
     }
 
-    /// Makes something of every service or ModelServing, in parallel within a window, and hands it to `each` in the order given.
+    /// Makes something of every service or ModelServing, in parallel within a window, and hands it
+    /// to `each` in the order given.
     ///
     /// # Errors
     /// What `each` answers; nothing is made after that.
@@ -96,9 +106,19 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders a service whose decisions are made.
-    pub(super) fn render_decided(&self, service: &'a Service, mut resolution: Resolution<'a>, record: &mut impl Record) -> Rendered<'a> {
+    pub(super) fn render_decided(
+        &self,
+        service: &'a Service,
+        mut resolution: Resolution<'a>,
+        record: &mut impl Record,
+    ) -> Rendered<'a> {
         let policy = self.selectors[&service.object.api].policy();
-        let mut rendered = Rendered { service, objects: Vec::new(), error: resolution.error.take(), diagnostics: super::plan::decided(&resolution, service) };
+        let mut rendered = Rendered {
+            service,
+            objects: Vec::new(),
+            error: resolution.error.take(),
+            diagnostics: super::plan::decided(&resolution, service),
+        };
         if rendered.error.is_none() {
             match self.objects(policy, service, &resolution, record, &mut rendered.diagnostics) {
                 Ok(objects) => rendered.objects = objects,
@@ -112,11 +132,25 @@ impl<'a> Renderer<'a> {
     }
 
     /// The components of a service whose decisions are made; none when they cannot be merged.
-    pub(super) fn components(&self, service: &'a Service, resolution: &Resolution<'a>) -> Vec<PlannedComponent> {
+    pub(super) fn components(
+        &self,
+        service: &'a Service,
+        resolution: &Resolution<'a>,
+    ) -> Vec<PlannedComponent> {
         let policy = self.selectors[&service.object.api].policy();
         let (options, config) = (self.catalog.accelerator_options(), self.catalog.config());
-        let merged = compose::merged(policy, service, resolution.chosen(), &resolution.accelerators, options, config, &mut ());
-        merged.map(|merged| merged.value.components.iter().map(planned_component).collect()).unwrap_or_default()
+        let merged = compose::merged(
+            policy,
+            service,
+            resolution.chosen(),
+            &resolution.accelerators,
+            options,
+            config,
+            &mut (),
+        );
+        merged
+            .map(|merged| merged.value.components.iter().map(planned_component).collect())
+            .unwrap_or_default()
     }
 
     fn objects(
@@ -128,10 +162,22 @@ impl<'a> Renderer<'a> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Vec<RenderedObject>, ServiceError> {
         let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        let composed = compose::compose(policy, service, resolution, self.catalog.accelerator_options(), self.catalog.config(), &weights, record)?;
+        let composed = compose::compose(
+            policy,
+            service,
+            resolution,
+            self.catalog.accelerator_options(),
+            self.catalog.config(),
+            &weights,
+            record,
+        )?;
         diagnostics.extend(composed.diagnostics);
         let config = ModelConfig::look_up(policy, self.catalog, service, resolution.model);
-        let settings = render::Settings { policy, config: self.catalog.config(), cluster_domain: &self.cluster_domain };
+        let settings = render::Settings {
+            policy,
+            config: self.catalog.config(),
+            cluster_domain: &self.cluster_domain,
+        };
         let rendered = render::objects(&composed.value, config.as_ref(), settings)?;
         diagnostics.extend(rendered.diagnostics);
         let (workload, kthena) = self.workload;
@@ -147,7 +193,11 @@ pub fn identity(object: &Node) -> ObjectRef {
     let namespace = text(&["metadata", "namespace"]);
     ObjectRef {
         kind: text(&["kind"]).into(),
-        scope: if namespace.is_empty() { Scope::Cluster } else { Scope::Namespace(namespace.into()) },
+        scope: if namespace.is_empty() {
+            Scope::Cluster
+        } else {
+            Scope::Namespace(namespace.into())
+        },
         name: text(&["metadata", "name"]).into(),
     }
 }

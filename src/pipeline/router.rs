@@ -8,8 +8,14 @@ use crate::machines::{Machine, affinity_matches};
 use crate::policy::{LayerRule, Policy};
 use crate::yaml::Node;
 
-/// How many nodes without accelerators a router without node selector may run on (S2-054); nothing when no Node was read.
-pub(super) fn cpu_nodes(policy: &Policy, service: &Service, components: &[MergedComponent<'_>], machines: &[Machine]) -> Option<Diagnostic> {
+/// How many nodes without accelerators a router without node selector may run on (S2-054); nothing
+/// when no Node was read.
+pub(super) fn cpu_nodes(
+    policy: &Policy,
+    service: &Service,
+    components: &[MergedComponent<'_>],
+    machines: &[Machine],
+) -> Option<Diagnostic> {
     if machines.is_empty() || policy.layers != LayerRule::Written {
         return None;
     }
@@ -20,10 +26,15 @@ pub(super) fn cpu_nodes(policy: &Policy, service: &Service, components: &[Merged
     let tolerations = router.get("tolerations").map(Node::items).unwrap_or_default();
     let has_accelerator = |machine: &Machine| {
         let amounts = machine.capacity.iter().chain(machine.allocatable.iter().flatten());
-        amounts.into_iter().any(|(name, amount)| is_accelerator(name) && amount.value().is_none_or(|amount| amount > 0))
+        amounts.into_iter().any(|(name, amount)| {
+            is_accelerator(name) && amount.value().is_none_or(|amount| amount > 0)
+        })
     };
-    let lets_in = |machine: &Machine| router.get("affinity").is_none_or(|affinity| affinity_matches(affinity, machine));
-    let usable: Vec<&Machine> = machines.iter().filter(|machine| machine.usable(tolerations) && lets_in(machine)).collect();
+    let lets_in = |machine: &Machine| {
+        router.get("affinity").is_none_or(|affinity| affinity_matches(affinity, machine))
+    };
+    let usable: Vec<&Machine> =
+        machines.iter().filter(|machine| machine.usable(tolerations) && lets_in(machine)).collect();
     let without = usable.iter().filter(|machine| !has_accelerator(machine)).count();
     let nodes = if without == 1 { "node has" } else { "nodes have" };
     Some(

@@ -16,7 +16,8 @@ pub struct PlannedServing<'a> {
     pub serving: &'a ModelServing,
     /// The gang of each group; none where the scheduler knows no gangs.
     pub gang: Option<pod_group::Gang>,
-    /// Whether the gang of each group finds a place after those before it; none without nodes that state what they have.
+    /// Whether the gang of each group finds a place after those before it; none without nodes that
+    /// state what they have.
     pub fits: Option<Vec<bool>>,
     /// GPUs of all pods.
     pub gpus: i64,
@@ -41,42 +42,62 @@ impl PlannedServing<'_> {
     }
 }
 
-/// Plans ModelServings one after the other on the same nodes. Those with too many pods are left out; reading has said so.
-pub fn plan_servings<'a>(catalog: &Catalog, servings: &[&'a ModelServing], policy: &KthenaPolicy) -> Vec<PlannedServing<'a>> {
+/// Plans ModelServings one after the other on the same nodes. Those with too many pods are left
+/// out; reading has said so.
+pub fn plan_servings<'a>(
+    catalog: &Catalog,
+    servings: &[&'a ModelServing],
+    policy: &KthenaPolicy,
+) -> Vec<PlannedServing<'a>> {
     let mut inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
     let small = servings.iter().filter(|serving| serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
 }
 
-fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy, inventory: Option<&mut Inventory<'_>>) -> PlannedServing<'a> {
+fn plan<'a>(
+    serving: &'a ModelServing,
+    policy: &KthenaPolicy,
+    inventory: Option<&mut Inventory<'_>>,
+) -> PlannedServing<'a> {
     let mut diagnostics = Vec::new();
     let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
     if policy.gang == GangRule::Volcano && gang.is_none() {
         let scheduler = &serving.scheduler;
         diagnostics.push(
-            Diagnostic::new(Code::GangNeedsVolcano, format!("gang scheduling needs volcano, the scheduler of `{}` is `{}`", serving.name(), scheduler.value))
-                .at(scheduler.span().unwrap_or_else(|| serving.object.name_span()))
-                .path("spec.schedulerName")
-                .object(serving.object.id.to_string())
-                .help("write `schedulerName: volcano` to start the pods of a group together"),
+            Diagnostic::new(
+                Code::GangNeedsVolcano,
+                format!(
+                    "gang scheduling needs volcano, the scheduler of `{}` is `{}`",
+                    serving.name(),
+                    scheduler.value
+                ),
+            )
+            .at(scheduler.span().unwrap_or_else(|| serving.object.name_span()))
+            .path("spec.schedulerName")
+            .object(serving.object.id.to_string())
+            .help("write `schedulerName: volcano` to start the pods of a group together"),
         );
     }
     if let Some(minima) = serving.gang.as_ref().filter(|gang| !gang.min_role_replicas.is_empty()) {
         for role in serving.roles.iter().filter(|role| minima.minimum(&role.name.value).is_none()) {
-            let counted = if gang
-                .as_ref()
-                .is_some_and(|gang| gang.roles.iter().zip(&serving.roles).any(|(minimum, other)| other.name.value == role.name.value && minimum.is_some()))
-            {
+            let counted = if gang.as_ref().is_some_and(|gang| {
+                gang.roles.iter().zip(&serving.roles).any(|(minimum, other)| {
+                    other.name.value == role.name.value && minimum.is_some()
+                })
+            }) {
                 "it counts with all its replicas"
             } else {
                 "its pods are not waited for"
             };
             diagnostics.push(
-                Diagnostic::new(Code::RoleWithoutGangMinimum, format!("role `{}` has no gang minimum: {counted}", role.name.value))
-                    .at(minima.origin.span())
-                    .path("spec.template.gangPolicy.minRoleReplicas")
-                    .object(serving.object.id.to_string())
-                    .help(format!("add `{}` to minRoleReplicas", role.name.value)),
+                Diagnostic::new(
+                    Code::RoleWithoutGangMinimum,
+                    format!("role `{}` has no gang minimum: {counted}", role.name.value),
+                )
+                .at(minima.origin.span())
+                .path("spec.template.gangPolicy.minRoleReplicas")
+                .object(serving.object.id.to_string())
+                .help(format!("add `{}` to minRoleReplicas", role.name.value)),
             );
         }
     }
@@ -88,13 +109,25 @@ fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy, inventory: Option<
 }
 
 /// A GPU that stands in the limits alone (S4-017).
-fn gpus_in_limits(serving: &ModelServing, role: &Role, index: usize, diagnostics: &mut Vec<Diagnostic>) {
-    let templates = [("entryTemplate", Some(&role.entry)), ("workerTemplate", role.worker.as_ref())];
-    for (key, template) in templates.iter().filter_map(|(key, template)| Some((*key, (*template)?))) {
-        for (position, container) in template.spec.get("containers").map_or(&[][..], Node::items).iter().enumerate() {
+fn gpus_in_limits(
+    serving: &ModelServing,
+    role: &Role,
+    index: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let templates =
+        [("entryTemplate", Some(&role.entry)), ("workerTemplate", role.worker.as_ref())];
+    for (key, template) in templates.iter().filter_map(|(key, template)| Some((*key, (*template)?)))
+    {
+        for (position, container) in
+            template.spec.get("containers").map_or(&[][..], Node::items).iter().enumerate()
+        {
             let requested = container.at(&["resources", "requests"]);
             let limits = container.at(&["resources", "limits"]).into_iter().flat_map(Node::entries);
-            for entry in limits.filter(|entry| is_gpu(&entry.key) && requested.is_none_or(|requests| requests.get(&entry.key).is_none())) {
+            for entry in limits.filter(|entry| {
+                is_gpu(&entry.key)
+                    && requested.is_none_or(|requests| requests.get(&entry.key).is_none())
+            }) {
                 diagnostics.push(
                     Diagnostic::new(
                         Code::GpuLimitsOnly,
@@ -113,26 +146,51 @@ fn gpus_in_limits(serving: &ModelServing, role: &Role, index: usize, diagnostics
     }
 }
 
-fn fits(serving: &ModelServing, gang: Option<&pod_group::Gang>, inventory: &mut Inventory<'_>) -> Vec<bool> {
-    let shapes: Vec<(Shape, Option<Shape>)> =
-        serving.roles.iter().map(|role| (Shape::of(&role.entry.spec), role.worker.as_ref().map(|worker| Shape::of(&worker.spec)))).collect();
+fn fits(
+    serving: &ModelServing,
+    gang: Option<&pod_group::Gang>,
+    inventory: &mut Inventory<'_>,
+) -> Vec<bool> {
+    let shapes: Vec<(Shape, Option<Shape>)> = serving
+        .roles
+        .iter()
+        .map(|role| {
+            (
+                Shape::of(&role.entry.spec),
+                role.worker.as_ref().map(|worker| Shape::of(&worker.spec)),
+            )
+        })
+        .collect();
     let counts: Vec<i64> = match gang {
         Some(gang) => gang.roles.iter().map(|minimum| minimum.unwrap_or(0)).collect(),
         None => serving.roles.iter().map(|role| role.replicas.value).collect(),
     };
     let group = || {
-        serving.roles.iter().zip(&shapes).zip(&counts).flat_map(|((role, (entry, worker)), count)| {
-            let workers = worker.as_ref().map(|worker| (worker, count.saturating_mul(role.workers.value)));
-            std::iter::once((entry, *count)).chain(workers)
-        })
+        serving.roles.iter().zip(&shapes).zip(&counts).flat_map(
+            |((role, (entry, worker)), count)| {
+                let workers = worker
+                    .as_ref()
+                    .map(|worker| (worker, count.saturating_mul(role.workers.value)));
+                std::iter::once((entry, *count)).chain(workers)
+            },
+        )
     };
     (0..serving.replicas.value).map(|_| inventory.place_all(group())).collect()
 }
 
 /// GPUs of all pods of a ModelServing.
 pub(super) fn serving_gpus(serving: &ModelServing) -> i64 {
-    let of = |template: Option<&PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
-    let role =
-        |role: &Role| role.replicas.value.saturating_mul(of(Some(&role.entry)).saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))));
-    serving.replicas.value.saturating_mul(serving.roles.iter().map(role).fold(0, i64::saturating_add))
+    let of = |template: Option<&PodTemplate>| {
+        template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits))
+    };
+    let role = |role: &Role| {
+        role.replicas.value.saturating_mul(
+            of(Some(&role.entry))
+                .saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))),
+        )
+    };
+    serving
+        .replicas
+        .value
+        .saturating_mul(serving.roles.iter().map(role).fold(0, i64::saturating_add))
 }

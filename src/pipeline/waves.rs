@@ -24,8 +24,8 @@ pub struct WorkloadRollout {
     pub pods_restarted: i64,
 }
 
-/// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router and the way in, then what
-/// scales and protects them.
+/// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router
+/// and the way in, then what scales and protects them.
 pub fn wave(object: &RenderedObject) -> usize {
     match (object.wave, object.component) {
         (0, _) => 0,
@@ -45,27 +45,45 @@ pub fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
     found
 }
 
-/// What every workload does when the objects before become the objects after; `pods` is how many pods a component has.
-pub fn workloads(before: &[RenderedObject], after: &[RenderedObject], pods: impl Fn(ComponentKind) -> i64) -> Vec<WorkloadRollout> {
+/// What every workload does when the objects before become the objects after; `pods` is how many
+/// pods a component has.
+pub fn workloads(
+    before: &[RenderedObject],
+    after: &[RenderedObject],
+    pods: impl Fn(ComponentKind) -> i64,
+) -> Vec<WorkloadRollout> {
     let mut found = Vec::new();
     for object in after {
         let id = identity(&object.node);
         let strategy: &[&str] = match id.kind.as_str() {
             "Deployment" => &["spec", "strategy", "rollingUpdate"],
-            "LeaderWorkerSet" | "ModelServing" => &["spec", "rolloutStrategy", "rollingUpdateConfiguration"],
+            "LeaderWorkerSet" | "ModelServing" => {
+                &["spec", "rolloutStrategy", "rollingUpdateConfiguration"]
+            }
             _ => &[],
         };
-        let old = before.iter().find(|old| identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion"));
-        let Some(changed) = super::diff::restarts(old.map(|old| &old.node), &object.node) else { continue };
-        let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str) == Some("Recreate");
+        let old = before.iter().find(|old| {
+            identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion")
+        });
+        let Some(changed) = super::diff::restarts(old.map(|old| &old.node), &object.node) else {
+            continue;
+        };
+        let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str)
+            == Some("Recreate");
         let read = |key: &str, default: &str| {
-            let written = object.node.at(strategy).filter(|_| !strategy.is_empty()).and_then(|strategy| strategy.get(key)).and_then(Node::scalar_text);
+            let written = object
+                .node
+                .at(strategy)
+                .filter(|_| !strategy.is_empty())
+                .and_then(|strategy| strategy.get(key))
+                .and_then(Node::scalar_text);
             written.map_or_else(|| default.to_owned(), |text| text.to_string())
         };
         let (most, surge) = match id.kind.as_str() {
             "Deployment" if recreate => ("100%".to_owned(), "0".to_owned()),
             "Deployment" => (read("maxUnavailable", "25%"), read("maxSurge", "25%")),
-            // Knative starts the new revision beside the old one and moves the traffic when it is ready.
+            // Knative starts the new revision beside the old one and moves the traffic when it is
+            // ready.
             "Service" => ("0".to_owned(), "100%".to_owned()),
             _ => (read("maxUnavailable", "1"), read("maxSurge", "0")),
         };

@@ -78,7 +78,8 @@ pub struct Leaf {
     pub overrides: Vec<Said>,
 }
 
-/// The layer of an origin: a file's by the kind of the object that stands there, and by the block within it.
+/// The layer of an origin: a file's by the kind of the object that stands there, and by the block
+/// within it.
 pub fn layer(catalog: &Catalog, origin: Origin) -> Layer {
     let span = match origin {
         Origin::File(span) => span,
@@ -87,15 +88,23 @@ pub fn layer(catalog: &Catalog, origin: Origin) -> Layer {
         Origin::Flag(_) => return Layer::Flag,
     };
     match catalog.owner_kind(span) {
-        Some("InferenceService") if within(catalog, span, &["acceleratorConfigurations"]) => Layer::AcceleratorConfiguration,
-        Some("ServingRuntime" | "ClusterServingRuntime") if within(catalog, span, &["acceleratorConfigurations", "acceleratorConfig"]) => {
+        Some("InferenceService") if within(catalog, span, &["acceleratorConfigurations"]) => {
+            Layer::AcceleratorConfiguration
+        }
+        Some("ServingRuntime" | "ClusterServingRuntime")
+            if within(catalog, span, &["acceleratorConfigurations", "acceleratorConfig"]) =>
+        {
             Layer::AcceleratorConfiguration
         }
         Some("ServingRuntime" | "ClusterServingRuntime") => Layer::Runtime,
         Some("AcceleratorClass") => Layer::AcceleratorClass,
         Some("BaseModel" | "ClusterBaseModel" | "FineTunedWeight") => Layer::Model,
         Some("ConfigMap") => Layer::Config,
-        Some("InferenceService") if within(catalog, span, &["acceleratorSelector", "acceleratorOverride"]) => Layer::Selector,
+        Some("InferenceService")
+            if within(catalog, span, &["acceleratorSelector", "acceleratorOverride"]) =>
+        {
+            Layer::Selector
+        }
         _ => Layer::Service,
     }
 }
@@ -108,7 +117,10 @@ fn within(catalog: &Catalog, span: Span, fields: &[&str]) -> bool {
                 let holds = entry.node.origin.span().is_some_and(|own| own.contains(span));
                 holds && (fields.contains(&entry.key.as_str()) || search(&entry.node, span, fields))
             }),
-            Value::List(items) => items.iter().any(|item| item.origin.span().is_some_and(|own| own.contains(span)) && search(item, span, fields)),
+            Value::List(items) => items.iter().any(|item| {
+                item.origin.span().is_some_and(|own| own.contains(span))
+                    && search(item, span, fields)
+            }),
             _ => false,
         }
     }
@@ -138,7 +150,8 @@ impl ServingHistory {
     /// What the CRD would have said.
     pub fn new(serving: &ModelServing) -> Self {
         let schema = schema::kind(API_VERSION, "ModelServing");
-        let mut defaults = schema.map_or_else(Vec::new, |schema| schema.overruled(&serving.object.node));
+        let mut defaults =
+            schema.map_or_else(Vec::new, |schema| schema.overruled(&serving.object.node));
         defaults.sort_by_key(|(span, _)| *span);
         Self { defaults }
     }
@@ -160,14 +173,23 @@ impl Losers for OfObject<'_> {
         let mut found = self.replaced.at(&place);
         // The default of a value goes where the value goes.
         let oldest = found.last().copied().unwrap_or(leaf).origin.span();
-        let default = oldest.and_then(|span| self.history.defaults.binary_search_by_key(&span, |(span, _)| *span).ok());
-        found.extend(default.map(|index| &self.history.defaults[index].1).filter(|default| is_scalar(default)));
+        let default = oldest.and_then(|span| {
+            self.history.defaults.binary_search_by_key(&span, |(span, _)| *span).ok()
+        });
+        found.extend(
+            default
+                .map(|index| &self.history.defaults[index].1)
+                .filter(|default| is_scalar(default)),
+        );
         found
     }
 }
 
 fn is_scalar(node: &Node) -> bool {
-    matches!(node.value, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Str(_))
+    matches!(
+        node.value,
+        Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Str(_)
+    )
 }
 
 /// The path with positions for list elements that are named by a key.
@@ -180,7 +202,9 @@ fn positions(object: &Node, path: &FieldPath) -> FieldPath {
                 let items = node.map_or(&[][..], Node::items);
                 items
                     .iter()
-                    .position(|item| item.get(key).and_then(Node::scalar_text).is_some_and(|text| text == *value))
+                    .position(|item| {
+                        item.get(key).and_then(Node::scalar_text).is_some_and(|text| text == *value)
+                    })
                     .map_or_else(|| segment.clone(), Segment::Index)
             }
             _ => segment.clone(),
@@ -197,17 +221,29 @@ pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, losers: &impl Los
     let everything = path.0.is_empty() || path.0.as_slice() == [Segment::Field("*".into())];
     let roots = if everything { vec![(FieldPath::root(), object)] } else { located(object, path) };
     for (at, node) in roots {
-        collect(node, &at, &mut |path, node| leaves.push(leaf(catalog, object, node, path, losers)));
+        collect(node, &at, &mut |path, node| {
+            leaves.push(leaf(catalog, object, node, path, losers));
+        });
     }
     leaves
 }
 
 /// One leaf with who wrote it and what lost.
-pub fn leaf(catalog: &Catalog, object: &Node, node: &Node, path: &FieldPath, losers: &impl Losers) -> Leaf {
+pub fn leaf(
+    catalog: &Catalog,
+    object: &Node,
+    node: &Node,
+    path: &FieldPath,
+    losers: &impl Losers,
+) -> Leaf {
     Leaf {
         path: path.clone(),
         said: said(catalog, node, path),
-        overrides: losers.losers(object, node, path).into_iter().map(|loser| said(catalog, loser, path)).collect(),
+        overrides: losers
+            .losers(object, node, path)
+            .into_iter()
+            .map(|loser| said(catalog, loser, path))
+            .collect(),
     }
 }
 
@@ -221,8 +257,15 @@ fn located<'n>(object: &'n Node, path: &FieldPath) -> Vec<(FieldPath, &'n Node)>
                 .into_iter()
                 .flat_map(|(at, node)| -> Vec<(FieldPath, &'n Node)> {
                     match (segment, &node.value) {
-                        (Segment::All, Value::List(items)) => items.iter().enumerate().map(|(index, item)| (at.index(index), item)).collect(),
-                        (Segment::All, Value::Map(map)) => map.iter().map(|entry| (at.field(entry.key.clone()), &entry.node)).collect(),
+                        (Segment::All, Value::List(items)) => items
+                            .iter()
+                            .enumerate()
+                            .map(|(index, item)| (at.index(index), item))
+                            .collect(),
+                        (Segment::All, Value::Map(map)) => map
+                            .iter()
+                            .map(|entry| (at.field(entry.key.clone()), &entry.node))
+                            .collect(),
                         _ => {
                             let one = FieldPath(vec![segment.clone()]);
                             let mut next = at.clone();
@@ -240,8 +283,15 @@ fn located<'n>(object: &'n Node, path: &FieldPath) -> Vec<(FieldPath, &'n Node)>
 
 fn collect<'n>(node: &'n Node, at: &FieldPath, each: &mut impl FnMut(&FieldPath, &'n Node)) {
     match &node.value {
-        Value::Map(map) if !map.is_empty() => map.iter().for_each(|entry| collect(&entry.node, &at.field(entry.key.clone()), each)),
-        Value::List(items) if !items.is_empty() => items.iter().enumerate().for_each(|(index, item)| collect(item, &at.index(index), each)),
+        Value::Map(map) if !map.is_empty() => {
+            map.iter().for_each(|entry| collect(&entry.node, &at.field(entry.key.clone()), each));
+        }
+        Value::List(items) if !items.is_empty() => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| collect(item, &at.index(index), each));
+        }
         _ => each(at, node),
     }
 }
@@ -251,7 +301,11 @@ fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
     // A setting that an annotation made; an annotation that is only handed on stays the service's.
     let layer = match (own, node.origin) {
         (Layer::Service, Origin::File(span))
-            if within(catalog, span, &["annotations"]) && !path.0.iter().any(|segment| *segment == Segment::Field("annotations".into())) =>
+            if within(catalog, span, &["annotations"])
+                && !path
+                    .0
+                    .iter()
+                    .any(|segment| *segment == Segment::Field("annotations".into())) =>
         {
             Layer::Annotation
         }
@@ -264,9 +318,9 @@ fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
     Said { value: node.to_json(), layer, span: node.origin.span(), rule }
 }
 
-/// What lost against a leaf, the nearest first. The merge knows paths of components and a leaf stands in a pod, so the
-/// two are brought together by what wrote the winner: a place in a file belongs to one value only, a rule to the fields
-/// of its name.
+/// What lost against a leaf, the nearest first. The merge knows paths of components and a leaf
+/// stands in a pod, so the two are brought together by what wrote the winner: a place in a file
+/// belongs to one value only, a rule to the fields of its name.
 fn lost<'h>(history: &'h History, winner: &Node, path: &FieldPath) -> Vec<&'h Node> {
     let mut losers: Vec<&Node> = Vec::new();
     let mut current = winner.clone();
@@ -295,9 +349,9 @@ fn counterpart<'h>(entry: &'h Overridden, leaf: &Node, path: &FieldPath) -> Opti
 fn place_of(winner: &Node, leaf: &Node, at: &FieldPath, path: &FieldPath) -> Option<FieldPath> {
     let same = |node: &Node, name: Option<&Segment>| match (node.origin, leaf.origin) {
         (Origin::File(a), Origin::File(b)) => a == b,
-        (Origin::Default(a), Origin::Default(b)) | (Origin::Derived(a), Origin::Derived(b)) | (Origin::Flag(a), Origin::Flag(b)) => {
-            std::ptr::eq(a, b) && name == path.0.last()
-        }
+        (Origin::Default(a), Origin::Default(b))
+        | (Origin::Derived(a), Origin::Derived(b))
+        | (Origin::Flag(a), Origin::Flag(b)) => std::ptr::eq(a, b) && name == path.0.last(),
         _ => false,
     };
     if same(winner, at.0.last()) && !matches!(winner.value, Value::Map(_) | Value::List(_)) {

@@ -1,11 +1,12 @@
 //! How the document on ModelServing (seed 004) and the releases of Kthena differ, as named values.
 //!
-//! The documented constant is the blog of 2025-10 as the ledger reads it; the releases follow kthena.md 8. A rule that
-//! differs reads one field; nothing asks which constant it was given.
+//! The documented constant is the blog of 2025-10 as the ledger reads it; the releases follow
+//! kthena.md 8. A rule that differs reads one field; nothing asks which constant it was given.
 
 use std::fmt;
 
-/// A constant by the name users give it in `--kthena-profile`. Declaration order is that of the releases.
+/// A constant by the name users give it in `--kthena-profile`. Declaration order is that of the
+/// releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KthenaProfile {
     /// Seed 004 as written.
@@ -117,7 +118,8 @@ pub enum UpdatePace {
 pub enum ScaleDownRule {
     /// The highest ordinals (S4-032, S4-034).
     HighestOrdinal,
-    /// Those that do not run, then the cheapest by deletion cost, then the highest ordinal (kthena.md 5.2).
+    /// Those that do not run, then the cheapest by deletion cost, then the highest ordinal
+    /// (kthena.md 5.2).
     Cheapest,
 }
 
@@ -150,7 +152,10 @@ pub enum Admission {
 
 /// The named differences.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a feature that a release has or has not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a feature that a release has or has not"
+)]
 pub struct KthenaPolicy {
     /// The constant's name.
     pub profile: KthenaProfile,
@@ -160,7 +165,8 @@ pub struct KthenaPolicy {
     pub role_rolling_update: bool,
     /// Roles have a partition of their own (kthena.md 8).
     pub role_partition: bool,
-    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (kthena.md 8).
+    /// A role without maxUnavailable has 1; else all its outdated replicas go at once (kthena.md
+    /// 8).
     pub role_max_unavailable_default: bool,
     /// `recoveryPolicy: None` exists (S4-038).
     pub recovery_none: bool,
@@ -172,11 +178,13 @@ pub struct KthenaPolicy {
     pub gang_unlisted: UnlistedRole,
     /// See [`GangResources`].
     pub gang_resources: GangResources,
-    /// PodGroups carry the label and the annotation of the document beside those of the code (S4-015).
+    /// PodGroups carry the label and the annotation of the document beside those of the code
+    /// (S4-015).
     pub gang_seed_labels: bool,
     /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
     pub controller_revisions: bool,
-    /// Plugins that add variables add them once more on every later worker of a role replica (kthena.md 2.5).
+    /// Plugins that add variables add them once more on every later worker of a role replica
+    /// (kthena.md 2.5).
     pub plugin_env_repeats: bool,
     /// ModelServings can be scaled as Deployments are, so that autoscalers find them (v0.3.0).
     pub scale_subresource: bool,
@@ -192,8 +200,8 @@ pub struct KthenaPolicy {
     pub role_scaling: RoleScaling,
     /// See [`RoleRecreateRule`].
     pub role_recreate: RoleRecreateRule,
-    /// The order of requests is that of the controller's reconciles; else groups are handled one at a time as the document
-    /// tells it.
+    /// The order of requests is that of the controller's reconciles; else groups are handled one
+    /// at a time as the document tells it.
     pub reconciles: bool,
 }
 
@@ -298,4 +306,5 @@ pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
 };
 
 /// [`KTHENA_HEAD`] with the CRD and the webhook before it: `--semantics controller`.
-pub static KTHENA_CONTROLLER: KthenaPolicy = KthenaPolicy { admission: Admission::Server, ..KTHENA_HEAD };
+pub static KTHENA_CONTROLLER: KthenaPolicy =
+    KthenaPolicy { admission: Admission::Server, ..KTHENA_HEAD };

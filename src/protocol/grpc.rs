@@ -1,4 +1,5 @@
-//! The gRPC service of the open inference protocol: its rpcs and messages with their field numbers (S3-041 to S3-047).
+//! The gRPC service of the open inference protocol: its rpcs and messages with their field numbers
+//! (S3-041 to S3-047).
 
 use serde::Serialize;
 
@@ -62,7 +63,12 @@ pub struct GrpcEndpoint {
 
 /// The entry of a service that speaks gRPC.
 pub fn grpc(host: impl Into<String>, port: u16) -> GrpcEndpoint {
-    GrpcEndpoint { host: host.into(), port, service: GRPC_SERVICE, rpcs: RPCS.iter().map(|rpc| rpc.name).collect() }
+    GrpcEndpoint {
+        host: host.into(),
+        port,
+        service: GRPC_SERVICE,
+        rpcs: RPCS.iter().map(|rpc| rpc.name).collect(),
+    }
 }
 
 /// The service definition.
@@ -112,7 +118,14 @@ static MESSAGES: [Message; 18] = [
     Message { name: "ModelReadyRequest", fields: NAME_AND_VERSION },
     Message { name: "ModelReadyResponse", fields: &[field("ready", 1, "bool")] },
     Message { name: "ServerMetadataRequest", fields: &[] },
-    Message { name: "ServerMetadataResponse", fields: &[field("name", 1, "string"), field("version", 2, "string"), field("extensions", 3, "repeated string")] },
+    Message {
+        name: "ServerMetadataResponse",
+        fields: &[
+            field("name", 1, "string"),
+            field("version", 2, "string"),
+            field("extensions", 3, "repeated string"),
+        ],
+    },
     Message { name: "ModelMetadataRequest", fields: NAME_AND_VERSION },
     Message {
         name: "ModelMetadataResponse",
@@ -124,7 +137,14 @@ static MESSAGES: [Message; 18] = [
             field("outputs", 5, "repeated TensorMetadata"),
         ],
     },
-    Message { name: "TensorMetadata", fields: &[field("name", 1, "string"), field("datatype", 2, "string"), field("shape", 3, "repeated int64")] },
+    Message {
+        name: "TensorMetadata",
+        fields: &[
+            field("name", 1, "string"),
+            field("datatype", 2, "string"),
+            field("shape", 3, "repeated int64"),
+        ],
+    },
     Message {
         name: "ModelInferRequest",
         fields: &[
@@ -138,7 +158,10 @@ static MESSAGES: [Message; 18] = [
         ],
     },
     Message { name: "InferInputTensor", fields: TENSOR },
-    Message { name: "InferRequestedOutputTensor", fields: &[field("name", 1, "string"), field("parameters", 2, PARAMETERS)] },
+    Message {
+        name: "InferRequestedOutputTensor",
+        fields: &[field("name", 1, "string"), field("parameters", 2, PARAMETERS)],
+    },
     Message {
         name: "ModelInferResponse",
         fields: &[
@@ -151,7 +174,14 @@ static MESSAGES: [Message; 18] = [
         ],
     },
     Message { name: "InferOutputTensor", fields: TENSOR },
-    Message { name: "InferParameter", fields: &[field("bool_param", 1, "bool"), field("int64_param", 2, "int64"), field("string_param", 3, "string")] },
+    Message {
+        name: "InferParameter",
+        fields: &[
+            field("bool_param", 1, "bool"),
+            field("int64_param", 2, "int64"),
+            field("string_param", 3, "string"),
+        ],
+    },
     Message {
         name: "InferTensorContents",
         fields: &[
@@ -172,26 +202,48 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> &'static Message {
-        MESSAGES.iter().find(|message| message.name == name).unwrap_or_else(|| panic!("{name} is no message"))
+        MESSAGES
+            .iter()
+            .find(|message| message.name == name)
+            .unwrap_or_else(|| panic!("{name} is no message"))
     }
 
     // S3-041, S3-043.
     #[test]
     fn everything_that_is_named_is_defined_and_numbers_count_up() {
-        let scalars = ["bool", "int32", "int64", "uint32", "uint64", "float", "double", "string", "bytes"];
+        let scalars =
+            ["bool", "int32", "int64", "uint32", "uint64", "float", "double", "string", "bytes"];
         for message in &MESSAGES {
             for (position, field) in message.fields.iter().enumerate() {
                 assert_eq!(field.number as usize, position + 1, "{}.{}", message.name, field.name);
                 let inner = field.r#type.trim_start_matches("repeated ");
-                let inner = inner.strip_prefix("map<string, ").map_or(inner, |rest| rest.trim_end_matches('>'));
-                assert!(scalars.contains(&inner) || MESSAGES.iter().any(|other| other.name == inner), "{inner}");
+                let inner = inner
+                    .strip_prefix("map<string, ")
+                    .map_or(inner, |rest| rest.trim_end_matches('>'));
+                assert!(
+                    scalars.contains(&inner) || MESSAGES.iter().any(|other| other.name == inner),
+                    "{inner}"
+                );
             }
         }
         for rpc in &RPCS {
-            assert_eq!((rpc.request, rpc.response), (format!("{}Request", rpc.name).as_str(), format!("{}Response", rpc.name).as_str()));
+            assert_eq!(
+                (rpc.request, rpc.response),
+                (format!("{}Request", rpc.name).as_str(), format!("{}Response", rpc.name).as_str())
+            );
             named(rpc.request);
             named(rpc.response);
         }
-        assert_eq!(grpc("h", 9000).rpcs, ["ServerLive", "ServerReady", "ModelReady", "ServerMetadata", "ModelMetadata", "ModelInfer"]);
+        assert_eq!(
+            grpc("h", 9000).rpcs,
+            [
+                "ServerLive",
+                "ServerReady",
+                "ModelReady",
+                "ServerMetadata",
+                "ModelMetadata",
+                "ModelInfer"
+            ]
+        );
     }
 }

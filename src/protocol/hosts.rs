@@ -1,7 +1,8 @@
 //! Where a service is entered, from outside and from inside of the cluster.
 //!
-//! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress, an HTTPRoute or a
-//! VirtualService of the service's name; inside it is a Service (ome-objects.md 2.9 to 2.12, 5; kserve.md 6).
+//! In: the objects a service becomes. Out: two base URLs. What leads in from outside is an Ingress,
+//! an HTTPRoute or a VirtualService of the service's name; inside it is a Service (ome-objects.md
+//! 2.9 to 2.12, 5; kserve.md 6).
 
 use crate::yaml::Node;
 use serde::Serialize;
@@ -33,26 +34,34 @@ pub struct Entrance<'a> {
     pub scheme: &'a str,
     /// Domain of the cluster.
     pub cluster_domain: &'a str,
-    /// Suffixes of the component that takes the requests, the first one that is there: `router`, `engine`.
+    /// Suffixes of the component that takes the requests, the first one that is there: `router`,
+    /// `engine`.
     pub components: &'a [&'a str],
 }
 
-/// Finds the entry of a service among its objects; of a service that becomes none, the name that others have to provide.
+/// Finds the entry of a service among its objects; of a service that becomes none, the name that
+/// others have to provide.
 ///
-/// The operator's status adds the port of the Service to the host of an Ingress; ingresses listen on the port of the scheme,
-/// so it is left out here.
+/// The operator's status adds the port of the Service to the host of an Ingress; ingresses listen
+/// on the port of the scheme, so it is left out here.
 pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     let Entrance { name, namespace, scheme, cluster_domain, .. } = *entrance;
     let inside = format!(".svc.{cluster_domain}");
-    let mut outside = objects.iter().filter(|object| text(object, &["metadata", "name"]) == name).filter_map(|object| {
-        let hosts = match text(object, &["kind"]) {
-            "Ingress" => vec![own_rule(object, entrance.components)?.get("host")?],
-            "HTTPRoute" => object.at(&["spec", "hostnames"])?.items().iter().collect(),
-            "VirtualService" => object.at(&["spec", "hosts"])?.items().iter().collect(),
-            _ => return None,
-        };
-        hosts.into_iter().filter_map(Node::as_str).find(|host| !host.ends_with(&inside) && *host != "*")
-    });
+    let mut outside = objects
+        .iter()
+        .filter(|object| text(object, &["metadata", "name"]) == name)
+        .filter_map(|object| {
+            let hosts = match text(object, &["kind"]) {
+                "Ingress" => vec![own_rule(object, entrance.components)?.get("host")?],
+                "HTTPRoute" => object.at(&["spec", "hostnames"])?.items().iter().collect(),
+                "VirtualService" => object.at(&["spec", "hosts"])?.items().iter().collect(),
+                _ => return None,
+            };
+            hosts
+                .into_iter()
+                .filter_map(Node::as_str)
+                .find(|host| !host.ends_with(&inside) && *host != "*")
+        });
     // A route of the same name that is written later replaces the one before.
     let external = outside.next_back().map(|host| format!("{scheme}://{host}"));
     let own = service(objects, |found| found == name);
@@ -72,27 +81,39 @@ pub fn entry(objects: &[&Node], entrance: &Entrance<'_>) -> Entry {
     Entry { external, internal: Some(internal) }
 }
 
-/// The rule of an Ingress that leads to the component that takes the requests: the first one. KServe writes one that leads
-/// to the explainer before it, where there is a transformer too.
+/// The rule of an Ingress that leads to the component that takes the requests: the first one.
+/// KServe writes one that leads to the explainer before it, where there is a transformer too.
 fn own_rule<'a>(ingress: &'a Node, components: &[&str]) -> Option<&'a Node> {
     let rules = ingress.at(&["spec", "rules"])?.items();
     let leads = |rule: &&Node| {
         let paths = rule.at(&["http", "paths"]).map(Node::items).unwrap_or_default();
-        let backend = paths.first().and_then(|path| path.at(&["backend", "service", "name"])).and_then(Node::as_str).unwrap_or_default();
-        components.iter().any(|component| backend.strip_suffix(component).is_some_and(|rest| rest.ends_with('-')))
+        let backend = paths
+            .first()
+            .and_then(|path| path.at(&["backend", "service", "name"]))
+            .and_then(Node::as_str)
+            .unwrap_or_default();
+        components.iter().any(|component| {
+            backend.strip_suffix(component).is_some_and(|rest| rest.ends_with('-'))
+        })
     };
     rules.iter().find(leads).or_else(|| rules.first())
 }
 
-/// The first Service with a fitting name: its name, and its first port unless it is but another name.
-fn service<'a>(objects: &[&'a Node], fits: impl Fn(&str) -> bool) -> Option<(&'a str, Option<i64>)> {
+/// The first Service with a fitting name: its name, and its first port unless it is but another
+/// name.
+fn service<'a>(
+    objects: &[&'a Node],
+    fits: impl Fn(&str) -> bool,
+) -> Option<(&'a str, Option<i64>)> {
     objects.iter().find_map(|object| {
         let name = text(object, &["metadata", "name"]);
         // A Knative Service gets a Service of its name, on the port of the scheme.
         let is_core = text(object, &["apiVersion"]) == "v1";
         let port = || object.at(&["spec", "ports"])?.items().first()?.get("port")?.as_int();
         let named = text(object, &["kind"]) == "Service" && fits(name);
-        named.then(|| (name, port().filter(|_| is_core && text(object, &["spec", "type"]) != "ExternalName")))
+        named.then(|| {
+            (name, port().filter(|_| is_core && text(object, &["spec", "type"]) != "ExternalName"))
+        })
     })
 }
 
@@ -116,13 +137,25 @@ mod tests {
     fn entries_are_read_from_objects() {
         let port = |port: i64| json!({ "ports": [{ "name": "http", "port": port }] });
         let service = |name: &str, number: i64| object("v1", "Service", name, &port(number));
-        let ingress =
-            object("networking.k8s.io/v1", "Ingress", "chat", &json!({ "rules": [{ "host": "chat.example.com" }, { "host": "chat-engine.example.com" }] }));
+        let ingress = object(
+            "networking.k8s.io/v1",
+            "Ingress",
+            "chat",
+            &json!({ "rules": [{ "host": "chat.example.com" }, { "host": "chat-engine.example.com" }] }),
+        );
         let routes = json!({ "hosts": ["chat.prod.svc.cluster.local", "chat.prod.example.com"] });
         for (objects, external, internal) in [
             // Ingress creation is off: one stable Service.
-            (vec![service("chat-engine", 8080), service("chat", 8080)], None, "http://chat.prod.svc.cluster.local:8080"),
-            (vec![service("chat-engine", 80), ingress.clone()], Some("http://chat.example.com"), "http://chat-engine.prod.svc.cluster.local"),
+            (
+                vec![service("chat-engine", 8080), service("chat", 8080)],
+                None,
+                "http://chat.prod.svc.cluster.local:8080",
+            ),
+            (
+                vec![service("chat-engine", 80), ingress.clone()],
+                Some("http://chat.example.com"),
+                "http://chat-engine.prod.svc.cluster.local",
+            ),
             (
                 vec![service("chat-engine", 8080), service("chat-router", 30000), ingress],
                 Some("http://chat.example.com"),
@@ -132,25 +165,52 @@ mod tests {
                 vec![
                     object("serving.knative.dev/v1", "Service", "chat-engine", &json!({})),
                     object("networking.istio.io/v1", "VirtualService", "chat", &routes),
-                    object("v1", "Service", "chat", &json!({ "type": "ExternalName", "ports": [{ "port": 80 }] })),
+                    object(
+                        "v1",
+                        "Service",
+                        "chat",
+                        &json!({ "type": "ExternalName", "ports": [{ "port": 80 }] }),
+                    ),
                 ],
                 Some("http://chat.prod.example.com"),
                 "http://chat.prod.svc.cluster.local",
             ),
-            (vec![object("serving.knative.dev/v1", "Service", "chat-engine", &json!({}))], None, "http://chat-engine.prod.svc.cluster.local"),
+            (
+                vec![object("serving.knative.dev/v1", "Service", "chat-engine", &json!({}))],
+                None,
+                "http://chat-engine.prod.svc.cluster.local",
+            ),
             // Cluster-local: no way in from outside.
             (
-                vec![object("networking.istio.io/v1", "VirtualService", "chat", &json!({ "hosts": ["chat.prod.svc.cluster.local"] }))],
+                vec![object(
+                    "networking.istio.io/v1",
+                    "VirtualService",
+                    "chat",
+                    &json!({ "hosts": ["chat.prod.svc.cluster.local"] }),
+                )],
                 None,
                 "http://chat.prod.svc.cluster.local",
             ),
             (Vec::new(), None, "http://chat.prod.svc.cluster.local"),
         ] {
-            let nodes: Vec<Node> = objects.iter().map(|object| Node::from_json(object, Origin::Default(&TEST))).collect();
+            let nodes: Vec<Node> = objects
+                .iter()
+                .map(|object| Node::from_json(object, Origin::Default(&TEST)))
+                .collect();
             let nodes: Vec<&Node> = nodes.iter().collect();
-            let entrance = Entrance { name: "chat", namespace: "prod", scheme: "http", cluster_domain: "cluster.local", components: &["router", "engine"] };
+            let entrance = Entrance {
+                name: "chat",
+                namespace: "prod",
+                scheme: "http",
+                cluster_domain: "cluster.local",
+                components: &["router", "engine"],
+            };
             let found = entry(&nodes, &entrance);
-            assert_eq!((found.external.as_deref(), found.internal.as_deref()), (external, Some(internal)), "{objects:?}");
+            assert_eq!(
+                (found.external.as_deref(), found.internal.as_deref()),
+                (external, Some(internal)),
+                "{objects:?}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Inference protocols: what a service answers on, and what may be said to it.
 //!
-//! In: facts about a service (protocol, model, hosts) or the text of a payload. Out: rows of endpoints, the messages of the
-//! gRPC service, and findings about payloads. This room calls nobody and decides nothing about a service.
+//! In: facts about a service (protocol, model, hosts) or the text of a payload. Out: rows of
+//! endpoints, the messages of the gRPC service, and findings about payloads. This room calls nobody
+//! and decides nothing about a service.
 
 mod grpc;
 mod hosts;
@@ -25,7 +26,8 @@ pub enum Protocol {
     V1,
     /// KServe `v2`, OME `openInference-v2`: the open inference protocol over REST.
     V2,
-    /// KServe `grpc-v1`: the prediction service of TensorFlow Serving, which KServe does not define.
+    /// KServe `grpc-v1`: the prediction service of TensorFlow Serving, which KServe does not
+    /// define.
     GrpcV1,
     /// KServe `grpc-v2`: the open inference protocol over gRPC.
     GrpcV2,
@@ -37,11 +39,14 @@ pub enum Protocol {
 
 impl Protocol {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::V1, Self::V2, Self::GrpcV1, Self::GrpcV2, Self::OpenAi, Self::Cohere];
+    pub const ALL: [Self; 6] =
+        [Self::V1, Self::V2, Self::GrpcV1, Self::GrpcV2, Self::OpenAi, Self::Cohere];
 
     /// The protocol of a KServe or OME name, compared exactly (S3-029).
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|protocol| name == protocol.kserve_name() || Some(name) == protocol.ome_name())
+        Self::ALL
+            .into_iter()
+            .find(|protocol| name == protocol.kserve_name() || Some(name) == protocol.ome_name())
     }
 
     /// Its name in a KServe object, and for those that KServe lacks the name in an OME object.

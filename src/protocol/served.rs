@@ -5,12 +5,14 @@
 use crate::yaml::{Node, Value};
 
 /// Flags of SGLang, vLLM and the servers of KServe.
-const FLAGS: [&str; 4] = ["--served-model-name", "--served_model_name", "--model-name", "--model_name"];
+const FLAGS: [&str; 4] =
+    ["--served-model-name", "--served_model_name", "--model-name", "--model_name"];
 
-/// The name that a container of the workload is told to serve the model by; the first one found, the last of its repeats.
+/// The name that a container of the workload is told to serve the model by; the first one found,
+/// the last of its repeats.
 ///
-/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the container's own variables. To
-/// MLServer a variable says it, before any argument.
+/// Arguments may stand in one text for a shell. A reference `$(NAME)` is resolved by the
+/// container's own variables. To MLServer a variable says it, before any argument.
 pub fn served_model(workload: &Node) -> Option<String> {
     let mut found = None;
     containers(workload, &mut |container| {
@@ -39,21 +41,40 @@ fn containers(node: &Node, visit: &mut impl FnMut(&Node)) {
 
 fn of_container(container: &Node) -> Option<String> {
     let env = container.get("env").map(Node::items).unwrap_or_default();
-    let said = |name: &str| env.iter().rev().find(|entry| entry.get("name").and_then(Node::as_str) == Some(name))?.get("value")?.as_str();
+    let said = |name: &str| {
+        env.iter()
+            .rev()
+            .find(|entry| entry.get("name").and_then(Node::as_str) == Some(name))?
+            .get("value")?
+            .as_str()
+    };
     if let Some(name) = said("MLSERVER_MODEL_NAME").filter(|name| !name.is_empty()) {
         return Some(name.to_owned());
     }
-    let texts = ["command", "args"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items).filter_map(Node::as_str);
-    let mut words = texts.flat_map(str::split_whitespace).map(|word| word.trim_matches(['"', '\'', '\\'])).filter(|word| !word.is_empty()).peekable();
+    let texts = ["command", "args"]
+        .into_iter()
+        .filter_map(|key| container.get(key))
+        .flat_map(Node::items)
+        .filter_map(Node::as_str);
+    let mut words = texts
+        .flat_map(str::split_whitespace)
+        .map(|word| word.trim_matches(['"', '\'', '\\']))
+        .filter(|word| !word.is_empty())
+        .peekable();
     let mut name = None;
     while let Some(word) = words.next() {
-        let (flag, value) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+        let (flag, value) =
+            word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
         if FLAGS.contains(&flag) {
-            name = value.or_else(|| words.peek().copied().filter(|next| !next.starts_with("--"))).or(name);
+            name = value
+                .or_else(|| words.peek().copied().filter(|next| !next.starts_with("--")))
+                .or(name);
         }
     }
     let name = name?.trim_matches(['"', '\'']);
-    let Some(variable) = name.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')) else { return Some(name.to_owned()) };
+    let Some(variable) = name.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')) else {
+        return Some(name.to_owned());
+    };
     said(variable).map(str::to_owned)
 }
 
@@ -71,7 +92,13 @@ mod tests {
             (json!(["--model", "/m", "--served-model-name", "chat"]), Some("chat")),
             (json!(["--served-model-name=chat", "--port=8080"]), Some("chat")),
             (json!(["--model_name=a", "--model_name", "b"]), Some("b")),
-            (json!(["-c", "python3 -m sglang.launch_server \\\n  --served-model-name 'chat' \\\n  --port 8080\n"]), Some("chat")),
+            (
+                json!([
+                    "-c",
+                    "python3 -m sglang.launch_server \\\n  --served-model-name 'chat' \\\n  --port 8080\n"
+                ]),
+                Some("chat"),
+            ),
             (json!(["--served-model-name", "$(MODEL_NAME)"]), Some("from-env")),
             (json!(["--served-model-name", "$(OTHER)"]), None),
             (json!(["--served-model-name", "--port"]), None),
@@ -81,10 +108,17 @@ mod tests {
                 { "name": "sidecar", "args": ["--port", "1"] },
                 { "name": "ome-container", "args": args, "env": [{ "name": "MODEL_NAME", "value": "from-env" }] },
             ] } } } });
-            assert_eq!(served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(), expected, "{args}");
+            assert_eq!(
+                served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(),
+                expected,
+                "{args}"
+            );
         }
         let env = json!([{ "name": "MLSERVER_MODEL_NAME", "value": "own" }]);
         let pod = json!({ "containers": [{ "name": "kserve-container", "args": ["--model_name=a"], "env": env }] });
-        assert_eq!(served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(), Some("own"));
+        assert_eq!(
+            served_model(&Node::from_json(&pod, Origin::Default(&TEST))).as_deref(),
+            Some("own")
+        );
     }
 }

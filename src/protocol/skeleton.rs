@@ -1,6 +1,7 @@
 //! Skeletons of payloads: the members a body must have, with the model's name filled in.
 //!
-//! Optional members are left out, and lists are empty where the table of the document shows `[]` (S3-023, S3-032, S3-033).
+//! Optional members are left out, and lists are empty where the table of the document shows `[]`
+//! (S3-023, S3-032, S3-033).
 
 use super::{Facts, Protocol};
 use serde_json::{Value, json};
@@ -19,30 +20,52 @@ pub(super) fn of(protocol: Protocol, api: &str, facts: &Facts<'_>) -> Body {
     let answer = |response: Value| (None, Some(response));
     let (request, response) = match (protocol, api) {
         (Protocol::V1, "list-models") => answer(json!({ "models": [model] })),
-        (Protocol::V1 | Protocol::V2, "model-ready") => answer(json!({ "name": model, "ready": true })),
-        (Protocol::V1, "predict") => (Some(json!({ "instances": [] })), Some(json!({ "predictions": [] }))),
-        (Protocol::V1, "explain") => (Some(json!({ "instances": [] })), Some(json!({ "predictions": [], "explanations": [] }))),
-        (Protocol::V2, "infer") => (Some(json!({ "inputs": [tensor("input0")] })), Some(response_of(facts))),
+        (Protocol::V1 | Protocol::V2, "model-ready") => {
+            answer(json!({ "name": model, "ready": true }))
+        }
+        (Protocol::V1, "predict") => {
+            (Some(json!({ "instances": [] })), Some(json!({ "predictions": [] })))
+        }
+        (Protocol::V1, "explain") => (
+            Some(json!({ "instances": [] })),
+            Some(json!({ "predictions": [], "explanations": [] })),
+        ),
+        (Protocol::V2, "infer") => {
+            (Some(json!({ "inputs": [tensor("input0")] })), Some(response_of(facts)))
+        }
         (Protocol::V2, "model-metadata") => {
             let about = |name: &str| json!({ "name": name, "datatype": "FP32", "shape": [-1] });
-            answer(json!({ "name": model, "platform": "…", "inputs": [about("input0")], "outputs": [about("output0")] }))
+            answer(
+                json!({ "name": model, "platform": "…", "inputs": [about("input0")], "outputs": [about("output0")] }),
+            )
         }
-        // The document prints `live` in the body of server-ready too; the gRPC message says what is meant (S3-032).
+        // The document prints `live` in the body of server-ready too; the gRPC message says what is
+        // meant (S3-032).
         (Protocol::V2, "server-ready") => answer(json!({ "ready": true })),
         (Protocol::V2, "server-live") => answer(json!({ "live": true })),
-        (Protocol::V2, "server-metadata") => answer(json!({ "name": "…", "version": "…", "extensions": [] })),
-        (Protocol::OpenAi, "list-models") => answer(json!({ "object": "list", "data": [{ "id": model, "object": "model" }] })),
+        (Protocol::V2, "server-metadata") => {
+            answer(json!({ "name": "…", "version": "…", "extensions": [] }))
+        }
+        (Protocol::OpenAi, "list-models") => {
+            answer(json!({ "object": "list", "data": [{ "id": model, "object": "model" }] }))
+        }
         (Protocol::OpenAi, "chat-completions") => (
             Some(json!({ "model": model, "messages": [{ "role": "user", "content": "…" }] })),
-            Some(json!({ "object": "chat.completion", "model": model, "choices": [{ "index": 0, "message": { "role": "assistant", "content": "…" } }] })),
+            Some(
+                json!({ "object": "chat.completion", "model": model, "choices": [{ "index": 0, "message": { "role": "assistant", "content": "…" } }] }),
+            ),
         ),
         (Protocol::OpenAi, "completions") => (
             Some(json!({ "model": model, "prompt": "…" })),
-            Some(json!({ "object": "text_completion", "model": model, "choices": [{ "index": 0, "text": "…" }] })),
+            Some(
+                json!({ "object": "text_completion", "model": model, "choices": [{ "index": 0, "text": "…" }] }),
+            ),
         ),
         (Protocol::OpenAi, "embeddings") => (
             Some(json!({ "model": model, "input": ["…"] })),
-            Some(json!({ "object": "list", "model": model, "data": [{ "object": "embedding", "index": 0, "embedding": [] }] })),
+            Some(
+                json!({ "object": "list", "model": model, "data": [{ "object": "embedding", "index": 0, "embedding": [] }] }),
+            ),
         ),
         (Protocol::OpenAi, "rerank") => (
             Some(json!({ "model": model, "query": "…", "documents": ["…"] })),
@@ -81,12 +104,25 @@ mod tests {
         for (protocol, api, request, response) in [
             (Protocol::V1, "list-models", None, json!({ "models": ["iris"] })),
             (Protocol::V1, "model-ready", None, json!({ "name": "iris", "ready": true })),
-            (Protocol::V1, "predict", Some(json!({ "instances": [] })), json!({ "predictions": [] })),
-            (Protocol::V1, "explain", Some(json!({ "instances": [] })), json!({ "predictions": [], "explanations": [] })),
+            (
+                Protocol::V1,
+                "predict",
+                Some(json!({ "instances": [] })),
+                json!({ "predictions": [] }),
+            ),
+            (
+                Protocol::V1,
+                "explain",
+                Some(json!({ "instances": [] })),
+                json!({ "predictions": [], "explanations": [] }),
+            ),
             (Protocol::V2, "server-ready", None, json!({ "ready": true })),
             (Protocol::V2, "server-live", None, json!({ "live": true })),
         ] {
-            let endpoint = endpoints(protocol, &facts).into_iter().find(|endpoint| endpoint.api == api).expect("the row exists");
+            let endpoint = endpoints(protocol, &facts)
+                .into_iter()
+                .find(|endpoint| endpoint.api == api)
+                .expect("the row exists");
             assert_eq!((endpoint.request, endpoint.response), (request, Some(response)), "{api}");
             assert_eq!(endpoint.error_response.is_some(), protocol == Protocol::V2, "{api}");
         }
@@ -100,11 +136,18 @@ mod tests {
             ("infer", payload::Kind::InferResponse, true),
             ("model-metadata", payload::Kind::ModelMetadata, true),
         ] {
-            let endpoint = endpoints(Protocol::V2, &facts).into_iter().find(|endpoint| endpoint.api == api).expect("the row exists");
-            let body = if response { endpoint.response } else { endpoint.request }.expect("it has a body");
+            let endpoint = endpoints(Protocol::V2, &facts)
+                .into_iter()
+                .find(|endpoint| endpoint.api == api)
+                .expect("the row exists");
+            let body =
+                if response { endpoint.response } else { endpoint.request }.expect("it has a body");
             let node = Node::from_json(&body, Origin::Default(&TEST));
             let found = payload::check(payload::Form::V2, kind, &node, None);
-            assert!(found.iter().all(|finding| finding.severity == crate::diag::Severity::Info), "{api}: {found:?}");
+            assert!(
+                found.iter().all(|finding| finding.severity == crate::diag::Severity::Info),
+                "{api}: {found:?}"
+            );
         }
     }
 }

@@ -14,7 +14,8 @@ enum Needs {
     Explainer,
 }
 
-/// One row of a table. `{model}` and `{version}` stand in the path for the model's name and for `/versions/V` or nothing.
+/// One row of a table. `{model}` and `{version}` stand in the path for the model's name and for
+/// `/versions/V` or nothing.
 struct Row {
     api: &'static str,
     verb: &'static str,
@@ -23,15 +24,30 @@ struct Row {
     needs: Needs,
 }
 
-const fn row(api: &'static str, verb: &'static str, path: &'static str, purpose: &'static str) -> Row {
+const fn row(
+    api: &'static str,
+    verb: &'static str,
+    path: &'static str,
+    purpose: &'static str,
+) -> Row {
     Row { api, verb, path, purpose, needs: Needs::Nothing }
 }
 
 /// S3-021, S3-024.
 static V1: [Row; 4] = [
     row("list-models", "GET", "/v1/models", "lists the models of the registry"),
-    row("model-ready", "GET", "/v1/models/{model}", "tells whether the model is downloaded and ready to serve requests"),
-    row("predict", "POST", "/v1/models/{model}:predict", "performs inference with the model, as the TensorFlow V1 HTTP API does"),
+    row(
+        "model-ready",
+        "GET",
+        "/v1/models/{model}",
+        "tells whether the model is downloaded and ready to serve requests",
+    ),
+    row(
+        "predict",
+        "POST",
+        "/v1/models/{model}:predict",
+        "performs inference with the model, as the TensorFlow V1 HTTP API does",
+    ),
     Row {
         api: "explain",
         verb: "POST",
@@ -44,11 +60,36 @@ static V1: [Row; 4] = [
 /// S3-025, S3-026: the printed tables lack the leading slash and lose a placeholder each.
 static V2: [Row; 6] = [
     row("infer", "POST", "/v2/models/{model}{version}/infer", "performs inference with the model"),
-    row("model-metadata", "GET", "/v2/models/{model}{version}", "returns the details of the model: platform, inputs, outputs"),
-    row("server-ready", "GET", "/v2/health/ready", "tells whether all models are ready for inference; fit for a readiness probe"),
-    row("server-live", "GET", "/v2/health/live", "tells whether the server receives and answers requests; fit for a liveness probe"),
-    row("server-metadata", "GET", "/v2", "returns the details of the server: name, version, extensions"),
-    row("model-ready", "GET", "/v2/models/{model}{version}/ready", "tells whether this model is ready for inference"),
+    row(
+        "model-metadata",
+        "GET",
+        "/v2/models/{model}{version}",
+        "returns the details of the model: platform, inputs, outputs",
+    ),
+    row(
+        "server-ready",
+        "GET",
+        "/v2/health/ready",
+        "tells whether all models are ready for inference; fit for a readiness probe",
+    ),
+    row(
+        "server-live",
+        "GET",
+        "/v2/health/live",
+        "tells whether the server receives and answers requests; fit for a liveness probe",
+    ),
+    row(
+        "server-metadata",
+        "GET",
+        "/v2",
+        "returns the details of the server: name, version, extensions",
+    ),
+    row(
+        "model-ready",
+        "GET",
+        "/v2/models/{model}{version}/ready",
+        "tells whether this model is ready for inference",
+    ),
 ];
 
 /// What SGLang and vLLM serve alike (kserve.md 7).
@@ -57,7 +98,12 @@ static OPENAI: [Row; 6] = [
     row("chat-completions", "POST", "/v1/chat/completions", "answers a conversation"),
     row("completions", "POST", "/v1/completions", "continues a text"),
     row("embeddings", "POST", "/v1/embeddings", "embeds texts, when the model is one that embeds"),
-    row("rerank", "POST", "/v1/rerank", "orders documents by relevance, when the model is one that ranks"),
+    row(
+        "rerank",
+        "POST",
+        "/v1/rerank",
+        "orders documents by relevance, when the model is one that ranks",
+    ),
     row("server-ready", "GET", "/health", "tells whether the server answers requests"),
 ];
 
@@ -72,7 +118,8 @@ pub struct Facts<'a> {
     pub base: Option<&'a str>,
     /// The service has an explainer.
     pub explainer: bool,
-    /// What stands in front of the paths of OpenAI: `/openai` for the Hugging Face server of KServe, else nothing.
+    /// What stands in front of the paths of OpenAI: `/openai` for the Hugging Face server of
+    /// KServe, else nothing.
     pub prefix: &'a str,
     /// Add skeletons of the payloads.
     pub payload: bool,
@@ -103,8 +150,8 @@ pub struct Endpoint {
     pub error_response: Option<Value>,
 }
 
-/// The REST endpoints of a protocol in the order of its table; none for gRPC, and none for Cohere, whose paths no document
-/// names.
+/// The REST endpoints of a protocol in the order of its table; none for gRPC, and none for Cohere,
+/// whose paths no document names.
 pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
     let (rows, prefix): (&[Row], &str) = match protocol {
         Protocol::V1 => (&V1, ""),
@@ -113,12 +160,21 @@ pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
         Protocol::GrpcV1 | Protocol::GrpcV2 | Protocol::Cohere => (&[], ""),
     };
     let model = path_segment(facts.model);
-    let version = facts.version.map_or_else(String::new, |version| format!("/versions/{}", path_segment(version)));
+    let version = facts
+        .version
+        .map_or_else(String::new, |version| format!("/versions/{}", path_segment(version)));
     rows.iter()
         .filter(|row| row.needs == Needs::Nothing || facts.explainer)
         .map(|row| {
-            let path = format!("{prefix}{}", row.path.replace("{model}", &model).replace("{version}", &version));
-            let body = if facts.payload { skeleton::of(protocol, row.api, facts) } else { skeleton::Body::default() };
+            let path = format!(
+                "{prefix}{}",
+                row.path.replace("{model}", &model).replace("{version}", &version)
+            );
+            let body = if facts.payload {
+                skeleton::of(protocol, row.api, facts)
+            } else {
+                skeleton::Body::default()
+            };
             Endpoint {
                 api: row.api,
                 verb: row.verb,
@@ -133,9 +189,11 @@ pub fn endpoints(protocol: Protocol, facts: &Facts<'_>) -> Vec<Endpoint> {
         .collect()
 }
 
-/// A text as one segment of a path: everything that RFC 3986 does not leave alone is percent-encoded.
+/// A text as one segment of a path: everything that RFC 3986 does not leave alone is
+/// percent-encoded.
 fn path_segment(text: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     if text.bytes().all(plain) {
         return Cow::Borrowed(text);
     }
@@ -155,20 +213,38 @@ mod tests {
     use super::*;
 
     fn paths(protocol: Protocol, facts: &Facts<'_>) -> Vec<String> {
-        endpoints(protocol, facts).into_iter().map(|endpoint| format!("{} {} {}", endpoint.api, endpoint.verb, endpoint.path)).collect()
+        endpoints(protocol, facts)
+            .into_iter()
+            .map(|endpoint| format!("{} {} {}", endpoint.api, endpoint.verb, endpoint.path))
+            .collect()
     }
 
     // S3-012, S3-018, S3-019, S3-021.
     #[test]
     fn version_1_explains_only_with_an_explainer() {
-        let facts = Facts { model: "iris", base: Some("http://iris-default.example.com"), ..Facts::default() };
-        let plain = ["list-models GET /v1/models", "model-ready GET /v1/models/iris", "predict POST /v1/models/iris:predict"];
+        let facts = Facts {
+            model: "iris",
+            base: Some("http://iris-default.example.com"),
+            ..Facts::default()
+        };
+        let plain = [
+            "list-models GET /v1/models",
+            "model-ready GET /v1/models/iris",
+            "predict POST /v1/models/iris:predict",
+        ];
         assert_eq!(paths(Protocol::V1, &facts), plain);
-        assert_eq!(endpoints(Protocol::V1, &facts)[2].url.as_deref(), Some("http://iris-default.example.com/v1/models/iris:predict"));
+        assert_eq!(
+            endpoints(Protocol::V1, &facts)[2].url.as_deref(),
+            Some("http://iris-default.example.com/v1/models/iris:predict")
+        );
         let explained = paths(Protocol::V1, &Facts { explainer: true, ..facts });
         assert_eq!(explained[..3], plain);
         assert_eq!(explained[3], "explain POST /v1/models/iris:explain");
-        assert!(paths(Protocol::V2, &Facts { explainer: true, ..facts }).iter().all(|path| !path.contains("explain")));
+        assert!(
+            paths(Protocol::V2, &Facts { explainer: true, ..facts })
+                .iter()
+                .all(|path| !path.contains("explain"))
+        );
     }
 
     // S3-020, S3-025, S3-026.
@@ -184,7 +260,8 @@ mod tests {
             "model-ready GET /v2/models/my_model/versions/v10/ready",
         ];
         assert_eq!(paths(Protocol::V2, &facts), expected);
-        let without: Vec<String> = expected.iter().map(|row| row.replace("/versions/v10", "")).collect();
+        let without: Vec<String> =
+            expected.iter().map(|row| row.replace("/versions/v10", "")).collect();
         assert_eq!(paths(Protocol::V2, &Facts { version: None, ..facts }), without);
     }
 
@@ -198,6 +275,9 @@ mod tests {
     fn odd_names_stay_one_segment_and_openai_takes_a_prefix() {
         let facts = Facts { model: "a/b c", prefix: "/openai", ..Facts::default() };
         assert_eq!(paths(Protocol::V1, &facts)[1], "model-ready GET /v1/models/a%2Fb%20c");
-        assert_eq!(paths(Protocol::OpenAi, &facts)[1], "chat-completions POST /openai/v1/chat/completions");
+        assert_eq!(
+            paths(Protocol::OpenAi, &facts)[1],
+            "chat-completions POST /openai/v1/chat/completions"
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! Base64: how many bytes a text stands for, and which.
 //!
-//! The JSON form of proto messages takes both alphabets, with padding or without; Secrets use the first one.
+//! The JSON form of proto messages takes both alphabets, with padding or without; Secrets use the
+//! first one.
 
 /// The number of bytes, or none when the text is not base64.
 pub fn decoded_length(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
-    if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')) {
+    if !digits
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+    {
         return None;
     }
     // 6 bits a digit; a single digit behind the last group of four says nothing.
@@ -17,7 +21,8 @@ pub fn decoded_length(text: &str) -> Option<u64> {
     Some(digits.len() as u64 * 6 / 8)
 }
 
-/// The bytes, or none when the text is not base64. Whitespace between lines is left out, as Kubernetes does.
+/// The bytes, or none when the text is not base64. Whitespace between lines is left out, as
+/// Kubernetes does.
 pub fn decoded(text: &str) -> Option<Vec<u8>> {
     let text: String = text.split_ascii_whitespace().collect();
     decoded_length(&text)?;
@@ -68,7 +73,14 @@ mod tests {
 
     #[test]
     fn bytes() {
-        for (text, bytes) in [("", Some("")), ("YQ==", Some("a")), ("YWI", Some("ab")), ("aHR0\ncHM6", Some("https:")), ("YQ=", None), ("?", None)] {
+        for (text, bytes) in [
+            ("", Some("")),
+            ("YQ==", Some("a")),
+            ("YWI", Some("ab")),
+            ("aHR0\ncHM6", Some("https:")),
+            ("YQ=", None),
+            ("?", None),
+        ] {
             assert_eq!(decoded(text).as_deref(), bytes.map(str::as_bytes), "{text}");
         }
         assert_eq!(decoded("-_+/"), Some(vec![0xfb, 0xff, 0xbf]));

@@ -1,8 +1,10 @@
-//! Whole numbers of any length times a power of ten: the arithmetic under [`Quantity`](super::Quantity).
+//! Whole numbers of any length times a power of ten: the arithmetic under
+//! [`Quantity`](super::Quantity).
 //!
-//! In: digits that were read. Out: digits to be printed, and integers where they fit. Work and memory are linear in the
-//! digits; whoever reads text bounds those. Digits are kept one to a byte, because quantities are shifted by powers of
-//! ten, rounded and printed far more often than they are multiplied.
+//! In: digits that were read. Out: digits to be printed, and integers where they fit. Work and
+//! memory are linear in the digits; whoever reads text bounds those. Digits are kept one to a byte,
+//! because quantities are shifted by powers of ten, rounded and printed far more often than they
+//! are multiplied.
 
 use std::cmp::Ordering;
 
@@ -88,7 +90,8 @@ impl Decimal {
 
     pub(super) fn times(&self, factor: i128) -> Self {
         let multiplier = factor.unsigned_abs();
-        // A product of a digit and any multiplier in use (2^60, a 64-bit integer) leaves room for the carry.
+        // A product of a digit and any multiplier in use (2^60, a 64-bit integer) leaves room for
+        // the carry.
         debug_assert!(multiplier <= u128::MAX / 20, "factors come from 64 bits");
         let mut digits = Vec::with_capacity(self.digits.len() + 20);
         let mut carry = 0_u128;
@@ -158,7 +161,8 @@ impl Decimal {
     /// The digits followed by as many zeros as bring the last one to 10^`exponent`.
     fn digits_at(&self, exponent: i64) -> Vec<u8> {
         let mut digits = self.digits.clone();
-        digits.resize(self.digits.len() + usize::try_from(self.exponent - exponent).unwrap_or(0), 0);
+        digits
+            .resize(self.digits.len() + usize::try_from(self.exponent - exponent).unwrap_or(0), 0);
         digits
     }
 
@@ -173,7 +177,9 @@ impl Decimal {
             (true, false) => Ordering::Less,
             (false, true) => Ordering::Greater,
             // Without zeros at the end, digits that start at the same power compare like words.
-            (false, false) => self.leading().cmp(&other.leading()).then_with(|| self.digits.cmp(&other.digits)),
+            (false, false) => {
+                self.leading().cmp(&other.leading()).then_with(|| self.digits.cmp(&other.digits))
+            }
         }
     }
 }
@@ -246,9 +252,20 @@ mod tests {
 
     #[test]
     fn rounding_goes_away_from_zero() {
-        for (value, exponent, to, expected) in [(11, -1, 0, 2), (-11, -1, 0, -2), (1, -9, 0, 1), (-1, -9, 0, -1), (999, 0, 1, 100), (10, 0, 1, 1), (0, 0, 5, 0)]
-        {
-            assert_eq!(integer(value, exponent).scaled_up(to), Some(expected), "{value}e{exponent} at {to}");
+        for (value, exponent, to, expected) in [
+            (11, -1, 0, 2),
+            (-11, -1, 0, -2),
+            (1, -9, 0, 1),
+            (-1, -9, 0, -1),
+            (999, 0, 1, 100),
+            (10, 0, 1, 1),
+            (0, 0, 5, 0),
+        ] {
+            assert_eq!(
+                integer(value, exponent).scaled_up(to),
+                Some(expected),
+                "{value}e{exponent} at {to}"
+            );
         }
     }
 

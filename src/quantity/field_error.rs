@@ -27,7 +27,9 @@ impl FieldError {
     pub fn at(&self, path: &str) -> String {
         match self {
             Self::Required => format!("{path}: Required value"),
-            Self::Invalid { value, detail } => format!("{path}: Invalid value: {}: {detail}", go_quote(value)),
+            Self::Invalid { value, detail } => {
+                format!("{path}: Invalid value: {}: {detail}", go_quote(value))
+            }
             Self::TooLong(limit) => format!("{path}: Too long: may not be more than {limit} bytes"),
         }
     }
@@ -59,9 +61,11 @@ pub fn go_quote(text: &str) -> String {
     quoted
 }
 
-/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the plain space.
+/// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the
+/// plain space.
 ///
-/// Rust's own table is behind `escape_debug`; it treats combining marks apart, but only at the start of a text.
+/// Rust's own table is behind `escape_debug`; it treats combining marks apart, but only at the
+/// start of a text.
 fn is_printable(c: char) -> bool {
     let mut pair = ['a', c].into_iter().collect::<String>();
     let plain = pair.len();
@@ -92,6 +96,9 @@ mod tests {
     fn sentences_are_those_of_the_server() {
         assert_eq!(FieldError::Required.at("url"), "url: Required value");
         assert_eq!(FieldError::invalid("x", "no").at("a.b[0]"), "a.b[0]: Invalid value: \"x\": no");
-        assert_eq!(FieldError::TooLong(262_144).at("annotations"), "annotations: Too long: may not be more than 262144 bytes");
+        assert_eq!(
+            FieldError::TooLong(262_144).at("annotations"),
+            "annotations: Too long: may not be more than 262144 bytes"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Floating-point numbers as Go's `strconv.ParseFloat(text, 64)` reads them.
 //!
-//! In: a text. Out: the number, or none where Go reports an error. Rust's own parser is asked for decimal numbers only
-//! after Go's grammar was checked: it knows no underscores and no hexadecimal numbers, takes `+nan`, and answers
-//! infinity where Go reports a number out of range.
+//! In: a text. Out: the number, or none where Go reports an error. Rust's own parser is asked for
+//! decimal numbers only after Go's grammar was checked: it knows no underscores and no hexadecimal
+//! numbers, takes `+nan`, and answers infinity where Go reports a number out of range.
 
 /// The number Go reads, or `None` where it reports a syntax or range error.
 pub(crate) fn parse(text: &str) -> Option<f64> {
@@ -29,7 +29,9 @@ pub(crate) fn parse(text: &str) -> Option<f64> {
 /// Go's rule for underscores: each stands between two digits, or between a base prefix and a digit.
 pub(crate) fn underscores_separate_digits(unsigned: &str) -> bool {
     let bytes = unsigned.as_bytes();
-    let prefix = bytes.len() >= 2 && bytes[0] == b'0' && matches!(bytes[1].to_ascii_lowercase(), b'b' | b'o' | b'x');
+    let prefix = bytes.len() >= 2
+        && bytes[0] == b'0'
+        && matches!(bytes[1].to_ascii_lowercase(), b'b' | b'o' | b'x');
     let hexadecimal = prefix && bytes[1].eq_ignore_ascii_case(&b'x');
     let is_digit = |byte: u8| byte.is_ascii_digit() || hexadecimal && byte.is_ascii_hexdigit();
     let mut previous = if prefix { b'0' } else { b'^' };
@@ -44,8 +46,13 @@ pub(crate) fn underscores_separate_digits(unsigned: &str) -> bool {
     previous != b'_'
 }
 
-/// Splits `[digits][.digits][mark[sign]digits]`, at least one digit before the mark, digits after it.
-fn split(text: &str, mark: u8, is_digit: impl Fn(u8) -> bool) -> Option<(&str, &str, Option<&str>)> {
+/// Splits `[digits][.digits][mark[sign]digits]`, at least one digit before the mark, digits after
+/// it.
+fn split(
+    text: &str,
+    mark: u8,
+    is_digit: impl Fn(u8) -> bool,
+) -> Option<(&str, &str, Option<&str>)> {
     let end = text.bytes().position(|byte| byte.eq_ignore_ascii_case(&mark));
     let (mantissa, exponent) = match end {
         Some(end) => (&text[..end], Some(&text[end + 1..])),
@@ -74,7 +81,11 @@ fn decimal(text: &str) -> Option<f64> {
 fn hexadecimal(digits: &str) -> Option<f64> {
     let (whole, fraction, exponent) = split(digits, b'p', |byte| byte.is_ascii_hexdigit())?;
     let exponent = exponent?;
-    let significant = whole.chars().chain(fraction.chars()).filter_map(|digit| digit.to_digit(16)).skip_while(|digit| *digit == 0);
+    let significant = whole
+        .chars()
+        .chain(fraction.chars())
+        .filter_map(|digit| digit.to_digit(16))
+        .skip_while(|digit| *digit == 0);
     // The first sixteen digits in full, and whether anything but zeros follows.
     let (mut mantissa, mut count, mut more) = (0_u64, 0_i64, false);
     for digit in significant {
@@ -90,19 +101,24 @@ fn hexadecimal(digits: &str) -> Option<f64> {
     }
     // Far beyond what a double holds, the exact exponent no longer matters.
     let bound = 1 << 40;
-    let written = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { -bound } else { bound }).clamp(-bound, bound);
+    let written = exponent
+        .parse::<i64>()
+        .unwrap_or(if exponent.starts_with('-') { -bound } else { bound })
+        .clamp(-bound, bound);
     let places = i64::try_from(fraction.len()).unwrap_or(bound);
     let dropped = (count - 16).max(0);
     Some(nearest_double(mantissa, more, written + 4 * (dropped - places)))
 }
 
-/// `mantissa` × 2^`exponent`, a little more if `more`, rounded to the nearest double and then to the even one.
+/// `mantissa` × 2^`exponent`, a little more if `more`, rounded to the nearest double and then to
+/// the even one.
 fn nearest_double(mantissa: u64, more: bool, exponent: i64) -> f64 {
     const LEAST: i64 = -1074;
     let shift = mantissa.leading_zeros();
     let mantissa = u128::from(mantissa << shift);
     let exponent = exponent - i64::from(shift);
-    // The lowest bit that is kept stands for this power: 53 bits from the top, and never below the least double.
+    // The lowest bit that is kept stands for this power: 53 bits from the top, and never below the
+    // least double.
     let lowest = (exponent + 63 - 52).max(LEAST);
     let dropped = lowest - exponent;
     if dropped > 64 {
@@ -116,8 +132,10 @@ fn nearest_double(mantissa: u64, more: bool, exponent: i64) -> f64 {
     let kept = mantissa >> dropped;
     let up = rest > half || rest == half && (more || kept & 1 == 1);
     let kept = u64::try_from(kept + u128::from(up)).unwrap_or(u64::MAX);
-    // At most 2^53, so both halves and their sum are exact, and so is the product unless it overflows.
-    let [high, low] = [kept >> 32, kept & 0xffff_ffff].map(|half| f64::from(u32::try_from(half).unwrap_or(u32::MAX)));
+    // At most 2^53, so both halves and their sum are exact, and so is the product unless it
+    // overflows.
+    let [high, low] = [kept >> 32, kept & 0xffff_ffff]
+        .map(|half| f64::from(u32::try_from(half).unwrap_or(u32::MAX)));
     (high * 4_294_967_296.0 + low) * power_of_two(lowest)
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// Appends a string as Go's encoding/json writes it: `<`, `>`, `&` and the two line separators of Unicode are escaped too.
+/// Appends a string as Go's encoding/json writes it: `<`, `>`, `&` and the two line separators of
+/// Unicode are escaped too.
 pub fn string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

@@ -1,7 +1,7 @@
 //! Names shortened as OME shortens them, with a hash in place of what is cut off.
 //!
-//! In: names as written. Out: names that fit a limit and still differ. Lengths are bytes; all vectors come from
-//! ome-components.md 4.3 and 4.5 (upstream `pkg/constants/constants.go`).
+//! In: names as written. Out: names that fit a limit and still differ. Lengths are bytes; all
+//! vectors come from ome-components.md 4.3 and 4.5 (upstream `pkg/constants/constants.go`).
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -28,13 +28,15 @@ pub fn short_hash(text: &str) -> String {
     hash
 }
 
-/// The last `length` bytes of a text. A character that would be cut is replaced, as it is when Go writes it as JSON.
+/// The last `length` bytes of a text. A character that would be cut is replaced, as it is when Go
+/// writes it as JSON.
 pub fn tail(text: &str, length: usize) -> String {
     let start = text.len().saturating_sub(length);
     String::from_utf8_lossy(&text.as_bytes()[start..]).into_owned()
 }
 
-/// The text itself if it has at most `max` bytes, else its hash, a dash and as much of its end as fits.
+/// The text itself if it has at most `max` bytes, else its hash, a dash and as much of its end as
+/// fits.
 pub fn limit(text: &str, max: usize) -> String {
     limit_with(text, max, short_hash)
 }
@@ -53,7 +55,8 @@ fn limit_with(text: &str, max: usize, hash: impl Fn(&str) -> String) -> String {
     limited
 }
 
-/// [`limit`] at 63 bytes with a result that begins with a letter: names of services, values of `app`.
+/// [`limit`] at 63 bytes with a result that begins with a letter: names of services, values of
+/// `app`.
 pub fn truncate63(name: &str) -> String {
     truncate(name, 63)
 }
@@ -62,11 +65,16 @@ pub fn truncate63(name: &str) -> String {
 pub fn truncate(name: &str, max: usize) -> String {
     limit_with(name, max, |name| {
         let hash = short_hash(name);
-        if hash.starts_with(|c: char| c.is_ascii_digit()) { format!("a{}", &hash[1..]) } else { hash }
+        if hash.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("a{}", &hash[1..])
+        } else {
+            hash
+        }
     })
 }
 
-/// Key of the node label that is `Ready` where a model is; `namespace` is `None` for models of the cluster.
+/// Key of the node label that is `Ready` where a model is; `namespace` is `None` for models of the
+/// cluster.
 pub fn model_ready_label(namespace: Option<&str>, name: &str) -> String {
     let Some(namespace) = namespace else {
         return format!("{MODEL_DOMAIN}/clusterbasemodel.{}", limit(name, CLUSTER_MODEL_LENGTH));
@@ -75,7 +83,11 @@ pub fn model_ready_label(namespace: Option<&str>, name: &str) -> String {
         return format!("{MODEL_DOMAIN}/{namespace}.basemodel.{name}");
     }
     let room = namespace.len().min(NAMESPACE_LENGTH);
-    format!("{MODEL_DOMAIN}/{}.basemodel.{}", limit(namespace, room), limit(name, NAMESPACED_MODEL_LENGTH - room))
+    format!(
+        "{MODEL_DOMAIN}/{}.basemodel.{}",
+        limit(namespace, room),
+        limit(name, NAMESPACED_MODEL_LENGTH - room)
+    )
 }
 
 #[cfg(test)]
@@ -88,11 +100,27 @@ mod tests {
     #[test]
     fn labels_of_models() {
         for (namespace, name, label) in [
-            (None, "qwen3-235b-a22b-instruct-2507-fp8", "models.ome.io/clusterbasemodel.772a53f0--a22b-instruct-2507-fp8"),
+            (
+                None,
+                "qwen3-235b-a22b-instruct-2507-fp8",
+                "models.ome.io/clusterbasemodel.772a53f0--a22b-instruct-2507-fp8",
+            ),
             (None, "llama-3-8b-instruct", "models.ome.io/clusterbasemodel.llama-3-8b-instruct"),
-            (Some("machine-learning-team"), "llama-3-8b-instruct", "models.ome.io/b8816cf6.basemodel.llama-3-8b-instruct"),
-            (Some("default"), "llama-4-maverick-17b-128e-instruct-fp8", "models.ome.io/default.basemodel.321a5921--17b-128e-instruct-fp8"),
-            (Some("default"), "llama-3-8b-instruct", "models.ome.io/default.basemodel.llama-3-8b-instruct"),
+            (
+                Some("machine-learning-team"),
+                "llama-3-8b-instruct",
+                "models.ome.io/b8816cf6.basemodel.llama-3-8b-instruct",
+            ),
+            (
+                Some("default"),
+                "llama-4-maverick-17b-128e-instruct-fp8",
+                "models.ome.io/default.basemodel.321a5921--17b-128e-instruct-fp8",
+            ),
+            (
+                Some("default"),
+                "llama-3-8b-instruct",
+                "models.ome.io/default.basemodel.llama-3-8b-instruct",
+            ),
         ] {
             assert_eq!(model_ready_label(namespace, name), label);
         }
@@ -111,7 +139,10 @@ mod tests {
     fn limits_below_a_hash_leave_a_part_of_it() {
         let hash = short_hash("machine-learning-team");
         assert_eq!(hash, "b8816cf6");
-        assert_eq!([8, 9, 3, 0].map(|max| limit("machine-learning-team", max)), [hash.clone(), hash.clone(), hash[..3].to_owned(), String::new()]);
+        assert_eq!(
+            [8, 9, 3, 0].map(|max| limit("machine-learning-team", max)),
+            [hash.clone(), hash.clone(), hash[..3].to_owned(), String::new()]
+        );
         assert_eq!(tail("abc", 2), "bc");
         assert_eq!(tail("aé", 1), "\u{fffd}");
     }

@@ -1,6 +1,7 @@
 //! Numbers that may be written as a share of something: `maxUnavailable: 25%`.
 //!
-//! In: an integer, or a text. Out: a number once the whole is known, rounded as `intstr` of apimachinery does.
+//! In: an integer, or a text. Out: a number once the whole is known, rounded as `intstr` of
+//! apimachinery does.
 
 use ecow::EcoString;
 use std::fmt;
@@ -65,11 +66,15 @@ impl IntOrPercent {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(IntOrPercentError::NotInteger { text: text.into() });
         }
-        number.parse().map(Self::Percent).map_err(|_| IntOrPercentError::OutOfRange { text: text.into() })
+        number
+            .parse()
+            .map(Self::Percent)
+            .map_err(|_| IntOrPercentError::OutOfRange { text: text.into() })
     }
 
-    /// The number this stands for when `total` is the whole (`GetScaledValueFromIntOrPercent`). Upstream computes in
-    /// floating point, which is exact for every size in use; here beyond that too, up to the ends of 64 bits.
+    /// The number this stands for when `total` is the whole (`GetScaledValueFromIntOrPercent`).
+    /// Upstream computes in floating point, which is exact for every size in use; here beyond
+    /// that too, up to the ends of 64 bits.
     pub fn scaled(self, total: i64, rounding: Rounding) -> i64 {
         match self {
             Self::Int(value) => value,
@@ -100,11 +105,23 @@ mod tests {
 
     #[test]
     fn shares_are_rounded_as_asked() {
-        for (percent, total, down, up) in
-            [(25, 4, 1, 1), (25, 5, 1, 2), (30, 4, 1, 2), (50, 3, 1, 2), (0, 7, 0, 0), (100, 7, 7, 7), (110, 10, 11, 11), (-25, 5, -2, -1), (33, 0, 0, 0)]
-        {
+        for (percent, total, down, up) in [
+            (25, 4, 1, 1),
+            (25, 5, 1, 2),
+            (30, 4, 1, 2),
+            (50, 3, 1, 2),
+            (0, 7, 0, 0),
+            (100, 7, 7, 7),
+            (110, 10, 11, 11),
+            (-25, 5, -2, -1),
+            (33, 0, 0, 0),
+        ] {
             let share = IntOrPercent::Percent(percent);
-            assert_eq!((share.scaled(total, Rounding::Down), share.scaled(total, Rounding::Up)), (down, up), "{share} of {total}");
+            assert_eq!(
+                (share.scaled(total, Rounding::Down), share.scaled(total, Rounding::Up)),
+                (down, up),
+                "{share} of {total}"
+            );
         }
         assert_eq!(IntOrPercent::Int(3).scaled(1, Rounding::Down), 3);
         assert_eq!(IntOrPercent::Percent(i64::MAX).scaled(i64::MAX, Rounding::Up), i64::MAX);
@@ -116,8 +133,14 @@ mod tests {
         assert_eq!(IntOrPercent::parse_percent("+5%"), Ok(IntOrPercent::Percent(5)));
         for (text, error) in [
             ("25", "invalid value for IntOrString: invalid type: string is not a percentage"),
-            ("%", r#"invalid value for IntOrString: invalid value "%": strconv.Atoi: parsing "": invalid syntax"#),
-            ("1.5%", r#"invalid value for IntOrString: invalid value "1.5%": strconv.Atoi: parsing "1.5": invalid syntax"#),
+            (
+                "%",
+                r#"invalid value for IntOrString: invalid value "%": strconv.Atoi: parsing "": invalid syntax"#,
+            ),
+            (
+                "1.5%",
+                r#"invalid value for IntOrString: invalid value "1.5%": strconv.Atoi: parsing "1.5": invalid syntax"#,
+            ),
             (
                 "99999999999999999999%",
                 r#"invalid value for IntOrString: invalid value "99999999999999999999%": strconv.Atoi: parsing "99999999999999999999": value out of range"#,

@@ -1,7 +1,7 @@
 //! Amounts of memory in bytes.
 //!
-//! In: quantities such as `80Gi`, `81559Mi` or `80G`. Out: exact bytes, whole GiB where the shipped code counts in
-//! them, and the canonical text.
+//! In: quantities such as `80Gi`, `81559Mi` or `80G`. Out: exact bytes, whole GiB where the shipped
+//! code counts in them, and the canonical text.
 
 use super::resource::{Quantity, QuantityError};
 use std::fmt;
@@ -38,7 +38,8 @@ impl Memory {
         gib.checked_mul(GIB).map(Self)
     }
 
-    /// Whole GiB, rounded down as the shipped accelerator selector counts: `80G` is 74, `81559Mi` is 79.
+    /// Whole GiB, rounded down as the shipped accelerator selector counts: `80G` is 74, `81559Mi`
+    /// is 79.
     pub fn whole_gib(self) -> u64 {
         self.0 / GIB
     }
@@ -83,7 +84,11 @@ impl TryFrom<&Quantity> for Memory {
         if quantity.is_negative() {
             return Err(MemoryError::Negative);
         }
-        quantity.value().and_then(|bytes| u64::try_from(bytes).ok()).map(Self).ok_or(MemoryError::TooLarge)
+        quantity
+            .value()
+            .and_then(|bytes| u64::try_from(bytes).ok())
+            .map(Self)
+            .ok_or(MemoryError::TooLarge)
     }
 }
 
@@ -112,13 +117,26 @@ mod tests {
             ("1024Mi", GIB, 1, 1, "1Gi"),
         ] {
             let memory = Memory::parse(text).unwrap();
-            assert_eq!((memory.0, memory.whole_gib(), memory.gib_rounded_up(), memory.to_string().as_str()), (bytes, floor, ceiling, shown), "{text}");
+            assert_eq!(
+                (
+                    memory.0,
+                    memory.whole_gib(),
+                    memory.gib_rounded_up(),
+                    memory.to_string().as_str()
+                ),
+                (bytes, floor, ceiling, shown),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_memory_is_told_apart() {
-        for (text, error) in [("-1Gi", MemoryError::Negative), ("8Ei", MemoryError::TooLarge), ("80GB", MemoryError::Quantity(QuantityError::Format))] {
+        for (text, error) in [
+            ("-1Gi", MemoryError::Negative),
+            ("8Ei", MemoryError::TooLarge),
+            ("80GB", MemoryError::Quantity(QuantityError::Format)),
+        ] {
             assert_eq!(Memory::parse(text), Err(error), "{text}");
         }
         assert_eq!(Memory::from_gib(u64::MAX), None);

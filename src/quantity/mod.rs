@@ -1,7 +1,8 @@
-//! Units and names, exact: what Kubernetes and OME write as strings and mean as numbers, versions or names.
+//! Units and names, exact: what Kubernetes and OME write as strings and mean as numbers, versions
+//! or names.
 //!
-//! In: single strings. Out: values that cannot be wrong, or typed errors that say what is. This room knows neither YAML
-//! nor findings: whoever has the place of a string words the finding.
+//! In: single strings. Out: values that cannot be wrong, or typed errors that say what is. This
+//! room knows neither YAML nor findings: whoever has the place of a string words the finding.
 
 pub mod base64;
 mod decimal;
@@ -28,4 +29,7 @@ pub use memory::{GIB, Memory, MemoryError};
 pub use params::{ParamCount, ParamCountError};
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
-pub use version::{DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller, matches_documented, validate_documented};
+pub use version::{
+    DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller,
+    matches_documented, validate_documented,
+};

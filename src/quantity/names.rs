@@ -1,7 +1,8 @@
 //! Names as the API server accepts them, with its own words for what is wrong.
 //!
-//! In: one string. Out: the list of objections, empty when the name is fine; several rules may object at once. Lengths
-//! are bytes. Upstream: `k8s.io/apimachinery/pkg/util/validation` and `pkg/api/validation`.
+//! In: one string. Out: the list of objections, empty when the name is fine; several rules may
+//! object at once. Lengths are bytes. Upstream: `k8s.io/apimachinery/pkg/util/validation` and
+//! `pkg/api/validation`.
 
 use super::field_error::FieldError;
 use std::net::IpAddr;
@@ -32,10 +33,18 @@ fn qualified_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
-/// Whether a text is not empty, begins and ends with such bytes and has no other bytes than those of `inner`.
-fn shaped(text: &str, first: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool, last: impl Fn(u8) -> bool) -> bool {
+/// Whether a text is not empty, begins and ends with such bytes and has no other bytes than those
+/// of `inner`.
+fn shaped(
+    text: &str,
+    first: impl Fn(u8) -> bool,
+    inner: impl Fn(u8) -> bool,
+    last: impl Fn(u8) -> bool,
+) -> bool {
     let bytes = text.as_bytes();
-    bytes.first().is_some_and(|byte| first(*byte)) && bytes.last().is_some_and(|byte| last(*byte)) && bytes.iter().all(|byte| inner(*byte))
+    bytes.first().is_some_and(|byte| first(*byte))
+        && bytes.last().is_some_and(|byte| last(*byte))
+        && bytes.iter().all(|byte| inner(*byte))
 }
 
 fn is_label(text: &str) -> bool {
@@ -47,7 +56,12 @@ fn is_subdomain(text: &str) -> bool {
 }
 
 fn is_qualified(text: &str) -> bool {
-    shaped(text, |byte| byte.is_ascii_alphanumeric(), qualified_byte, |byte| byte.is_ascii_alphanumeric())
+    shaped(
+        text,
+        |byte| byte.is_ascii_alphanumeric(),
+        qualified_byte,
+        |byte| byte.is_ascii_alphanumeric(),
+    )
 }
 
 fn regex_error(message: &str, regex: &str, examples: &[&str]) -> String {
@@ -69,19 +83,18 @@ fn objections<const N: usize>(list: [Option<String>; N]) -> Vec<String> {
 }
 
 fn subdomain_error() -> String {
-    let message =
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+    let message = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
     regex_error(message, SUBDOMAIN_REGEX, &["example.com"])
 }
 
-/// A DNS label (`IsDNS1123Label`): namespaces, names of containers, volumes and most other parts of a pod.
+/// A DNS label (`IsDNS1123Label`): namespaces, names of containers, volumes and most other parts of
+/// a pod.
 pub fn dns1123_label(name: &str) -> Vec<String> {
     let shape = || {
         if is_subdomain(name) {
             return "must not contain dots".to_owned();
         }
-        let message =
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+        let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
         regex_error(message, LABEL_REGEX, &["my-name", "123-abc"])
     };
     objections([too_long(name, LABEL_LENGTH), (!is_label(name)).then(shape)])
@@ -98,7 +111,10 @@ pub fn dns1035_label(name: &str) -> Vec<String> {
         let message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
         regex_error(message, "[a-z]([-a-z0-9]*[a-z0-9])?", &["my-name", "abc-123"])
     };
-    objections([too_long(name, LABEL_LENGTH), (!shaped(name, lower, label_byte, lower_or_digit)).then(shape)])
+    objections([
+        too_long(name, LABEL_LENGTH),
+        (!shaped(name, lower, label_byte, lower_or_digit)).then(shape),
+    ])
 }
 
 /// A host of an ingress with a wildcard (`IsWildcardDNS1123Subdomain`).
@@ -107,7 +123,10 @@ pub fn wildcard_dns1123_subdomain(name: &str) -> Vec<String> {
         let message = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
         regex_error(message, &format!(r"\*\.{SUBDOMAIN_REGEX}"), &["*.example.com"])
     };
-    objections([too_long(name, SUBDOMAIN_LENGTH), (!name.strip_prefix("*.").is_some_and(is_subdomain)).then(shape)])
+    objections([
+        too_long(name, SUBDOMAIN_LENGTH),
+        (!name.strip_prefix("*.").is_some_and(is_subdomain)).then(shape),
+    ])
 }
 
 /// Name of a namespace.
@@ -135,16 +154,20 @@ pub fn generate_name_label(prefix: &str) -> Vec<String> {
     dns1123_label(&without_trailing_dash(prefix))
 }
 
-/// Upstream replaces the last two bytes by an `a`, which shortens the text by one and hides what stood before the dash.
+/// Upstream replaces the last two bytes by an `a`, which shortens the text by one and hides what
+/// stood before the dash.
 fn without_trailing_dash(prefix: &str) -> String {
     match prefix.strip_suffix('-') {
-        Some(rest) if rest.ends_with(|c: char| c.is_ascii()) => format!("{}a", &rest[..rest.len() - 1]),
+        Some(rest) if rest.ends_with(|c: char| c.is_ascii()) => {
+            format!("{}a", &rest[..rest.len() - 1])
+        }
         Some(rest) if !rest.is_empty() => rest.to_owned(),
         _ => prefix.to_owned(),
     }
 }
 
-/// Key of a label or annotation: a name with an optional DNS subdomain and a slash before it (`IsQualifiedName`).
+/// Key of a label or annotation: a name with an optional DNS subdomain and a slash before it
+/// (`IsQualifiedName`).
 pub fn qualified_name(key: &str) -> Vec<String> {
     let message = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
     let examples = ["MyName", "my.name", "123-abc"];
@@ -153,14 +176,20 @@ pub fn qualified_name(key: &str) -> Vec<String> {
         (name, None, _) => (None, name),
         (prefix, Some(name), None) => (Some(prefix), name),
         _ => {
-            let shape = regex_error(&format!("a qualified name {message}"), QUALIFIED_REGEX, &examples);
-            return vec![format!("{shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")];
+            let shape =
+                regex_error(&format!("a qualified name {message}"), QUALIFIED_REGEX, &examples);
+            return vec![format!(
+                "{shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
         }
     };
     let mut errors = match prefix {
         None => Vec::new(),
         Some("") => vec!["prefix part must be non-empty".to_owned()],
-        Some(prefix) => dns1123_subdomain(prefix).into_iter().map(|error| format!("prefix part {error}")).collect(),
+        Some(prefix) => dns1123_subdomain(prefix)
+            .into_iter()
+            .map(|error| format!("prefix part {error}"))
+            .collect(),
     };
     if name.is_empty() {
         errors.push("name part must be non-empty".to_owned());
@@ -183,7 +212,10 @@ pub fn label_value(value: &str) -> Vec<String> {
         let message = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
         regex_error(message, &format!("({QUALIFIED_REGEX})?"), &["MyValue", "my_value", "12345"])
     };
-    objections([too_long(value, LABEL_LENGTH), (!value.is_empty() && !is_qualified(value)).then(shape)])
+    objections([
+        too_long(value, LABEL_LENGTH),
+        (!value.is_empty() && !is_qualified(value)).then(shape),
+    ])
 }
 
 /// Key of an annotation: as of a label, but capitals are welcome in the part before the slash.
@@ -194,7 +226,9 @@ pub fn annotation_key(key: &str) -> Vec<String> {
 }
 
 /// Objects to annotations whose keys and values together exceed [`ANNOTATIONS_LIMIT`].
-pub fn annotations_size<'a>(annotations: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<FieldError> {
+pub fn annotations_size<'a>(
+    annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Option<FieldError> {
     let size: usize = annotations.into_iter().map(|(key, value)| key.len() + value.len()).sum();
     (size > ANNOTATIONS_LIMIT).then_some(FieldError::TooLong(ANNOTATIONS_LIMIT))
 }
@@ -204,7 +238,8 @@ pub fn finalizer(name: &str) -> Vec<String> {
     qualified_name(name)
 }
 
-/// Name that becomes a segment of a path in the API (`IsValidPathSegmentName`): the least that every name must obey.
+/// Name that becomes a segment of a path in the API (`IsValidPathSegmentName`): the least that
+/// every name must obey.
 pub fn path_segment_name(name: &str) -> Vec<String> {
     match name {
         "." | ".." => vec![format!("may not be '{name}'")],
@@ -214,7 +249,11 @@ pub fn path_segment_name(name: &str) -> Vec<String> {
 
 /// Start of a name that becomes a segment of a path in the API (`IsValidPathSegmentPrefix`).
 pub fn path_segment_prefix(name: &str) -> Vec<String> {
-    ["/", "%"].into_iter().filter(|illegal| name.contains(illegal)).map(|illegal| format!("may not contain '{illegal}'")).collect()
+    ["/", "%"]
+        .into_iter()
+        .filter(|illegal| name.contains(illegal))
+        .map(|illegal| format!("may not contain '{illegal}'"))
+        .collect()
 }
 
 /// Name of a port (`IsValidPortName`).
@@ -222,16 +261,23 @@ pub fn port_name(name: &str) -> Vec<String> {
     let shaped = !name.is_empty() && name.bytes().all(label_byte);
     objections([
         too_long(name, 15),
-        (!shaped).then(|| "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned()),
+        (!shaped).then(|| {
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned()
+        }),
         (!name.bytes().any(lower)).then(|| "must contain at least one letter (a-z)".to_owned()),
         name.contains("--").then(|| "must not contain consecutive hyphens".to_owned()),
-        (name.starts_with('-') || name.ends_with('-')).then(|| "must not begin or end with a hyphen".to_owned()),
+        (name.starts_with('-') || name.ends_with('-'))
+            .then(|| "must not begin or end with a hyphen".to_owned()),
     ])
 }
 
 /// Number of a port (`IsValidPortNum`).
 pub fn port_number(port: i64) -> Vec<String> {
-    if (1..=65535).contains(&port) { Vec::new() } else { vec!["must be between 1 and 65535, inclusive".to_owned()] }
+    if (1..=65535).contains(&port) {
+        Vec::new()
+    } else {
+        vec!["must be between 1 and 65535, inclusive".to_owned()]
+    }
 }
 
 /// Names that would climb directories when they become files.
@@ -246,9 +292,18 @@ fn directory_change(name: &str) -> Option<String> {
 pub fn env_var_name(name: &str) -> Vec<String> {
     let shape = || {
         let message = "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit";
-        regex_error(message, "[-._a-zA-Z][-._a-zA-Z0-9]*", &["my.env-name", "MY_ENV.NAME", "MyEnvName1"])
+        regex_error(
+            message,
+            "[-._a-zA-Z][-._a-zA-Z0-9]*",
+            &["my.env-name", "MY_ENV.NAME", "MyEnvName1"],
+        )
     };
-    let shaped = shaped(name, |byte| qualified_byte(byte) && !byte.is_ascii_digit(), qualified_byte, qualified_byte);
+    let shaped = shaped(
+        name,
+        |byte| qualified_byte(byte) && !byte.is_ascii_digit(),
+        qualified_byte,
+        qualified_byte,
+    );
     objections([(!shaped).then(shape), directory_change(name)])
 }
 
@@ -284,15 +339,30 @@ pub fn c_identifier(name: &str) -> Vec<String> {
 
 /// Name of an HTTP header, as of probes (`IsHTTPHeaderName`).
 pub fn http_header_name(name: &str) -> Vec<String> {
-    let shape = || regex_error("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", &["X-Header-Name"]);
-    let shaped = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let shape = || {
+        regex_error(
+            "a valid HTTP header must consist of alphanumeric characters or '-'",
+            "[-A-Za-z0-9]+",
+            &["X-Header-Name"],
+        )
+    };
+    let shaped =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     objections([(!shaped).then(shape)])
 }
 
 /// A percentage without sign or fraction (`IsValidPercent`); may exceed 100%.
 pub fn percent(text: &str) -> Vec<String> {
-    let shape = || regex_error("a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", &["1%", "93%"]);
-    let shaped = text.strip_suffix('%').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let shape = || {
+        regex_error(
+            "a valid percent string must be a numeric string followed by an ending '%'",
+            "[0-9]+%",
+            &["1%", "93%"],
+        )
+    };
+    let shaped = text.strip_suffix('%').is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    });
     objections([(!shaped).then(shape)])
 }
 
@@ -307,9 +377,15 @@ pub fn fully_qualified_domain_name(name: &str) -> Vec<FieldError> {
         return vec![FieldError::invalid(name, wrong.join(","))];
     }
     if !name.contains('.') {
-        return vec![FieldError::invalid(name, "should be a domain with at least two segments separated by dots")];
+        return vec![FieldError::invalid(
+            name,
+            "should be a domain with at least two segments separated by dots",
+        )];
     }
-    let label = name.split('.').map(|label| (label, dns1123_label(label))).find(|(_, wrong)| !wrong.is_empty());
+    let label = name
+        .split('.')
+        .map(|label| (label, dns1123_label(label)))
+        .find(|(_, wrong)| !wrong.is_empty());
     label.map(|(label, wrong)| FieldError::invalid(label, wrong.join(","))).into_iter().collect()
 }
 
@@ -323,7 +399,10 @@ pub fn fully_qualified_name(name: &str) -> Vec<FieldError> {
         return vec![FieldError::invalid(name, wrong.join(","))];
     }
     if name.split('.').count() < 3 {
-        return vec![FieldError::invalid(name, "should be a domain with at least three segments separated by dots")];
+        return vec![FieldError::invalid(
+            name,
+            "should be a domain with at least three segments separated by dots",
+        )];
     }
     Vec::new()
 }
@@ -335,11 +414,23 @@ pub fn domain_prefixed_path(text: &str) -> Vec<FieldError> {
     }
     let (host, path) = match text.split_once('/') {
         Some((host, path)) if !host.is_empty() && !path.is_empty() => (host, path),
-        _ => return vec![FieldError::invalid(text, "must be a domain-prefixed path (such as \"acme.io/foo\")")],
+        _ => {
+            return vec![FieldError::invalid(
+                text,
+                "must be a domain-prefixed path (such as \"acme.io/foo\")",
+            )];
+        }
     };
-    let mut errors: Vec<FieldError> = dns1123_subdomain(host).into_iter().map(|error| FieldError::invalid(host, error)).collect();
-    if !path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte)) {
-        errors.push(FieldError::invalid(path, regex_error("Invalid path", r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", &[])));
+    let mut errors: Vec<FieldError> =
+        dns1123_subdomain(host).into_iter().map(|error| FieldError::invalid(host, error)).collect();
+    if !path
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte))
+    {
+        errors.push(FieldError::invalid(
+            path,
+            regex_error("Invalid path", r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", &[]),
+        ));
     }
     errors
 }
@@ -349,10 +440,16 @@ pub fn ip_address(text: &str) -> Vec<FieldError> {
     let invalid = |detail: &str| vec![FieldError::invalid(text, detail)];
     match text.parse::<IpAddr>() {
         // What is an address only without its leading zeros is told apart from what is none.
-        Err(_) if without_leading_zeros(text).parse::<IpAddr>().is_ok() => invalid("must not have leading 0s"),
+        Err(_) if without_leading_zeros(text).parse::<IpAddr>().is_ok() => {
+            invalid("must not have leading 0s")
+        }
         Err(_) => invalid("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
-        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => invalid("must not be an IPv4-mapped IPv6 address"),
-        Ok(address) if address.to_string() != text => invalid(&format!("must be in canonical form (\"{address}\")")),
+        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => {
+            invalid("must not be an IPv4-mapped IPv6 address")
+        }
+        Ok(address) if address.to_string() != text => {
+            invalid(&format!("must be in canonical form (\"{address}\")"))
+        }
         Ok(_) => Vec::new(),
     }
 }
@@ -421,7 +518,9 @@ mod tests {
             "finalizer" => "finalizer",
             _ => return Some(rule(text)),
         };
-        Some(rule(text).into_iter().map(|error| FieldError::invalid(text, error).at(path)).collect())
+        Some(
+            rule(text).into_iter().map(|error| FieldError::invalid(text, error).at(path)).collect(),
+        )
     }
 
     #[test]
@@ -431,7 +530,8 @@ mod tests {
         for line in &lines {
             let row: Value = serde_json::from_str(line).unwrap();
             let (kind, text) = (row["kind"].as_str().unwrap(), row["in"].as_str().unwrap());
-            let recorded: Vec<&str> = row["errors"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            let recorded: Vec<&str> =
+                row["errors"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
             if kind == "selector" {
                 let (found, canonical) = match Selector::parse(text) {
                     Ok(selector) => (Vec::new(), Some(selector.to_string())),
@@ -464,7 +564,10 @@ mod tests {
     fn annotations_have_a_common_limit() {
         let value = "x".repeat(ANNOTATIONS_LIMIT - 1);
         assert_eq!(annotations_size([("k", value.as_str())]), None);
-        assert_eq!(annotations_size([("k", value.as_str()), ("l", "")]), Some(FieldError::TooLong(262_144)));
+        assert_eq!(
+            annotations_size([("k", value.as_str()), ("l", "")]),
+            Some(FieldError::TooLong(262_144))
+        );
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Sizes of models in parameters: `8B`, `671B`, `1.5T`.
 //!
-//! In: the text of `modelParameterSize` or of a bound of `modelSizeRange`. Out: an exact count, or, by the rule of the
-//! controller, whatever number its float parser makes of the text.
+//! In: the text of `modelParameterSize` or of a bound of `modelSizeRange`. Out: an exact count, or,
+//! by the rule of the controller, whatever number its float parser makes of the text.
 
 use super::go_float;
 use std::fmt;
@@ -14,7 +14,9 @@ pub struct ParamCount(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamCountError {
     /// Not a decimal number with `K`, `M`, `B`, `T` or nothing after it.
-    #[error("a size is a number with K, M, B, T or nothing after it, such as 8B, 0.5B or 7000000000")]
+    #[error(
+        "a size is a number with K, M, B, T or nothing after it, such as 8B, 0.5B or 7000000000"
+    )]
     Syntax,
     /// A fraction of a parameter.
     #[error("the size is not a whole number of parameters")]
@@ -28,13 +30,14 @@ pub enum ParamCountError {
 const UNITS: [(char, u32); 4] = [('T', 12), ('B', 9), ('M', 6), ('K', 3)];
 
 impl ParamCount {
-    /// Reads a size by the documented rule (S0-032): a decimal number without sign, `K`, `M`, `B` or `T` for powers of
-    /// 1000, no suffix for single parameters.
+    /// Reads a size by the documented rule (S0-032): a decimal number without sign, `K`, `M`, `B`
+    /// or `T` for powers of 1000, no suffix for single parameters.
     ///
     /// `9GB`, `7b`, `8 billion`, `.5B` and `7.B` are no sizes.
     pub fn parse(text: &str) -> Result<Self, ParamCountError> {
         let unit = UNITS.iter().find(|(unit, _)| text.ends_with(*unit));
-        let (number, power) = unit.map_or((text, 0), |(unit, power)| (text.trim_end_matches(*unit), *power));
+        let (number, power) =
+            unit.map_or((text, 0), |(unit, power)| (text.trim_end_matches(*unit), *power));
         if unit.is_some() && number.len() + 1 != text.len() {
             return Err(ParamCountError::Syntax);
         }
@@ -43,7 +46,9 @@ impl ParamCount {
             Some(parts) => parts,
             None => (number, ""),
         };
-        if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+        if whole.is_empty()
+            || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit())
+        {
             return Err(ParamCountError::Syntax);
         }
         let fraction = fraction.trim_end_matches('0');
@@ -51,15 +56,20 @@ impl ParamCount {
         let missing = power.checked_sub(places).ok_or(ParamCountError::Fraction)?;
         let mut count = 0_u64;
         for byte in whole.bytes().chain(fraction.bytes()) {
-            count = count.checked_mul(10).and_then(|count| count.checked_add(u64::from(byte - b'0'))).ok_or(ParamCountError::TooLarge)?;
+            count = count
+                .checked_mul(10)
+                .and_then(|count| count.checked_add(u64::from(byte - b'0')))
+                .ok_or(ParamCountError::TooLarge)?;
         }
         count.checked_mul(10_u64.pow(missing)).map(Self).ok_or(ParamCountError::TooLarge)
     }
 
-    /// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this order, once), the rest
-    /// is a Go float, and what is none is 0 (ome-selection.md 2.5; S0-032, C).
+    /// Reads a size as the shipped controller does: `T`, `B` or `M` at the end is dropped (in this
+    /// order, once), the rest is a Go float, and what is none is 0 (ome-selection.md 2.5;
+    /// S0-032, C).
     ///
-    /// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB` and `NaNB` are numbers.
+    /// `7b`, `7K`, `9GB`, ` 7B` and the empty text are 0; `.5B`, `1_000B`, `-5B`, `0x1p3B`, `infB`
+    /// and `NaNB` are numbers.
     pub fn parse_controller(text: &str) -> f64 {
         let (number, multiplier) = [('T', 1e12), ('B', 1e9), ('M', 1e6)]
             .into_iter()
@@ -68,9 +78,14 @@ impl ParamCount {
         go_float::parse(number).unwrap_or(0.0) * multiplier
     }
 
-    /// The size a slip was probably meant to be: `7b`, `8 billion`, `9GB`, `1_000M`. None when it is anyone's guess.
+    /// The size a slip was probably meant to be: `7b`, `8 billion`, `9GB`, `1_000M`. None when it
+    /// is anyone's guess.
     pub fn suggestion(text: &str) -> Option<Self> {
-        let plain: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | ',' | '+')).collect::<String>().to_uppercase();
+        let plain: String = text
+            .chars()
+            .filter(|c| !c.is_whitespace() && !matches!(c, '_' | ',' | '+'))
+            .collect::<String>()
+            .to_uppercase();
         let end = plain.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(plain.len());
         let (number, unit) = plain.split_at(end);
         let unit = match unit {
@@ -94,9 +109,11 @@ impl ParamCount {
 }
 
 impl fmt::Display for ParamCount {
-    /// Writes the greatest unit that leaves at least one, with as many decimals as exactness takes: `8B`, `1.5B`, `999`.
+    /// Writes the greatest unit that leaves at least one, with as many decimals as exactness takes:
+    /// `8B`, `1.5B`, `999`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((unit, power)) = UNITS.iter().find(|(_, power)| self.0 >= 10_u64.pow(*power)) else {
+        let Some((unit, power)) = UNITS.iter().find(|(_, power)| self.0 >= 10_u64.pow(*power))
+        else {
             return f.pad(&self.0.to_string());
         };
         let one = 10_u64.pow(*power);
@@ -168,7 +185,10 @@ mod tests {
         assert_eq!(ParamCount::parse("18446744073709551616"), Err(ParamCountError::TooLarge));
         assert_eq!(ParamCount::parse("99999999T"), Err(ParamCountError::TooLarge));
         assert_eq!(ParamCount::parse(&"9".repeat(4_000)), Err(ParamCountError::TooLarge));
-        assert_eq!(ParamCount::parse(&format!("0.{}B", "1".repeat(4_000))), Err(ParamCountError::Fraction));
+        assert_eq!(
+            ParamCount::parse(&format!("0.{}B", "1".repeat(4_000))),
+            Err(ParamCountError::Fraction)
+        );
     }
 
     #[test]
@@ -201,7 +221,11 @@ mod tests {
             ("-5B", None),
             ("", None),
         ] {
-            assert_eq!(ParamCount::suggestion(text).map(|count| count.to_string()).as_deref(), meant, "{text}");
+            assert_eq!(
+                ParamCount::suggestion(text).map(|count| count.to_string()).as_deref(),
+                meant,
+                "{text}"
+            );
         }
     }
 
@@ -231,7 +255,11 @@ mod tests {
             ("2T", 2e12),
             ("7000000000", 7e9),
         ] {
-            assert!(ParamCount::parse_controller(text).total_cmp(&expected).is_eq(), "{text}: {}", ParamCount::parse_controller(text));
+            assert!(
+                ParamCount::parse_controller(text).total_cmp(&expected).is_eq(),
+                "{text}: {}",
+                ParamCount::parse_controller(text)
+            );
         }
         assert!(ParamCount::parse_controller("NaNB").is_nan());
     }

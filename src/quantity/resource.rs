@@ -1,8 +1,9 @@
 //! Kubernetes quantities, as `k8s.io/apimachinery/pkg/api/resource` reads, counts and prints them.
 //!
-//! In: the text of a field. Out: exact numbers and the text that a Kubernetes client would write back. Upstream caps
-//! binary quantities at 2^63-1, overflows in `Value` and `MilliValue`, rounds some negative numbers towards zero and
-//! prints `1e21` as `1`; here the mathematical answer is given, or none (ome-components.md, "Corrections, measured").
+//! In: the text of a field. Out: exact numbers and the text that a Kubernetes client would write
+//! back. Upstream caps binary quantities at 2^63-1, overflows in `Value` and `MilliValue`, rounds
+//! some negative numbers towards zero and prints `1e21` as `1`; here the mathematical answer is
+//! given, or none (ome-components.md, "Corrections, measured").
 
 use super::decimal::Decimal;
 use ecow::EcoString;
@@ -14,7 +15,8 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 /// Most digits a number may have, zeros included. Upstream has no limit.
 pub const MAX_DIGITS: usize = 1_000;
 
-/// Greatest magnitude of a written exponent. Upstream wraps around at 2^31 and is busy for minutes before that.
+/// Greatest magnitude of a written exponent. Upstream wraps around at 2^31 and is busy for minutes
+/// before that.
 pub const MAX_EXPONENT: i64 = 99_999;
 
 /// Finest unit; smaller amounts are rounded up to it.
@@ -46,7 +48,9 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// Characters that no quantity has, or none at all.
-    #[error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")]
+    #[error(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    )]
     Format,
     /// Letters after the number that are no unit.
     #[error("unable to parse quantity's suffix")]
@@ -76,8 +80,9 @@ pub struct Quantity {
 impl Quantity {
     /// Reads a quantity.
     ///
-    /// Upstream takes more than its own grammar says: `.`, `-`, `m`, `Gi` and `e3` are zero, `5.` and `+5` are five.
-    /// Anything finer than a nano is rounded up. White space is an error; see [`Self::parse_field`].
+    /// Upstream takes more than its own grammar says: `.`, `-`, `m`, `Gi` and `e3` are zero, `5.`
+    /// and `+5` are five. Anything finer than a nano is rounded up. White space is an error;
+    /// see [`Self::parse_field`].
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let parts = Parts::split(text)?;
         let (unit, format) = Unit::parse(parts.suffix)?;
@@ -88,22 +93,28 @@ impl Quantity {
         if !small && !parts.has_digits {
             return Err(QuantityError::Number);
         }
-        let digits = parts.whole.bytes().chain(parts.fraction.bytes()).map(|byte| byte - b'0').collect();
+        let digits =
+            parts.whole.bytes().chain(parts.fraction.bytes()).map(|byte| byte - b'0').collect();
         let amount = match unit {
             Unit::Ten(exponent) => Decimal::new(parts.negative, digits, exponent - parts.places()),
-            Unit::Two(exponent) => Decimal::new(parts.negative, digits, -parts.places()).times(1_i128 << exponent),
+            Unit::Two(exponent) => {
+                Decimal::new(parts.negative, digits, -parts.places()).times(1_i128 << exponent)
+            }
         }
         .rounded_up(NANO);
         let below_one = !amount.is_zero() && amount.abs() < Decimal::from_integer(1, 0);
-        let format = if format == Format::BinarySi && below_one { Format::DecimalSi } else { format };
+        let format =
+            if format == Format::BinarySi && below_one { Format::DecimalSi } else { format };
         let text = (small && unit.keeps_text(&parts)).then(|| EcoString::from(text));
         Ok(Self { amount, format, text })
     }
 
-    /// Reads a string value of a manifest, as `Quantity.UnmarshalJSON` does: white space around it is ignored, unless
-    /// it is of the kind that JSON must escape (tabs, line ends), which is an error.
+    /// Reads a string value of a manifest, as `Quantity.UnmarshalJSON` does: white space around it
+    /// is ignored, unless it is of the kind that JSON must escape (tabs, line ends), which is
+    /// an error.
     pub fn parse_field(text: &str) -> Result<Self, QuantityError> {
-        let escaped = |c: char| matches!(c, '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{2028}' | '\u{2029}');
+        let escaped =
+            |c: char| matches!(c, '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{2028}' | '\u{2029}');
         Self::parse(text.trim_matches(|c: char| c.is_whitespace() && !escaped(c)))
     }
 
@@ -128,22 +139,25 @@ impl Quantity {
 
     /// The text that a client writes for a quantity just read, and for a computed one.
     ///
-    /// A quantity that was already canonical up to cosmetics is written back as it came: `+5`, `1.234`, `5.`, `1E3`
-    /// and `010` survive, `1.5` and `1000` do not.
+    /// A quantity that was already canonical up to cosmetics is written back as it came: `+5`,
+    /// `1.234`, `5.`, `1E3` and `010` survive, `1.5` and `1000` do not.
     pub fn canonical(&self) -> EcoString {
         self.text.clone().unwrap_or_else(|| self.recomputed())
     }
 
-    /// The canonical form printed anew, as after arithmetic: no fraction, the greatest unit that allows it.
+    /// The canonical form printed anew, as after arithmetic: no fraction, the greatest unit that
+    /// allows it.
     ///
-    /// Binary quantities below 1Ki or with a fraction are printed in powers of 1000. The greatest units are `E` and
-    /// `Ei`; what is larger has more digits.
+    /// Binary quantities below 1Ki or with a fraction are printed in powers of 1000. The greatest
+    /// units are `E` and `Ei`; what is larger has more digits.
     pub fn recomputed(&self) -> EcoString {
         if self.amount.is_zero() {
             return EcoString::inline("0");
         }
         let mut text = String::new();
-        let binary = self.format == Format::BinarySi && self.amount.is_integer() && self.amount.abs() >= Decimal::from_integer(1024, 0);
+        let binary = self.format == Format::BinarySi
+            && self.amount.is_integer()
+            && self.amount.abs() >= Decimal::from_integer(1024, 0);
         if binary {
             let mut amount = self.amount.clone();
             let mut power = 0;
@@ -166,7 +180,12 @@ impl Quantity {
             } else {
                 let exponent = exponent.min(18);
                 self.amount.push_scaled(exponent, &mut text);
-                text.push_str(DECIMAL_UNITS.iter().find(|(_, power)| *power == exponent).map_or("", |(unit, _)| unit));
+                text.push_str(
+                    DECIMAL_UNITS
+                        .iter()
+                        .find(|(_, power)| *power == exponent)
+                        .map_or("", |(unit, _)| unit),
+                );
             }
         }
         text.into()
@@ -177,12 +196,14 @@ impl Quantity {
         self.format
     }
 
-    /// The amount in ones, rounded away from zero; `None` beyond 64 bits, where upstream overflows silently.
+    /// The amount in ones, rounded away from zero; `None` beyond 64 bits, where upstream overflows
+    /// silently.
     pub fn value(&self) -> Option<i64> {
         self.amount.scaled_up(0)
     }
 
-    /// The amount in thousandths, rounded away from zero; `None` beyond 64 bits, where upstream overflows silently.
+    /// The amount in thousandths, rounded away from zero; `None` beyond 64 bits, where upstream
+    /// overflows silently.
     pub fn milli(&self) -> Option<i64> {
         self.amount.scaled_up(-3)
     }
@@ -307,7 +328,18 @@ impl SubAssign<&Quantity> for Quantity {
 }
 
 /// Decimal units with their powers of ten.
-const DECIMAL_UNITS: [(&str, i64); 10] = [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
+const DECIMAL_UNITS: [(&str, i64); 10] = [
+    ("n", -9),
+    ("u", -6),
+    ("m", -3),
+    ("", 0),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+];
 
 /// Binary units; the position is the power of 1024.
 const BINARY_UNITS: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -337,13 +369,20 @@ impl<'a> Parts<'a> {
             None => ("", rest),
         };
         let (_, rest) = take(suffix, |byte| b"eEinumkKMGTP".contains(&byte));
-        let (_, rest) = take(rest.strip_prefix(['-', '+']).unwrap_or(rest), |byte| byte.is_ascii_digit());
+        let (_, rest) =
+            take(rest.strip_prefix(['-', '+']).unwrap_or(rest), |byte| byte.is_ascii_digit());
         if !rest.is_empty() {
             return Err(QuantityError::Format);
         }
         let whole = written.trim_start_matches('0');
         let whole = if whole.is_empty() { "0" } else { whole };
-        Ok(Self { negative, whole, fraction, suffix, has_digits: !written.is_empty() || !fraction.is_empty() })
+        Ok(Self {
+            negative,
+            whole,
+            fraction,
+            suffix,
+            has_digits: !written.is_empty() || !fraction.is_empty(),
+        })
     }
 }
 
@@ -354,7 +393,8 @@ impl Parts<'_> {
     }
 }
 
-/// The longest start of `text` that consists of such bytes, and the rest. Only ASCII bytes may be accepted.
+/// The longest start of `text` that consists of such bytes, and the rest. Only ASCII bytes may be
+/// accepted.
 fn take(text: &str, accepted: impl Fn(u8) -> bool) -> (&str, &str) {
     let end = text.bytes().position(|byte| !accepted(byte)).unwrap_or(text.len());
     text.split_at(end)
@@ -383,17 +423,24 @@ impl Unit {
             return Err(QuantityError::Suffix);
         }
         match written.parse::<i64>() {
-            Ok(exponent) if (-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) => Ok((Self::Ten(exponent), Format::DecimalExponent)),
+            Ok(exponent) if (-MAX_EXPONENT..=MAX_EXPONENT).contains(&exponent) => {
+                Ok((Self::Ten(exponent), Format::DecimalExponent))
+            }
             _ => Err(QuantityError::ExponentOutOfRange),
         }
     }
 
-    /// Whether upstream counts this number in a 64-bit integer. It decides what happens to cosmetics and to numbers
-    /// without digits; the rule is upstream's estimate of precision, not the exact bound.
+    /// Whether upstream counts this number in a 64-bit integer. It decides what happens to
+    /// cosmetics and to numbers without digits; the rule is upstream's estimate of precision,
+    /// not the exact bound.
     fn fits_upstream_integer(self, parts: &Parts<'_>) -> bool {
         match self {
-            Self::Ten(exponent) => parts.whole.len() + parts.fraction.len() <= 18 && exponent - parts.places() >= NANO,
-            Self::Two(exponent) => parts.fraction.is_empty() && parts.whole.len() + exponent * 3 / 10 <= 14,
+            Self::Ten(exponent) => {
+                parts.whole.len() + parts.fraction.len() <= 18 && exponent - parts.places() >= NANO
+            }
+            Self::Two(exponent) => {
+                parts.fraction.is_empty() && parts.whole.len() + exponent * 3 / 10 <= 14
+            }
         }
     }
 
@@ -402,12 +449,15 @@ impl Unit {
         match self {
             Self::Ten(exponent) => {
                 // The last three digits of the whole and the fraction written together.
-                let zeros = |text: &str| text.bytes().rev().take_while(|byte| *byte == b'0').count();
+                let zeros =
+                    |text: &str| text.bytes().rev().take_while(|byte| *byte == b'0').count();
                 let mut trailing = zeros(parts.fraction);
                 if trailing == parts.fraction.len() {
                     trailing += zeros(parts.whole);
                 }
-                (exponent - parts.places()) % 3 == 0 && trailing < 3 && !parts.whole.starts_with('0')
+                (exponent - parts.places()) % 3 == 0
+                    && trailing < 3
+                    && !parts.whole.starts_with('0')
             }
             // Upstream asks whether the number is a multiple of eight.
             Self::Two(_) => parts.whole.parse::<u64>().is_ok_and(|number| number % 8 != 0),
@@ -424,20 +474,30 @@ mod tests {
 
     /// Compares the fields of one row that are not recorded as inexact; the answer is what differs.
     fn differences(row: &Value, fields: &[(&str, Value)]) -> Vec<String> {
-        let inexact = |field: &str| row["inexact"].as_array().is_some_and(|list| list.iter().any(|item| item == field));
+        let inexact = |field: &str| {
+            row["inexact"].as_array().is_some_and(|list| list.iter().any(|item| item == field))
+        };
         fields
             .iter()
-            .filter(|(field, actual)| !inexact(field) && !row[*field].is_null() && row[*field] != *actual)
+            .filter(|(field, actual)| {
+                !inexact(field) && !row[*field].is_null() && row[*field] != *actual
+            })
             .map(|(field, actual)| format!("{field}: {actual}, recorded {}", row[*field]))
             .collect()
     }
 
     fn judge(row: &Value, line: &str) -> Vec<String> {
         if let (Some(a), Some(b)) = (row["a"].as_str(), row["b"].as_str()) {
-            let (Ok(a), Ok(b)) = (Quantity::parse(a), Quantity::parse(b)) else { return vec!["does not parse".into()] };
+            let (Ok(a), Ok(b)) = (Quantity::parse(a), Quantity::parse(b)) else {
+                return vec!["does not parse".into()];
+            };
             return differences(
                 row,
-                &[("sum", (&a + &b).canonical().as_str().into()), ("diff", (&a - &b).canonical().as_str().into()), ("cmp", (a.cmp(&b) as i8).into())],
+                &[
+                    ("sum", (&a + &b).canonical().as_str().into()),
+                    ("diff", (&a - &b).canonical().as_str().into()),
+                    ("cmp", (a.cmp(&b) as i8).into()),
+                ],
             );
         }
         let parsed = match row.get("in").and_then(Value::as_str) {
@@ -446,16 +506,21 @@ mod tests {
             None => match row["json"].as_str() {
                 Some(text) => Quantity::parse_field(text),
                 // Numbers count as they are written.
-                None => Quantity::parse_field(line.split_once("\"json\":").unwrap().1.split_once(",\"ok\"").unwrap().0),
+                None => Quantity::parse_field(
+                    line.split_once("\"json\":").unwrap().1.split_once(",\"ok\"").unwrap().0,
+                ),
             },
         };
         match (parsed, row["ok"] == true) {
             (Err(_), false) => Vec::new(),
-            (Err(QuantityError::ExponentOutOfRange), true) if row["inexact"].is_array() => Vec::new(),
+            (Err(QuantityError::ExponentOutOfRange), true) if row["inexact"].is_array() => {
+                Vec::new()
+            }
             (Err(error), true) => vec![format!("is refused: {error}")],
             (Ok(_), false) => vec!["is accepted".into()],
             (Ok(quantity), true) => {
-                let sign = i8::from(quantity > Quantity::default()) - i8::from(quantity.is_negative());
+                let sign =
+                    i8::from(quantity > Quantity::default()) - i8::from(quantity.is_negative());
                 differences(
                     row,
                     &[
@@ -477,7 +542,9 @@ mod tests {
         let mut wrong = Vec::new();
         for line in &lines {
             let row: Value = serde_json::from_str(line).unwrap();
-            wrong.extend(judge(&row, line).into_iter().map(|difference| format!("{line}\n  {difference}")));
+            wrong.extend(
+                judge(&row, line).into_iter().map(|difference| format!("{line}\n  {difference}")),
+            );
         }
         assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
     }
@@ -495,7 +562,11 @@ mod tests {
             ("-9223372036854775808", "-9223372036854775808", Some(i64::MIN)),
         ] {
             let quantity = Quantity::parse(text).unwrap();
-            assert_eq!((quantity.canonical().as_str(), quantity.value()), (canonical, value), "{text}");
+            assert_eq!(
+                (quantity.canonical().as_str(), quantity.value()),
+                (canonical, value),
+                "{text}"
+            );
         }
     }
 
@@ -512,7 +583,11 @@ mod tests {
             ("12Gi", "12Gi", "12Gi"),
         ] {
             let quantity = Quantity::parse(text).unwrap();
-            assert_eq!((quantity.canonical().as_str(), quantity.recomputed().as_str()), (canonical, recomputed), "{text}");
+            assert_eq!(
+                (quantity.canonical().as_str(), quantity.recomputed().as_str()),
+                (canonical, recomputed),
+                "{text}"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! Label selectors, as after `-l`.
 //!
-//! In: `app=demo,tier in (a,b),!canary`. Out: requirements that labels meet or not, and the canonical text. Grammar and
-//! words of errors are those of `k8s.io/apimachinery/pkg/labels`.
+//! In: `app=demo,tier in (a,b),!canary`. Out: requirements that labels meet or not, and the
+//! canonical text. Grammar and words of errors are those of `k8s.io/apimachinery/pkg/labels`.
 
 use super::field_error::FieldError;
 use super::names;
@@ -73,7 +73,11 @@ pub struct Requirement {
 
 impl Requirement {
     /// A condition whose key, values and number of values are fit for the operator.
-    pub fn new(key: impl Into<String>, operator: SelectorOperator, values: impl IntoIterator<Item = String>) -> Result<Self, SelectorError> {
+    pub fn new(
+        key: impl Into<String>,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = String>,
+    ) -> Result<Self, SelectorError> {
         use SelectorOperator as Op;
         let key = key.into();
         let values: Vec<String> = values.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
@@ -83,23 +87,34 @@ impl Requirement {
             errors.push(FieldError::invalid(&key, wrong.join("; ")).at("key"));
         }
         let count = match operator {
-            Op::In | Op::NotIn => values.is_empty().then_some("for 'in', 'notin' operators, values set can't be empty"),
-            Op::Equals | Op::DoubleEquals | Op::NotEquals => (values.len() != 1).then_some("exact-match compatibility requires one single value"),
-            Op::Exists | Op::DoesNotExist => (!values.is_empty()).then_some("values set must be empty for exists and does not exist"),
-            Op::GreaterThan | Op::LessThan => (values.len() != 1).then_some("for 'Gt', 'Lt' operators, exactly one value is required"),
+            Op::In | Op::NotIn => values
+                .is_empty()
+                .then_some("for 'in', 'notin' operators, values set can't be empty"),
+            Op::Equals | Op::DoubleEquals | Op::NotEquals => {
+                (values.len() != 1).then_some("exact-match compatibility requires one single value")
+            }
+            Op::Exists | Op::DoesNotExist => (!values.is_empty())
+                .then_some("values set must be empty for exists and does not exist"),
+            Op::GreaterThan | Op::LessThan => (values.len() != 1)
+                .then_some("for 'Gt', 'Lt' operators, exactly one value is required"),
         };
-        errors.extend(count.map(|detail| FieldError::invalid(values.join(","), detail).at("values")));
+        errors
+            .extend(count.map(|detail| FieldError::invalid(values.join(","), detail).at("values")));
         if matches!(operator, Op::GreaterThan | Op::LessThan) {
-            let wrong = values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err());
-            errors
-                .extend(wrong.map(|(index, value)| {
-                    FieldError::invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer").at(&format!("values[{index}]"))
-                }));
+            let wrong =
+                values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err());
+            errors.extend(wrong.map(|(index, value)| {
+                FieldError::invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer")
+                    .at(&format!("values[{index}]"))
+            }));
         }
         for (index, value) in values.iter().enumerate() {
             let wrong = names::label_value(value);
             if !wrong.is_empty() {
-                errors.push(FieldError::invalid(value, wrong.join("; ")).at(&format!("values[{index}][{key}]")));
+                errors.push(
+                    FieldError::invalid(value, wrong.join("; "))
+                        .at(&format!("values[{index}][{key}]")),
+                );
             }
         }
         match errors.as_slice() {
@@ -124,7 +139,8 @@ impl Requirement {
         &self.values
     }
 
-    /// Whether the value of the label, `None` when the object has no such label, meets the condition.
+    /// Whether the value of the label, `None` when the object has no such label, meets the
+    /// condition.
     pub fn matches(&self, value: Option<&str>) -> bool {
         use SelectorOperator as Op;
         let listed = || value.is_some_and(|value| self.values.iter().any(|known| known == value));
@@ -135,7 +151,10 @@ impl Requirement {
             Op::DoesNotExist => value.is_none(),
             Op::GreaterThan | Op::LessThan => {
                 let integer = |text: &str| text.parse::<i64>().ok();
-                match (value.and_then(integer), self.values.first().and_then(|bound| integer(bound))) {
+                match (
+                    value.and_then(integer),
+                    self.values.first().and_then(|bound| integer(bound)),
+                ) {
                     (Some(value), Some(bound)) => {
                         if self.operator == Op::GreaterThan {
                             value > bound
@@ -153,7 +172,12 @@ impl Requirement {
 impl fmt::Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let not = if self.operator == SelectorOperator::DoesNotExist { "!" } else { "" };
-        let (open, close) = if matches!(self.operator, SelectorOperator::In | SelectorOperator::NotIn) { ("(", ")") } else { ("", "") };
+        let (open, close) =
+            if matches!(self.operator, SelectorOperator::In | SelectorOperator::NotIn) {
+                ("(", ")")
+            } else {
+                ("", "")
+            };
         write!(f, "{not}{}{}{open}{}{close}", self.key, self.operator.sign(), self.values.join(","))
     }
 }
@@ -213,7 +237,8 @@ impl std::str::FromStr for Selector {
     }
 }
 
-/// A sign, a word or the end. Words are told by not being signs; `in` and `notin` are words where a value may stand.
+/// A sign, a word or the end. Words are told by not being signs; `in` and `notin` are words where a
+/// value may stand.
 type Token<'a> = &'a str;
 
 /// The token that ends every list of tokens.
@@ -238,13 +263,16 @@ fn scan(text: &str) -> Vec<Token<'_>> {
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
         let end = match rest.chars().next() {
-            // Quirk: a null character is the end where a token would begin, and lost where one ends.
+            // Quirk: a null character is the end where a token would begin, and lost where one
+            // ends.
             None | Some('\0') => return tokens,
             Some(c) if is_special(c) => {
                 let double = rest.starts_with("==") || rest.starts_with("!=");
                 1 + usize::from(double)
             }
-            Some(_) => rest.find(|c: char| is_special(c) || matches!(c, ' ' | '\t' | '\r' | '\n' | '\0')).unwrap_or(rest.len()),
+            Some(_) => rest
+                .find(|c: char| is_special(c) || matches!(c, ' ' | '\t' | '\r' | '\n' | '\0'))
+                .unwrap_or(rest.len()),
         };
         tokens.push(&rest[..end]);
         rest = &rest[end..];
@@ -320,7 +348,8 @@ impl<'a> Parser<'a> {
             "<" => Op::LessThan,
             other => return Err(SelectorError::expected(other, "in, notin, =, ==, !=, gt, lt")),
         };
-        let values = if matches!(operator, Op::In | Op::NotIn) { self.list()? } else { vec![self.value()?] };
+        let values =
+            if matches!(operator, Op::In | Op::NotIn) { self.list()? } else { vec![self.value()?] };
         Requirement::new(key, operator, values.into_iter().map(str::to_owned))
     }
 
@@ -421,7 +450,9 @@ mod tests {
 
     #[test]
     fn conditions_of_manifests_are_checked_alike() {
-        let new = |key: &str, operator, values: &[&str]| Requirement::new(key, operator, values.iter().map(|value| (*value).to_owned()));
+        let new = |key: &str, operator, values: &[&str]| {
+            Requirement::new(key, operator, values.iter().map(|value| (*value).to_owned()))
+        };
         assert!(new("a", SelectorOperator::In, &["x"]).is_ok());
         assert!(new("a", SelectorOperator::In, &[]).is_err());
         assert!(new("a", SelectorOperator::Exists, &["x"]).is_err());

@@ -1,8 +1,8 @@
 //! Versions of model formats and frameworks, by both rules.
 //!
-//! In: the two texts that stand at `version`, and the operator. Out: whether the runtime admits the model, and if not,
-//! why. Nothing here is semantic versioning: to the controller `1.0.0-rc1` is greater than `1.0.0`, and the documents
-//! compare at the precision the runtime writes.
+//! In: the two texts that stand at `version`, and the operator. Out: whether the runtime admits the
+//! model, and if not, why. Nothing here is semantic versioning: to the controller `1.0.0-rc1` is
+//! greater than `1.0.0`, and the documents compare at the precision the runtime writes.
 
 use ecow::EcoString;
 use std::cmp::Ordering;
@@ -64,7 +64,8 @@ pub enum VersionError {
     EmptySuffix,
 }
 
-/// How a runtime's version must relate to the model's (`modelFormat.operator`); the documents know none.
+/// How a runtime's version must relate to the model's (`modelFormat.operator`); the documents know
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operator {
     /// Equal; also when nothing is written.
@@ -116,8 +117,8 @@ pub enum VersionMismatch {
     Less,
 }
 
-/// A version by the grammar of the shipped controller (ome-selection.md 2.4, upstream `pkg/modelver/util.go`):
-/// `[v]MAJOR[.MINOR[.PATCH[.DEV][-PRE][+BUILD]]]`.
+/// A version by the grammar of the shipped controller (ome-selection.md 2.4, upstream
+/// `pkg/modelver/util.go`): `[v]MAJOR[.MINOR[.PATCH[.DEV][-PRE][+BUILD]]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     numbers: [u64; 3],
@@ -130,8 +131,8 @@ pub struct Version {
 impl Version {
     /// Reads a version as the controller does.
     ///
-    /// `4.43.0.dev0`, `1.2.3.4`, `1.2.3-a.b+c.d` and `v1` are versions; `V1`, `1.`, `01`, `1.2-rc`, `1.2.3a`, `1.2.3-`
-    /// are not.
+    /// `4.43.0.dev0`, `1.2.3.4`, `1.2.3-a.b+c.d` and `v1` are versions; `V1`, `1.`, `01`, `1.2-rc`,
+    /// `1.2.3a`, `1.2.3-` are not.
     pub fn parse_controller(text: &str) -> Result<Self, VersionError> {
         if text.is_empty() {
             return Err(VersionError::Empty);
@@ -141,16 +142,22 @@ impl Version {
         let major = written.strip_prefix('v').unwrap_or(written);
         let (minor, tail) = (parts.next(), parts.next());
         let precision = 1 + usize::from(minor.is_some()) + usize::from(tail.is_some());
-        // From the right: the build may hold anything, the rest no `+`, and what is left of that no `-`.
+        // From the right: the build may hold anything, the rest no `+`, and what is left of that no
+        // `-`.
         let (tail, build) = cut(tail.unwrap_or("0"), '+');
         let (tail, pre) = cut(tail, '-');
         let (patch, dev) = cut(tail, '.');
-        let numbers = [controller_number(major, Part::Major)?, controller_number(minor.unwrap_or("0"), Part::Minor)?, controller_number(patch, Part::Patch)?];
+        let numbers = [
+            controller_number(major, Part::Major)?,
+            controller_number(minor.unwrap_or("0"), Part::Minor)?,
+            controller_number(patch, Part::Patch)?,
+        ];
         let suffixes = [elements(pre)?, elements(build)?, elements(dev)?];
         Ok(Self { numbers, suffixes, precision, prefixed: written.starts_with('v') })
     }
 
-    /// Whether anything stands after the three numbers. Such versions are compared for equality only.
+    /// Whether anything stands after the three numbers. Such versions are compared for equality
+    /// only.
     pub fn is_unofficial(&self) -> bool {
         self.suffixes.iter().any(|list| !list.is_empty())
     }
@@ -160,7 +167,8 @@ impl Version {
         self.precision
     }
 
-    /// Whether a runtime of this version serves a model of that version: [`matches_controller`] over what is parsed.
+    /// Whether a runtime of this version serves a model of that version: [`matches_controller`]
+    /// over what is parsed.
     pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {
         let order = self.compare(model);
         let exact = operator == Operator::Equal || self.is_unofficial() || model.is_unofficial();
@@ -172,15 +180,22 @@ impl Version {
             Some(VersionMismatch::Prefix)
         } else {
             match operator {
-                Operator::GreaterThan => (order != Ordering::Greater).then_some(VersionMismatch::NotGreater),
-                Operator::GreaterThanOrEqual => (order == Ordering::Less).then_some(VersionMismatch::Less),
-                Operator::Equal | Operator::Other => (order != Ordering::Equal).then_some(VersionMismatch::Different),
+                Operator::GreaterThan => {
+                    (order != Ordering::Greater).then_some(VersionMismatch::NotGreater)
+                }
+                Operator::GreaterThanOrEqual => {
+                    (order == Ordering::Less).then_some(VersionMismatch::Less)
+                }
+                Operator::Equal | Operator::Other => {
+                    (order != Ordering::Equal).then_some(VersionMismatch::Different)
+                }
             }
         };
         failure.map_or(Ok(()), Err)
     }
 
-    /// The controller's order: numbers, then suffixes by bytes, a missing suffix first; precision and `v` mean nothing.
+    /// The controller's order: numbers, then suffixes by bytes, a missing suffix first; precision
+    /// and `v` mean nothing.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.numbers.cmp(&other.numbers).then_with(|| self.suffixes.cmp(&other.suffixes))
     }
@@ -193,7 +208,11 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
 
 fn elements(list: Option<&str>) -> Result<Vec<EcoString>, VersionError> {
     let Some(list) = list else { return Ok(Vec::new()) };
-    if list.split('.').any(str::is_empty) { Err(VersionError::EmptySuffix) } else { Ok(list.split('.').map(EcoString::from).collect()) }
+    if list.split('.').any(str::is_empty) {
+        Err(VersionError::EmptySuffix)
+    } else {
+        Ok(list.split('.').map(EcoString::from).collect())
+    }
 }
 
 fn number(text: &str, part: Part) -> Result<u64, VersionError> {
@@ -205,21 +224,30 @@ fn number(text: &str, part: Part) -> Result<u64, VersionError> {
 
 fn controller_number(text: &str, part: Part) -> Result<u64, VersionError> {
     let value = number(text, part);
-    if text.len() > 1 && text.starts_with('0') && !matches!(value, Err(VersionError::NotNumber { .. })) {
+    if text.len() > 1
+        && text.starts_with('0')
+        && !matches!(value, Err(VersionError::NotNumber { .. }))
+    {
         return Err(VersionError::LeadingZero { part, text: text.into() });
     }
     value
 }
 
-/// Decides by the rule of the controller: unofficial versions and `Equal` ask for equality whatever the spelling; all
-/// other operators ask for equal precision and prefix first (ome-selection.md 2.4, S0-023, C).
-pub fn matches_controller(runtime: &str, operator: Operator, model: &str) -> Result<(), VersionMismatch> {
+/// Decides by the rule of the controller: unofficial versions and `Equal` ask for equality whatever
+/// the spelling; all other operators ask for equal precision and prefix first (ome-selection.md
+/// 2.4, S0-023, C).
+pub fn matches_controller(
+    runtime: &str,
+    operator: Operator,
+    model: &str,
+) -> Result<(), VersionMismatch> {
     let model = Version::parse_controller(model).map_err(VersionMismatch::Model)?;
     let runtime = Version::parse_controller(runtime).map_err(VersionMismatch::Runtime)?;
     runtime.admits(operator, &model)
 }
 
-/// A version by the documents (S0-023): one to three numbers with dots between, then a suffix or nothing.
+/// A version by the documents (S0-023): one to three numbers with dots between, then a suffix or
+/// nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentedVersion {
     /// One to three numbers.
@@ -229,7 +257,8 @@ pub struct DocumentedVersion {
 }
 
 impl DocumentedVersion {
-    /// Whether a runtime of this version serves a model of that version: [`matches_documented`] over what is parsed.
+    /// Whether a runtime of this version serves a model of that version: [`matches_documented`]
+    /// over what is parsed.
     pub fn admits(&self, model: &Self) -> bool {
         let parts = model.numbers.iter().copied().chain(std::iter::repeat(0));
         let equal = self.numbers.iter().copied().zip(parts).all(|(ours, theirs)| ours == theirs);
@@ -239,8 +268,8 @@ impl DocumentedVersion {
 
 /// Reads a version by the documented rule.
 ///
-/// A suffix begins with `-` or `+`, or with a dot after three numbers: `4.45.0.dev0`, `1.0.0-rc1`. Anything else that
-/// is not numbers and dots (`1.x`, `v1`, `main`, `1.2.3a`) is an error.
+/// A suffix begins with `-` or `+`, or with a dot after three numbers: `4.45.0.dev0`, `1.0.0-rc1`.
+/// Anything else that is not numbers and dots (`1.x`, `v1`, `main`, `1.2.3a`) is an error.
 pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError> {
     if text.is_empty() {
         return Err(VersionError::Empty);
@@ -262,8 +291,8 @@ pub fn validate_documented(text: &str) -> Result<DocumentedVersion, VersionError
     Ok(DocumentedVersion { numbers, suffix: rest.into() })
 }
 
-/// Decides by the documented rule (S0-023): as many parts as the runtime writes, parts the model leaves out are 0, and
-/// a suffix the runtime writes must be the model's, letter by letter.
+/// Decides by the documented rule (S0-023): as many parts as the runtime writes, parts the model
+/// leaves out are 0, and a suffix the runtime writes must be the model's, letter by letter.
 pub fn matches_documented(runtime: &str, model: &str) -> Result<(), VersionMismatch> {
     let runtime = validate_documented(runtime).map_err(VersionMismatch::Runtime)?;
     let model = validate_documented(model).map_err(VersionMismatch::Model)?;
@@ -294,15 +323,24 @@ mod tests {
             ("1.0", "1.0.0", "Bogus", Err(VersionMismatch::Precision)),
             ("1.0", "1.0", "", Ok(())),
         ] {
-            assert_eq!(matches_controller(runtime, Operator::parse(Some(operator)), model), expected, "{runtime} {operator} {model}");
+            assert_eq!(
+                matches_controller(runtime, Operator::parse(Some(operator)), model),
+                expected,
+                "{runtime} {operator} {model}"
+            );
         }
-        assert!(matches!(matches_controller("main", Operator::Equal, "main"), Err(VersionMismatch::Model(VersionError::NotNumber { .. }))));
+        assert!(matches!(
+            matches_controller("main", Operator::Equal, "main"),
+            Err(VersionMismatch::Model(VersionError::NotNumber { .. }))
+        ));
         assert_eq!(Operator::parse(None), Operator::Equal);
     }
 
     #[test]
     fn the_controller_grammar() {
-        let lists = |text: &str| Version::parse_controller(text).unwrap().suffixes.map(|list| list.join(","));
+        let lists = |text: &str| {
+            Version::parse_controller(text).unwrap().suffixes.map(|list| list.join(","))
+        };
         for (text, expected) in [
             ("4.43.0.dev0", ["", "", "dev0"]),
             ("1.2.3.4", ["", "", "4"]),
@@ -330,7 +368,10 @@ mod tests {
             ("1.2.3-", VersionError::EmptySuffix),
             ("1.2.3+", VersionError::EmptySuffix),
             ("1.2.3-a..b", VersionError::EmptySuffix),
-            ("18446744073709551616", VersionError::TooLarge { part: Part::Major, text: "18446744073709551616".into() }),
+            (
+                "18446744073709551616",
+                VersionError::TooLarge { part: Part::Major, text: "18446744073709551616".into() },
+            ),
         ] {
             assert_eq!(Version::parse_controller(text), Err(error), "{text}");
         }
@@ -339,10 +380,18 @@ mod tests {
     // S0-023; the rows of documented/s0-match/version-precision.
     #[test]
     fn the_documented_rule_compares_what_the_runtime_writes() {
-        for (runtime, models) in [("1", "1.0.0 1.4.2 1.0.7 1.1.0 1 1.0"), ("1.0", "1.0.0 1.0.7 1 1.0"), ("1.0.0", "1.0.0 1 1.0")] {
+        for (runtime, models) in [
+            ("1", "1.0.0 1.4.2 1.0.7 1.1.0 1 1.0"),
+            ("1.0", "1.0.0 1.0.7 1 1.0"),
+            ("1.0.0", "1.0.0 1 1.0"),
+        ] {
             for model in ["1.0.0", "1.4.2", "1.0.7", "1.1.0", "1", "1.0", "2.0.0"] {
                 let expected = models.split(' ').any(|known| known == model);
-                assert_eq!(matches_documented(runtime, model).is_ok(), expected, "{runtime} {model}");
+                assert_eq!(
+                    matches_documented(runtime, model).is_ok(),
+                    expected,
+                    "{runtime} {model}"
+                );
             }
         }
         for (runtime, model, expected) in [
@@ -359,7 +408,17 @@ mod tests {
 
     #[test]
     fn the_documented_grammar() {
-        for text in ["1", "1.0", "4.36.2", "4.45.0.dev0", "1.0.0-rc1", "1.2.3.4", "1.2.3+cu121", "1.0-rc1", "0.34.0.dev0"] {
+        for text in [
+            "1",
+            "1.0",
+            "4.36.2",
+            "4.45.0.dev0",
+            "1.0.0-rc1",
+            "1.2.3.4",
+            "1.2.3+cu121",
+            "1.0-rc1",
+            "0.34.0.dev0",
+        ] {
             assert!(validate_documented(text).is_ok(), "{text}");
         }
         for text in [

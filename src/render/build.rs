@@ -1,7 +1,7 @@
 //! Builds trees that read like the manifests they become.
 //!
-//! In: who writes, and values. Out: a [`Node`] whose every leaf names who wrote it, or keeps the origin it came
-//! with. An absent value leaves its key out: nothing built here holds a null.
+//! In: who writes, and values. Out: a [`Node`] whose every leaf names who wrote it, or keeps the
+//! origin it came with. An absent value leaves its key out: nothing built here holds a null.
 
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
@@ -24,8 +24,8 @@ impl By for Origin {
     }
 }
 
-/// Builds a tree in the notation of JSON: keys are words or text, values are literals, names, `{…}`, `[…]`, or `(…)`
-/// around any other expression. Values are anything with [`IntoNode`].
+/// Builds a tree in the notation of JSON: keys are words or text, values are literals, names,
+/// `{…}`, `[…]`, or `(…)` around any other expression. Values are anything with [`IntoNode`].
 macro_rules! node {
     ($rule:expr; { $($key:tt : $value:tt),* $(,)? }) => {{
         let origin = $crate::render::build::By::origin($rule);
@@ -54,7 +54,10 @@ macro_rules! key {
 pub(crate) use {key, node};
 
 /// A mapping of these fields, in this order; what is absent leaves its key out.
-pub(crate) fn mapping<const N: usize>(fields: [(&'static str, Option<Node>); N], by: impl By) -> Node {
+pub(crate) fn mapping<const N: usize>(
+    fields: [(&'static str, Option<Node>); N],
+    by: impl By,
+) -> Node {
     let origin = by.origin();
     let mut map = Map::with_capacity(N);
     for (key, value) in fields {
@@ -65,7 +68,8 @@ pub(crate) fn mapping<const N: usize>(fields: [(&'static str, Option<Node>); N],
     Node::new(Value::Map(map), origin)
 }
 
-/// A value of [`node!`]: becomes a node written by somebody, keeps its origin when it is a node already, or is absent.
+/// A value of [`node!`]: becomes a node written by somebody, keeps its origin when it is a node
+/// already, or is absent.
 pub(crate) trait IntoNode {
     /// The node; `None` leaves the key out.
     fn into_node(self, by: impl By) -> Option<Node>;
@@ -190,7 +194,10 @@ mod tests {
         .expect("a mapping");
         let expected = serde_json::json!({"type": "Resource", "ome.io/name": "chat", "replicas": 7, "items": [1, {"deep": true}], "empty": {}});
         assert_eq!(built.to_json(), expected);
-        assert!(matches!(built.get("replicas").map(|node| node.origin), Some(Origin::Default(_))), "a node keeps its origin");
+        assert!(
+            matches!(built.get("replicas").map(|node| node.origin), Some(Origin::Default(_))),
+            "a node keeps its origin"
+        );
         assert!(matches!(built.get("type").map(|node| node.origin), Some(Origin::Derived(_))));
     }
 }

@@ -16,7 +16,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) component: &'a ComposedComponent,
     /// Its namespace.
     pub(crate) namespace: Node,
-    /// Value of the label `app`, also the name of the Service: the component's name, shortened to 63 bytes.
+    /// Value of the label `app`, also the name of the Service: the component's name, shortened to
+    /// 63 bytes.
     pub(crate) app: EcoString,
     /// The component's labels.
     pub(crate) labels: Map,
@@ -32,7 +33,11 @@ pub(crate) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// Everything a component's objects share.
-    pub(crate) fn new(service: &'a Service, component: &'a ComposedComponent, namespace: Node) -> Self {
+    pub(crate) fn new(
+        service: &'a Service,
+        component: &'a ComposedComponent,
+        namespace: Node,
+    ) -> Self {
         let labels = metadata::sorted(component.labels.clone());
         let annotations = metadata::sorted(component.annotations.clone());
         let queue: Vec<Entry> = queue_labels(&annotations);
@@ -40,7 +45,17 @@ impl<'a> Frame<'a> {
         let queued_labels = if queue.is_empty() { labels.clone() } else { with(&labels, queue) };
         let app_labels = with(&queued_labels, [label("app", app.clone(), &rules::APP_LABEL)]);
         let service_annotations = metadata::service_annotations(&annotations);
-        Self { service, component, namespace, app, labels, queued_labels, app_labels, annotations, service_annotations }
+        Self {
+            service,
+            component,
+            namespace,
+            app,
+            labels,
+            queued_labels,
+            app_labels,
+            annotations,
+            service_annotations,
+        }
     }
 
     /// `SERVICE-engine` and so on, not shortened.
@@ -54,7 +69,12 @@ impl<'a> Frame<'a> {
     }
 
     /// `metadata` of an object of this component.
-    pub(crate) fn metadata(&self, name: impl Into<EcoString>, labels: &Map, annotations: &Map) -> Option<Node> {
+    pub(crate) fn metadata(
+        &self,
+        name: impl Into<EcoString>,
+        labels: &Map,
+        annotations: &Map,
+    ) -> Option<Node> {
         metadata(name, Some(&self.namespace), labels, annotations)
     }
 

@@ -1,7 +1,7 @@
 //! Labels and annotations: what wrappers add to a component's and what they leave out.
 //!
-//! In: the maps of a [`crate::compose::ComposedComponent`] and of the service itself. Out: the maps of single objects,
-//! sorted by key. No object is built here but its `metadata`.
+//! In: the maps of a [`crate::compose::ComposedComponent`] and of the service itself. Out: the maps
+//! of single objects, sorted by key. No object is built here but its `metadata`.
 
 use super::build::node;
 use super::rules;
@@ -32,7 +32,8 @@ const POD_ONLY: [&str; 8] = [
 ];
 
 /// Prefixes of annotations of the service that reach its external Service.
-const LOAD_BALANCER: [&str; 3] = ["service.beta.kubernetes.io/", "cloud.google.com/", "service.kubernetes.io/"];
+const LOAD_BALANCER: [&str; 3] =
+    ["service.beta.kubernetes.io/", "cloud.google.com/", "service.kubernetes.io/"];
 
 /// Annotation that decides the type of Services.
 pub(crate) const SERVICE_TYPE: &str = "ome.io/service-type";
@@ -80,7 +81,11 @@ pub(crate) fn label(key: &'static str, value: impl Into<EcoString>, rule: &'stat
 
 /// One label that takes over a value with its origin.
 fn carried(key: &'static str, value: &Node) -> Entry {
-    Entry { key: key.into(), key_origin: Origin::Derived(&rules::QUEUE_LABELS), node: value.clone() }
+    Entry {
+        key: key.into(),
+        key_origin: Origin::Derived(&rules::QUEUE_LABELS),
+        node: value.clone(),
+    }
 }
 
 /// Labels of the queue that annotations name (utils/annotations.go SetPodLabelsFromAnnotations).
@@ -93,10 +98,18 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
         // The value does not matter: `kueue-enabled: "false"` asks for Kueue as well.
         if annotations.contains_key("kueue-enabled") {
             labels.push(carried(KUEUE_QUEUE, cluster));
-            labels.push(label("kueue.x-k8s.io/priority-class", "kueue-scheduling-high-priority", RULE));
+            labels.push(label(
+                "kueue.x-k8s.io/priority-class",
+                "kueue-scheduling-high-priority",
+                RULE,
+            ));
         } else {
             labels.push(carried("volcano.sh/queue-name", cluster));
-            labels.push(label("ray.io/priority-class-name", "volcano-scheduling-high-priority", RULE));
+            labels.push(label(
+                "ray.io/priority-class-name",
+                "volcano-scheduling-high-priority",
+                RULE,
+            ));
         }
     }
     if annotations.contains_key("volcano") {
@@ -110,10 +123,15 @@ const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 /// The queue of Kueue that the pods of a component name by their label, with who wrote it.
 pub(crate) fn kueue_queue(api: Api, component: &ComposedComponent) -> Option<Field<EcoString>> {
-    // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do not.
+    // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do
+    // not.
     let queued = api == Api::Ome && component.mode != DeploymentMode::Serverless;
     let added = if queued { queue_labels(&component.annotations) } else { Vec::new() };
-    let node = added.iter().find(|entry| entry.key == KUEUE_QUEUE).map(|entry| &entry.node).or_else(|| component.labels.get(KUEUE_QUEUE))?;
+    let node = added
+        .iter()
+        .find(|entry| entry.key == KUEUE_QUEUE)
+        .map(|entry| &entry.node)
+        .or_else(|| component.labels.get(KUEUE_QUEUE))?;
     node.scalar_text().filter(|name| !name.is_empty()).map(|name| Field::new(name, node.origin))
 }
 
@@ -129,7 +147,9 @@ pub(crate) fn allowed_annotations(annotations: &Map) -> Map {
 
 /// Annotations that cloud load balancers read; the prefix alone is no key.
 pub(crate) fn load_balancer_annotations(annotations: &Map) -> Map {
-    without(annotations, |key| !LOAD_BALANCER.iter().any(|prefix| key.len() > prefix.len() && key.starts_with(prefix)))
+    without(annotations, |key| {
+        !LOAD_BALANCER.iter().any(|prefix| key.len() > prefix.len() && key.starts_with(prefix))
+    })
 }
 
 /// Where an object lives: the namespace with who wrote it.
@@ -141,7 +161,12 @@ pub(crate) fn namespace(service: &Service) -> Node {
 }
 
 /// `metadata` in the order kubectl users read it; empty maps are left out.
-pub(crate) fn metadata(name: impl Into<EcoString>, namespace: Option<&Node>, labels: &Map, annotations: &Map) -> Option<Node> {
+pub(crate) fn metadata(
+    name: impl Into<EcoString>,
+    namespace: Option<&Node>,
+    labels: &Map,
+    annotations: &Map,
+) -> Option<Node> {
     let name: EcoString = name.into();
     node!(&rules::IDENTITY; { name: name, namespace: namespace, labels: labels, annotations: annotations })
 }
@@ -154,8 +179,14 @@ mod tests {
     #[test]
     fn annotations_that_name_a_queue_become_labels() {
         for (annotations, expected) in [
-            (r#"{"ome.io/volcano-queue":"q","ome.io/dedicated-ai-cluster":"d"}"#, r#"{"volcano.sh/queue-name":"q"}"#),
-            (r#"{"ome.io/dedicated-ai-cluster":"d"}"#, r#"{"volcano.sh/queue-name":"d","ray.io/priority-class-name":"volcano-scheduling-high-priority"}"#),
+            (
+                r#"{"ome.io/volcano-queue":"q","ome.io/dedicated-ai-cluster":"d"}"#,
+                r#"{"volcano.sh/queue-name":"q"}"#,
+            ),
+            (
+                r#"{"ome.io/dedicated-ai-cluster":"d"}"#,
+                r#"{"volcano.sh/queue-name":"d","ray.io/priority-class-name":"volcano-scheduling-high-priority"}"#,
+            ),
             (
                 r#"{"ome.io/dedicated-ai-cluster":"d","kueue-enabled":"false"}"#,
                 r#"{"kueue.x-k8s.io/queue-name":"d","kueue.x-k8s.io/priority-class":"kueue-scheduling-high-priority"}"#,
@@ -164,7 +195,11 @@ mod tests {
             (r#"{"kueue-enabled":"true"}"#, "{}"),
         ] {
             let labels: Map = queue_labels(&map(annotations)).into_iter().collect();
-            assert_eq!(Node::new(crate::yaml::Value::Map(labels), Origin::Derived(&rules::QUEUE_LABELS)), parse(expected), "{annotations}");
+            assert_eq!(
+                Node::new(crate::yaml::Value::Map(labels), Origin::Derived(&rules::QUEUE_LABELS)),
+                parse(expected),
+                "{annotations}"
+            );
         }
     }
 
@@ -179,7 +214,12 @@ mod tests {
 
     #[test]
     fn only_longer_keys_reach_the_load_balancer() {
-        let kept = load_balancer_annotations(&map(r#"{"cloud.google.com/":"a","cloud.google.com/neg":"b","networking.gke.io/x":"c"}"#));
-        assert_eq!(kept.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), ["cloud.google.com/neg"]);
+        let kept = load_balancer_annotations(&map(
+            r#"{"cloud.google.com/":"a","cloud.google.com/neg":"b","networking.gke.io/x":"c"}"#,
+        ));
+        assert_eq!(
+            kept.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(),
+            ["cloud.google.com/neg"]
+        );
     }
 }

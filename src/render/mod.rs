@@ -1,8 +1,8 @@
 //! Components become the objects an operator writes.
 //!
-//! In: a [`Composed`] service and the operator's settings. Out: objects as trees in which every leaf names who wrote
-//! it, in the order in which the operator writes them, and findings about what does not work as written. Nothing is
-//! chosen or merged here; `accept` only observes.
+//! In: a [`Composed`] service and the operator's settings. Out: objects as trees in which every
+//! leaf names who wrote it, in the order in which the operator writes them, and findings about what
+//! does not work as written. Nothing is chosen or merged here; `accept` only observes.
 
 pub mod accept;
 mod build;
@@ -47,8 +47,8 @@ pub struct RenderedObject {
     pub node: Node,
     /// The component it belongs to; none for objects of the service itself.
     pub component: Option<ComponentKind>,
-    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 what scales and protects them, 3 the way in
-    /// from outside.
+    /// When it is needed: 0 before workloads, 1 workloads and their Services, 2 what scales and
+    /// protects them, 3 the way in from outside.
     pub wave: i32,
 }
 
@@ -69,7 +69,11 @@ pub struct Settings<'a> {
 ///
 /// # Errors
 /// Where the operator fails or crashes before it has written everything, in its words.
-pub fn objects(composed: &Composed<'_>, model_config: Option<&ModelConfig<'_>>, settings: Settings<'_>) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+pub fn objects(
+    composed: &Composed<'_>,
+    model_config: Option<&ModelConfig<'_>>,
+    settings: Settings<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let mut rendered = match settings.policy.api {
         Api::Ome => ome::objects(composed, model_config, settings)?,
         // The other operators have renderers of their own.

@@ -18,11 +18,18 @@ pub struct ModelConfig<'a> {
 }
 
 impl<'a> ModelConfig<'a> {
-    /// What the ConfigMap of a service describes; none when it names no model. `served` is the model that was chosen.
+    /// What the ConfigMap of a service describes; none when it names no model. `served` is the
+    /// model that was chosen.
     ///
-    /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a BaseModel and a
-    /// ClusterBaseModel of one name the ConfigMap shows the one and pods use the other (ome-objects.md B9).
-    pub fn look_up(policy: &Policy, catalog: &'a Catalog, service: &Service, served: Option<&'a Model>) -> Option<Self> {
+    /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a
+    /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use
+    /// the other (ome-objects.md B9).
+    pub fn look_up(
+        policy: &Policy,
+        catalog: &'a Catalog,
+        service: &Service,
+        served: Option<&'a Model>,
+    ) -> Option<Self> {
         let wanted = service.model.as_ref()?;
         let name = &wanted.name.value;
         let first = wanted.fine_tuned.first().filter(|weight| !weight.value.is_empty());
@@ -31,19 +38,35 @@ impl<'a> ModelConfig<'a> {
         let (name, model) = match (policy.model_kind, wanted.lookup) {
             (ModelKindRule::Honoured, _) => (name.clone(), served),
             (ModelKindRule::ConfigMapOnly, ModelLookup::ClusterFirst) => {
-                let namespaced = || catalog.model(&Scope::Namespace(service.namespace.clone()), name);
+                let namespaced =
+                    || catalog.model(&Scope::Namespace(service.namespace.clone()), name);
                 (name.clone(), catalog.model(&Scope::Cluster, name).or_else(namespaced))
             }
             (ModelKindRule::ConfigMapOnly, ModelLookup::NamespaceFirst) => match kind {
                 Some("FineTunedWeight") => {
-                    let base = catalog.fine_tuned_weight(name).and_then(|weight| weight.object.spec("baseModelRef"));
-                    let text = |key| base.and_then(|base| base.get(key)).and_then(Node::as_str).map(EcoString::from);
+                    let base = catalog
+                        .fine_tuned_weight(name)
+                        .and_then(|weight| weight.object.spec("baseModelRef"));
+                    let text = |key| {
+                        base.and_then(|base| base.get(key))
+                            .and_then(Node::as_str)
+                            .map(EcoString::from)
+                    };
                     let base_name = text("name").unwrap_or_default();
-                    let scope = text("namespace").filter(|namespace| !namespace.is_empty()).map_or(Scope::Cluster, Scope::Namespace);
+                    let scope = text("namespace")
+                        .filter(|namespace| !namespace.is_empty())
+                        .map_or(Scope::Cluster, Scope::Namespace);
                     let model = catalog.model(&scope, &base_name);
-                    return Some(Self { name: base_name, model, fine_tuned: catalog.fine_tuned_weight(name) });
+                    return Some(Self {
+                        name: base_name,
+                        model,
+                        fine_tuned: catalog.fine_tuned_weight(name),
+                    });
                 }
-                Some("BaseModel") => (name.clone(), catalog.model(&Scope::Namespace(service.namespace.clone()), name)),
+                Some("BaseModel") => (
+                    name.clone(),
+                    catalog.model(&Scope::Namespace(service.namespace.clone()), name),
+                ),
                 _ => (name.clone(), catalog.model(&Scope::Cluster, name)),
             },
         };

@@ -1,7 +1,7 @@
 //! Names of objects: how long ones are shortened.
 //!
-//! In: names as written. Out: the names the operator and KubeRay make of them. Shortening counts bytes, as Go does;
-//! names of Kubernetes are ASCII, so that no character is ever cut.
+//! In: names as written. Out: the names the operator and KubeRay make of them. Shortening counts
+//! bytes, as Go does; names of Kubernetes are ASCII, so that no character is ever cut.
 
 use crate::quantity::hash::tail;
 use ecow::{EcoString, eco_format};
@@ -25,7 +25,9 @@ pub(crate) fn model_config(service: &str) -> EcoString {
 pub(crate) fn ray(name: &str) -> EcoString {
     let name = tail(name, 50);
     match name.chars().next() {
-        Some(first) if first.is_ascii_digit() || first.is_ascii_punctuation() => eco_format!("r{}", &name[first.len_utf8()..]),
+        Some(first) if first.is_ascii_digit() || first.is_ascii_punctuation() => {
+            eco_format!("r{}", &name[first.len_utf8()..])
+        }
         _ => name.into(),
     }
 }
@@ -40,14 +42,22 @@ mod tests {
     fn long_names_keep_their_end() {
         let engine = format!("{LONG}-engine");
         assert_eq!(model_config(LONG), "modelconfig-llama-3-70b-instruct");
-        assert_eq!(leader_worker_set(&engine), "lws-rence-service-name-for-llama-3-70b-instruct-engine");
+        assert_eq!(
+            leader_worker_set(&engine),
+            "lws-rence-service-name-for-llama-3-70b-instruct-engine"
+        );
         assert_eq!(scaled_object("chat-engine"), "scaledobject-chat-engine");
-        assert_eq!(ray(&format!("{engine}-0-mnp")), "service-name-for-llama-3-70b-instruct-engine-0-mnp");
+        assert_eq!(
+            ray(&format!("{engine}-0-mnp")),
+            "service-name-for-llama-3-70b-instruct-engine-0-mnp"
+        );
     }
 
     #[test]
     fn ray_names_begin_with_a_letter() {
-        for (name, expected) in [("3d-engine-0", "rd-engine-0"), ("-a", "ra"), ("a-0", "a-0"), ("", "")] {
+        for (name, expected) in
+            [("3d-engine-0", "rd-engine-0"), ("-a", "ra"), ("a-0", "a-0"), ("", "")]
+        {
             assert_eq!(ray(name), expected, "{name}");
         }
     }

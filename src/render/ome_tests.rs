@@ -11,7 +11,8 @@ use crate::yaml::Node;
 use ComponentKind::{Decoder, Engine, Router};
 use DeploymentMode::{MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment};
 
-const POD: &str = r#"{"containers":[{"name":"ome-container","image":"i","ports":[{"containerPort":8080}]}]}"#;
+const POD: &str =
+    r#"{"containers":[{"name":"ome-container","image":"i","ports":[{"containerPort":8080}]}]}"#;
 
 fn part(kind: ComponentKind, mode: DeploymentMode) -> ComposedComponent {
     let mut part = component("chat", kind, mode, r#"{"minReplicas":1,"maxReplicas":3}"#, POD);
@@ -29,16 +30,37 @@ fn ingress() -> OperatorConfig {
     config
 }
 
-fn render(metadata: &str, components: Vec<ComposedComponent>, config: &OperatorConfig) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+fn render(
+    metadata: &str,
+    components: Vec<ComposedComponent>,
+    config: &OperatorConfig,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let service = service(&format!(r#"{{"metadata":{{"name":"chat"{metadata}}},"spec":{{}}}}"#));
     let composed = Composed { service: &service, model: None, runtime: None, components };
-    objects(&composed, None, Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" })
+    objects(
+        &composed,
+        None,
+        Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" },
+    )
 }
 
 /// `Kind/name` of every object, with its wave.
 fn list(rendered: &Checked<Vec<RenderedObject>>) -> Vec<String> {
-    let text = |object: &RenderedObject, keys: &[&str]| object.node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
-    rendered.value.iter().map(|object| format!("{}/{} {}", text(object, &["kind"]), text(object, &["metadata", "name"]), object.wave)).collect()
+    let text = |object: &RenderedObject, keys: &[&str]| {
+        object.node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned()
+    };
+    rendered
+        .value
+        .iter()
+        .map(|object| {
+            format!(
+                "{}/{} {}",
+                text(object, &["kind"]),
+                text(object, &["metadata", "name"]),
+                object.wave
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -51,19 +73,40 @@ fn every_mode_has_its_objects_in_the_controllers_order() {
             format!("PodDisruptionBudget/chat-{name} 2"),
         ]
     };
-    let access = ["ServiceAccount/chat-router 0", "Role/chat-router 0", "RoleBinding/chat-router 0"].map(String::from);
+    let access =
+        ["ServiceAccount/chat-router 0", "Role/chat-router 0", "RoleBinding/chat-router 0"]
+            .map(String::from);
     let outside = ["Service/chat 3".to_owned()];
     for (components, expected) in [
         (vec![part(Engine, RawDeployment)], [raw("engine").as_slice(), &outside].concat()),
         (
-            vec![part(Engine, RawDeployment), part(Decoder, RawDeployment), part(Router, RawDeployment)],
+            vec![
+                part(Engine, RawDeployment),
+                part(Decoder, RawDeployment),
+                part(Router, RawDeployment),
+            ],
             [raw("engine").as_slice(), &raw("decoder"), &access, &raw("router"), &outside].concat(),
         ),
-        (vec![part(Engine, MultiNode)], ["LeaderWorkerSet/lws-chat-engine 1", "Service/chat-engine 1", "Service/chat 3"].map(String::from).to_vec()),
-        (vec![part(Engine, Serverless)], ["Service/chat-engine 1", "Service/chat 3"].map(String::from).to_vec()),
+        (
+            vec![part(Engine, MultiNode)],
+            ["LeaderWorkerSet/lws-chat-engine 1", "Service/chat-engine 1", "Service/chat 3"]
+                .map(String::from)
+                .to_vec(),
+        ),
+        (
+            vec![part(Engine, Serverless)],
+            ["Service/chat-engine 1", "Service/chat 3"].map(String::from).to_vec(),
+        ),
         (
             vec![part(Engine, MultiNodeRayVllm)],
-            ["RayCluster/chat-engine-0 1", "Service/chat-engine 1", "Deployment/chat-engine-0-mnp 1", "Service/chat 3"].map(String::from).to_vec(),
+            [
+                "RayCluster/chat-engine-0 1",
+                "Service/chat-engine 1",
+                "Deployment/chat-engine-0-mnp 1",
+                "Service/chat 3",
+            ]
+            .map(String::from)
+            .to_vec(),
         ),
     ] {
         let rendered = render("", components, &OperatorConfig::default()).expect("renders");
@@ -74,7 +117,12 @@ fn every_mode_has_its_objects_in_the_controllers_order() {
 #[test]
 fn nothing_is_made_of_a_virtual_service() {
     let annotated = r#","annotations":{"ome.io/deploymentMode":"VirtualDeployment"}"#;
-    assert!(render(annotated, vec![part(Engine, RawDeployment)], &OperatorConfig::default()).expect("renders").value.is_empty());
+    assert!(
+        render(annotated, vec![part(Engine, RawDeployment)], &OperatorConfig::default())
+            .expect("renders")
+            .value
+            .is_empty()
+    );
 }
 
 #[test]
@@ -93,20 +141,37 @@ fn the_way_in_follows_the_component_that_takes_requests() {
     let serverless = OperatorConfig { default_deployment_mode: "Serverless".into(), ..ingress() };
     for (components, config, expected) in [
         (vec![part(Engine, RawDeployment)], &ingress(), &["Ingress/chat 3"][..]),
-        (vec![part(Engine, Serverless), part(Router, RawDeployment)], &ingress(), &["Ingress/chat 3"]),
+        (
+            vec![part(Engine, Serverless), part(Router, RawDeployment)],
+            &ingress(),
+            &["Ingress/chat 3"],
+        ),
         (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
         // Nobody says of a router that it is ready unless the service itself is serverless.
-        (vec![part(Engine, RawDeployment), part(Router, Serverless)], &ingress(), &["Service/chat 3"]),
-        (vec![part(Engine, RawDeployment), part(Router, Serverless)], &serverless, &["VirtualService/chat 3", "Service/chat 3"]),
+        (
+            vec![part(Engine, RawDeployment), part(Router, Serverless)],
+            &ingress(),
+            &["Service/chat 3"],
+        ),
+        (
+            vec![part(Engine, RawDeployment), part(Router, Serverless)],
+            &serverless,
+            &["VirtualService/chat 3", "Service/chat 3"],
+        ),
         (vec![part(Engine, RawDeployment)], &gateway, &["HTTPRoute/chat 3"]),
         (
-            vec![part(Engine, RawDeployment), part(Decoder, RawDeployment), part(Router, RawDeployment)],
+            vec![
+                part(Engine, RawDeployment),
+                part(Decoder, RawDeployment),
+                part(Router, RawDeployment),
+            ],
             &gateway,
             &["HTTPRoute/chat-router 3", "HTTPRoute/chat-decoder 3", "HTTPRoute/chat 3"],
         ),
     ] {
         let rendered = render("", components, config).expect("renders");
-        let found: Vec<String> = list(&rendered).into_iter().filter(|object| object.ends_with(" 3")).collect();
+        let found: Vec<String> =
+            list(&rendered).into_iter().filter(|object| object.ends_with(" 3")).collect();
         assert_eq!(found, expected);
     }
 }
@@ -114,18 +179,27 @@ fn the_way_in_follows_the_component_that_takes_requests() {
 #[test]
 fn a_cluster_local_service_gets_no_stable_address_and_a_warning() {
     let local = r#","labels":{"networking.knative.dev/visibility":"cluster-local"}"#;
-    let rendered = render(local, vec![part(Engine, RawDeployment)], &OperatorConfig::default()).expect("renders");
+    let rendered = render(local, vec![part(Engine, RawDeployment)], &OperatorConfig::default())
+        .expect("renders");
     assert!(!list(&rendered).contains(&"Service/chat 3".to_owned()));
-    assert!(rendered.diagnostics.iter().any(|finding| finding.code == Code::OperatorDefect && finding.severity == Severity::Warning));
+    assert!(rendered.diagnostics.iter().any(
+        |finding| finding.code == Code::OperatorDefect && finding.severity == Severity::Warning
+    ));
 }
 
 #[test]
 fn the_stable_address_has_the_port_of_the_first_container() {
     let mut engine = part(Engine, RawDeployment);
-    engine.pod = parse(r#"{"containers":[{"name":"side","ports":[{"containerPort":9100}]},{"name":"ome-container","ports":[{"containerPort":8080}]}]}"#);
+    engine.pod = parse(
+        r#"{"containers":[{"name":"side","ports":[{"containerPort":9100}]},{"name":"ome-container","ports":[{"containerPort":8080}]}]}"#,
+    );
     let rendered = render("", vec![engine.clone()], &OperatorConfig::default()).expect("renders");
-    let port =
-        rendered.value.last().and_then(|object| object.node.at(&["spec", "ports"])).and_then(|ports| ports.items()[0].get("port")).and_then(Node::as_int);
+    let port = rendered
+        .value
+        .last()
+        .and_then(|object| object.node.at(&["spec", "ports"]))
+        .and_then(|ports| ports.items()[0].get("port"))
+        .and_then(Node::as_int);
     assert_eq!(port, Some(9100));
     // An Ingress leads to 8080 all the same, which is worth a warning.
     let rendered = render("", vec![engine], &ingress()).expect("renders");
@@ -145,18 +219,56 @@ fn the_controllers_failures_are_errors_in_its_words() {
     let mut endless = part(Engine, MultiNodeRayVllm);
     endless.spec = parse(r#"{"minReplicas":2147483647}"#);
     let proberless = OperatorConfig { multinode_prober: None, ..OperatorConfig::default() };
-    let broken = OperatorConfig { error: Some("invalid deploy config, defaultDeploymentMode is required".into()), ..OperatorConfig::default() };
+    let broken = OperatorConfig {
+        error: Some("invalid deploy config, defaultDeploymentMode is required".into()),
+        ..OperatorConfig::default()
+    };
     for (components, config, code, words) in [
-        (vec![part(Decoder, RawDeployment)], OperatorConfig::default(), Code::InvalidInput, "engine component is required"),
+        (
+            vec![part(Decoder, RawDeployment)],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "engine component is required",
+        ),
         (vec![headless], OperatorConfig::default(), Code::WouldPanic, "has no worker"),
-        (vec![classless], OperatorConfig::default(), Code::InvalidInput, "unknown autoscaler class type"),
-        (vec![homeless], OperatorConfig::default(), Code::InvalidInput, "invalid domain name \"chat-engine.default.Not A Domain\""),
-        (vec![part(Engine, VirtualDeployment)], OperatorConfig::default(), Code::InvalidInput, "invalid deployment mode for engine"),
+        (
+            vec![classless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "unknown autoscaler class type",
+        ),
+        (
+            vec![homeless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "invalid domain name \"chat-engine.default.Not A Domain\"",
+        ),
+        (
+            vec![part(Engine, VirtualDeployment)],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "invalid deployment mode for engine",
+        ),
         (vec![countless], OperatorConfig::default(), Code::WouldPanic, "has no minReplicas"),
-        (vec![endless], OperatorConfig::default(), Code::InvalidInput, "would be as many RayClusters"),
+        (
+            vec![endless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "would be as many RayClusters",
+        ),
         (vec![part(Engine, MultiNodeRayVllm)], proberless, Code::WouldPanic, "`multinodeProber`"),
-        (vec![part(Engine, MultiNodeRayVllm)], ingress(), Code::InvalidInput, "unsupported deployment mode: MultiNodeRayVLLM"),
-        (vec![part(Engine, RawDeployment)], broken, Code::InvalidInput, "defaultDeploymentMode is required"),
+        (
+            vec![part(Engine, MultiNodeRayVllm)],
+            ingress(),
+            Code::InvalidInput,
+            "unsupported deployment mode: MultiNodeRayVLLM",
+        ),
+        (
+            vec![part(Engine, RawDeployment)],
+            broken,
+            Code::InvalidInput,
+            "defaultDeploymentMode is required",
+        ),
     ] {
         let error = render("", components, &config).expect_err(words);
         assert_eq!(error.code, code, "{}", error.message);
@@ -169,16 +281,32 @@ fn the_controllers_failures_are_errors_in_its_words() {
 fn a_serverless_component_without_annotations_is_a_crash() {
     let mut bare = part(Engine, Serverless);
     bare.annotations = crate::yaml::Map::new();
-    let error = render("", vec![bare], &OperatorConfig::default()).expect_err("no map to write into");
+    let error =
+        render("", vec![bare], &OperatorConfig::default()).expect_err("no map to write into");
     assert_eq!(error.code, Code::WouldPanic);
     assert!(error.message.contains("has no annotations"), "{}", error.message);
 }
 
 #[test]
 fn two_multi_node_components_take_each_others_leaders() {
-    let rendered = render("", vec![part(Engine, MultiNode), part(Decoder, MultiNode)], &OperatorConfig::default()).expect("renders");
-    let selectors: Vec<_> =
-        rendered.value.iter().filter_map(|object| object.node.at(&["spec", "selector"])).take(2).map(|selector| selector.to_json().to_string()).collect();
+    let rendered = render(
+        "",
+        vec![part(Engine, MultiNode), part(Decoder, MultiNode)],
+        &OperatorConfig::default(),
+    )
+    .expect("renders");
+    let selectors: Vec<_> = rendered
+        .value
+        .iter()
+        .filter_map(|object| object.node.at(&["spec", "selector"]))
+        .take(2)
+        .map(|selector| selector.to_json().to_string())
+        .collect();
     assert_eq!(selectors[0], selectors[1]);
-    assert!(rendered.diagnostics.iter().any(|finding| finding.message.contains("leaders of each other")));
+    assert!(
+        rendered
+            .diagnostics
+            .iter()
+            .any(|finding| finding.message.contains("leaders of each other"))
+    );
 }

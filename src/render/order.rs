@@ -3,12 +3,14 @@
 use crate::schema;
 use crate::yaml::Node;
 
-/// Brings an object into the order in which kubectl users read it: `apiVersion`, `kind`, `metadata`, then as the Go
-/// structs declare the fields. What no schema knows keeps its order. Labels and annotations are sorted where they are
-/// made.
+/// Brings an object into the order in which kubectl users read it: `apiVersion`, `kind`,
+/// `metadata`, then as the Go structs declare the fields. What no schema knows keeps its order.
+/// Labels and annotations are sorted where they are made.
 pub fn order(object: &mut Node) {
     let text = |key: &str| object.get(key).and_then(Node::as_str);
-    let found = text("apiVersion").zip(text("kind")).and_then(|(api_version, kind)| schema::kind(api_version, kind));
+    let found = text("apiVersion")
+        .zip(text("kind"))
+        .and_then(|(api_version, kind)| schema::kind(api_version, kind));
     if let Some(schema) = found {
         schema::order(object, schema.root());
     } else if text("kind") == Some("RayCluster") {
@@ -19,15 +21,27 @@ pub fn order(object: &mut Node) {
 /// Ray's own fields stand as they were built; the pods in it are Kubernetes'.
 fn pods_of_ray(object: &mut Node) {
     let Some(pod) = schema::structure("PodSpec") else { return };
-    let Some(spec) = object.as_map_mut().and_then(|object| object.get_mut("spec")).and_then(Node::as_map_mut) else { return };
+    let Some(spec) =
+        object.as_map_mut().and_then(|object| object.get_mut("spec")).and_then(Node::as_map_mut)
+    else {
+        return;
+    };
     let in_group = |group: &mut Node| {
-        let template = group.as_map_mut().and_then(|group| group.get_mut("template")).and_then(Node::as_map_mut);
+        let template = group
+            .as_map_mut()
+            .and_then(|group| group.get_mut("template"))
+            .and_then(Node::as_map_mut);
         if let Some(spec) = template.and_then(|template| template.get_mut("spec")) {
             schema::order(spec, pod);
         }
     };
     spec.get_mut("headGroupSpec").into_iter().for_each(in_group);
-    for group in spec.get_mut("workerGroupSpecs").and_then(Node::as_list_mut).into_iter().flat_map(ecow::EcoVec::make_mut) {
+    for group in spec
+        .get_mut("workerGroupSpecs")
+        .and_then(Node::as_list_mut)
+        .into_iter()
+        .flat_map(ecow::EcoVec::make_mut)
+    {
         in_group(group);
     }
 }

@@ -1,7 +1,7 @@
 //! What wrappers write into the pods they are given.
 //!
-//! In: the pod spec of a composed component. Out: the pod spec of a template. Only absent and empty values are filled
-//! in, init containers never; nothing is merged here (ome-objects.md 2.1).
+//! In: the pod spec of a composed component. Out: the pod spec of a template. Only absent and empty
+//! values are filled in, init containers never; nothing is merged here (ome-objects.md 2.1).
 
 use super::build::{IntoNode, node, set};
 use super::rules;
@@ -9,10 +9,12 @@ use crate::yaml::{Map, Node, Origin, Rule};
 
 const READINESS: Origin = Origin::Default(&rules::READINESS);
 
-/// The pod of a Deployment: defaults of the API server, and a readiness probe for containers of these names.
+/// The pod of a Deployment: defaults of the API server, and a readiness probe for containers of
+/// these names.
 pub(crate) fn deployment(pod: &Node, probed: &[&str]) -> Node {
     defaulted(pod, |container| {
-        let named = container.get("name").and_then(Node::as_str).is_some_and(|name| probed.contains(&name));
+        let named =
+            container.get("name").and_then(Node::as_str).is_some_and(|name| probed.contains(&name));
         if named && !present(container, "readinessProbe") {
             let port = first_port(container).cloned().or_else(|| 8080.into_node(READINESS));
             let probe = node!(READINESS; {
@@ -46,7 +48,12 @@ pub(crate) fn ray_worker(pod: &Node) -> Node {
         |container| {
             stop_ray(container);
             set(container, "command", node!(RULE; ["/bin/bash", "-lc", "--"]), RULE);
-            set(container, "args", node!(RULE; ["ulimit -n 65536; echo worker; $KUBERAY_GEN_RAY_START_CMD"]), RULE);
+            set(
+                container,
+                "args",
+                node!(RULE; ["ulimit -n 65536; echo worker; $KUBERAY_GEN_RAY_START_CMD"]),
+                RULE,
+            );
         },
     )
 }
@@ -54,7 +61,12 @@ pub(crate) fn ray_worker(pod: &Node) -> Node {
 fn stop_ray(container: &mut Map) {
     const RULE: &Rule = &rules::RAY_STOP;
     if !present(container, "lifecycle") {
-        set(container, "lifecycle", node!(RULE; { preStop: { exec: { command: ["/bin/bash", "-lc", "ray stop"] } } }), RULE);
+        set(
+            container,
+            "lifecycle",
+            node!(RULE; { preStop: { exec: { command: ["/bin/bash", "-lc", "ray stop"] } } }),
+            RULE,
+        );
     }
 }
 
@@ -117,7 +129,10 @@ pub(crate) fn first_container(pod: &Node) -> Option<&Node> {
 }
 
 fn first_port(container: &Map) -> Option<&Node> {
-    container.get("ports").and_then(|ports| ports.items().first()).and_then(|port| port.get("containerPort"))
+    container
+        .get("ports")
+        .and_then(|ports| ports.items().first())
+        .and_then(|port| port.get("containerPort"))
 }
 
 #[cfg(test)]
@@ -139,20 +154,30 @@ mod tests {
                   {"name":"side","imagePullPolicy":"IfNotPresent","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}]}"#,
         );
         assert_eq!(deployment(&pod, &["ome-container"]), expected);
-        assert_eq!(deployment(&deployment(&pod, &["ome-container"]), &["ome-container"]), expected, "defaults are written once");
+        assert_eq!(
+            deployment(&deployment(&pod, &["ome-container"]), &["ome-container"]),
+            expected,
+            "defaults are written once"
+        );
     }
 
     #[test]
     fn a_container_without_ports_is_probed_at_8080_and_only_in_deployments() {
         let pod = parse(r#"{"containers":[{"name":"ome-container"}]}"#);
-        let port = |pod: &Node| first_container(pod).and_then(|container| container.at(&["readinessProbe", "tcpSocket", "port"])).and_then(Node::as_int);
+        let port = |pod: &Node| {
+            first_container(pod)
+                .and_then(|container| container.at(&["readinessProbe", "tcpSocket", "port"]))
+                .and_then(Node::as_int)
+        };
         assert_eq!(port(&deployment(&pod, &["ome-container"])), Some(8080));
         assert_eq!(port(&leader_worker_set(&pod)), None);
     }
 
     #[test]
     fn ray_containers_stop_ray_unless_they_have_a_lifecycle() {
-        let pod = parse(r#"{"containers":[{"name":"a","args":["x"]},{"name":"b","lifecycle":{"postStart":{}}}]}"#);
+        let pod = parse(
+            r#"{"containers":[{"name":"a","args":["x"]},{"name":"b","lifecycle":{"postStart":{}}}]}"#,
+        );
         let expected = parse(
             r#"{"containers":[{"name":"a","args":["x"],"lifecycle":{"preStop":{"exec":{"command":["/bin/bash","-lc","ray stop"]}}}},{"name":"b","lifecycle":{"postStart":{}}}]}"#,
         );
@@ -160,12 +185,18 @@ mod tests {
         let worker = ray_worker(&pod);
         for container in worker.get("containers").expect("containers").items() {
             assert_eq!(container.get("args").map(|args| args.items().len()), Some(1));
-            assert_eq!(container.get("command").and_then(|command| command.items()[0].as_str()), Some("/bin/bash"));
+            assert_eq!(
+                container.get("command").and_then(|command| command.items()[0].as_str()),
+                Some("/bin/bash")
+            );
         }
     }
 
     #[test]
     fn the_router_runs_as_its_own_account() {
-        assert_eq!(router(&parse(r#"{"serviceAccountName":"mine"}"#), "chat-router"), parse(r#"{"serviceAccountName":"chat-router"}"#));
+        assert_eq!(
+            router(&parse(r#"{"serviceAccountName":"mine"}"#), "chat-router"),
+            parse(r#"{"serviceAccountName":"chat-router"}"#)
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Every rule by which a wrapper writes values itself, with where it stands upstream.
 //!
-//! In: nothing. Out: constants that origins point to, so that `why` and the reference page can name them. Citations
-//! are files of sgl-project/ome v0.1.5 under `pkg/controller/v1beta1/inferenceservice/`, unless they say otherwise.
+//! In: nothing. Out: constants that origins point to, so that `why` and the reference page can name
+//! them. Citations are files of sgl-project/ome v0.1.5 under
+//! `pkg/controller/v1beta1/inferenceservice/`, unless they say otherwise.
 
 use crate::yaml::Rule;
 

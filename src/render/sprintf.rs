@@ -1,14 +1,22 @@
 //! Go's `fmt.Sprintf` with a format and one string argument, exactly.
 //!
-//! KEDA queries of users go through it upstream, so that a literal `%` is eaten. In: format and argument. Out: the
-//! text, errors such as `%!d(string=x)` written into it as Go does (fmt/print.go, doPrintf).
+//! KEDA queries of users go through it upstream, so that a literal `%` is eaten. In: format and
+//! argument. Out: the text, errors such as `%!d(string=x)` written into it as Go does
+//! (fmt/print.go, doPrintf).
 
 use std::fmt::Write;
 
 /// Formats `argument` by `format`.
 pub(crate) fn sprintf(format: &str, argument: &str) -> String {
-    let mut printer =
-        Printer { format: format.as_bytes(), at: 0, argument, next: 0, reordered: false, good: true, out: String::with_capacity(format.len() + 16) };
+    let mut printer = Printer {
+        format: format.as_bytes(),
+        at: 0,
+        argument,
+        next: 0,
+        reordered: false,
+        good: true,
+        out: String::with_capacity(format.len() + 16),
+    };
     while printer.text(format) {
         printer.verb(format);
     }
@@ -129,7 +137,8 @@ impl Printer<'_> {
         self.out.push_str(about);
     }
 
-    /// A width or precision from the argument, which is text and therefore none; it is used up all the same.
+    /// A width or precision from the argument, which is text and therefore none; it is used up all
+    /// the same.
     fn star(&mut self, complaint: &str) {
         self.out.push_str(complaint);
         if self.next == 0 {
@@ -156,14 +165,18 @@ impl Printer<'_> {
     /// The number in brackets, from 0, how long it is, and whether it is a number at all.
     fn bracket(&self) -> (Option<usize>, usize, bool) {
         let rest = &self.format[self.at..];
-        let Some(close) = rest.iter().position(|c| *c == b']').filter(|_| rest.len() >= 3) else { return (None, 1, false) };
+        let Some(close) = rest.iter().position(|c| *c == b']').filter(|_| rest.len() >= 3) else {
+            return (None, 1, false);
+        };
         let digits = &rest[1..close];
         match std::str::from_utf8(digits)
             .ok()
             .filter(|text| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit()))
             .and_then(|text| text.parse::<usize>().ok())
         {
-            Some(number) if number <= TOO_LARGE * 10 + 9 => (number.checked_sub(1), close + 1, true),
+            Some(number) if number <= TOO_LARGE * 10 + 9 => {
+                (number.checked_sub(1), close + 1, true)
+            }
             _ => (None, close + 1, false),
         }
     }
@@ -186,9 +199,14 @@ impl Printer<'_> {
     fn print(&mut self, verb: char, flags: &Flags) {
         let argument = self.argument;
         match verb {
-            'v' if flags.sharp => self.pad(&quoted(cut(argument, flags.precision).as_str(), flags.plus), flags),
+            'v' if flags.sharp => {
+                self.pad(&quoted(cut(argument, flags.precision).as_str(), flags.plus), flags);
+            }
             's' | 'v' => self.pad(&cut(argument, flags.precision), flags),
-            'q' if flags.sharp && !argument.contains(['`', '\u{feff}']) && argument.chars().all(|c| c == '\t' || !c.is_control()) => {
+            'q' if flags.sharp
+                && !argument.contains(['`', '\u{feff}'])
+                && argument.chars().all(|c| c == '\t' || !c.is_control()) =>
+            {
                 self.pad(&format!("`{}`", cut(argument, flags.precision)), flags);
             }
             'q' => self.pad(&quoted(cut(argument, flags.precision).as_str(), flags.plus), flags),
@@ -220,7 +238,8 @@ fn cut(text: &str, precision: Option<usize>) -> String {
     text.chars().take(precision.unwrap_or(usize::MAX)).collect()
 }
 
-/// As strconv.Quote; names of components hold nothing beyond ASCII, so that the finer rules do not matter.
+/// As strconv.Quote; names of components hold nothing beyond ASCII, so that the finer rules do not
+/// matter.
 fn quoted(text: &str, ascii: bool) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -229,8 +248,12 @@ fn quoted(text: &str, ascii: bool) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            c if u32::from(c) < 0x20 || c == '\u{7f}' => put(&mut out, format_args!("\\x{:02x}", u32::from(c))),
-            c if ascii && !c.is_ascii() && u32::from(c) > 0xffff => put(&mut out, format_args!("\\U{:08x}", u32::from(c))),
+            c if u32::from(c) < 0x20 || c == '\u{7f}' => {
+                put(&mut out, format_args!("\\x{:02x}", u32::from(c)));
+            }
+            c if ascii && !c.is_ascii() && u32::from(c) > 0xffff => {
+                put(&mut out, format_args!("\\U{:08x}", u32::from(c)));
+            }
             c if ascii && !c.is_ascii() => put(&mut out, format_args!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
@@ -298,7 +321,20 @@ mod tests {
 
     #[test]
     fn no_format_is_too_odd() {
-        for format in ["%[", "%[]", "%[1", "%[1]", "%99999999999s", "%.", "%.*", "%*", "%[1]*s", "% ", "%0", "é%"] {
+        for format in [
+            "%[",
+            "%[]",
+            "%[1",
+            "%[1]",
+            "%99999999999s",
+            "%.",
+            "%.*",
+            "%*",
+            "%[1]*s",
+            "% ",
+            "%0",
+            "é%",
+        ] {
             assert!(!sprintf(format, "C").is_empty(), "{format}");
         }
     }

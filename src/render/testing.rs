@@ -14,7 +14,10 @@ pub(crate) static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", ci
 
 /// A tree from JSON.
 pub(crate) fn parse(json: &str) -> Node {
-    Node::from_json(&serde_json::from_str(json).expect("valid JSON in a test"), Origin::Default(&GIVEN))
+    Node::from_json(
+        &serde_json::from_str(json).expect("valid JSON in a test"),
+        Origin::Default(&GIVEN),
+    )
 }
 
 /// A mapping from JSON.
@@ -31,13 +34,21 @@ pub(crate) fn service(object: &str) -> Service {
     let text = |key| node.at(&["metadata", key]).and_then(Node::as_str).map(EcoString::from);
     let namespace = text("namespace").unwrap_or_else(|| "default".into());
     let name = text("name").expect("a name");
-    let components =
-        ComponentKind::OME.into_iter().filter_map(|kind| Some(crate::api::Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })).collect();
+    let components = ComponentKind::OME
+        .into_iter()
+        .filter_map(|kind| {
+            Some(crate::api::Component { kind, node: node.at(&["spec", kind.as_str()])?.clone() })
+        })
+        .collect();
     Service {
         object: Object {
             api: Api::Ome,
             api_version: "ome.io/v1beta1".into(),
-            id: ObjectRef { kind: "InferenceService".into(), scope: Scope::Namespace(namespace.clone()), name },
+            id: ObjectRef {
+                kind: "InferenceService".into(),
+                scope: Scope::Namespace(namespace.clone()),
+                name,
+            },
             node,
             span: Span { source: SourceId(0), start: 0, end: 0 },
             builtin: false,
@@ -57,13 +68,22 @@ pub(crate) fn service(object: &str) -> Service {
 }
 
 /// A component of a service of this name.
-pub(crate) fn component(service: &str, kind: ComponentKind, mode: DeploymentMode, spec: &str, pod: &str) -> ComposedComponent {
+pub(crate) fn component(
+    service: &str,
+    kind: ComponentKind,
+    mode: DeploymentMode,
+    spec: &str,
+    pod: &str,
+) -> ComposedComponent {
     ComposedComponent {
         kind,
         name: eco_format!("{service}-{}", kind.as_str()),
         mode,
         spec: parse(spec),
-        labels: map(&format!(r#"{{"ome.io/inferenceservice":"{service}","component":"{}"}}"#, kind.as_str())),
+        labels: map(&format!(
+            r#"{{"ome.io/inferenceservice":"{service}","component":"{}"}}"#,
+            kind.as_str()
+        )),
         annotations: Map::new(),
         pod: parse(pod),
         worker: None,
@@ -81,8 +101,16 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn engine(spec: &str, pod: &str) -> Self {
         Self {
-            service: service(r#"{"metadata":{"name":"chat","namespace":"default"},"spec":{"engine":{}}}"#),
-            component: component("chat", ComponentKind::Engine, DeploymentMode::RawDeployment, spec, pod),
+            service: service(
+                r#"{"metadata":{"name":"chat","namespace":"default"},"spec":{"engine":{}}}"#,
+            ),
+            component: component(
+                "chat",
+                ComponentKind::Engine,
+                DeploymentMode::RawDeployment,
+                spec,
+                pod,
+            ),
         }
     }
 
@@ -94,7 +122,9 @@ impl Case {
 
     /// With this `spec` of the service.
     pub(crate) fn service(mut self, spec: &str) -> Self {
-        self.service = service(&format!(r#"{{"metadata":{{"name":"chat","namespace":"default"}},"spec":{spec}}}"#));
+        self.service = service(&format!(
+            r#"{{"metadata":{{"name":"chat","namespace":"default"}},"spec":{spec}}}"#
+        ));
         self
     }
 

@@ -1,7 +1,8 @@
 //! Another workload than the operator's: `render --workload`.
 //!
-//! In: the objects of a service as OME's operator writes them. Out: the same with another wrapper around the same pods, and
-//! findings about what has no place in it. This is our own design (kthena.md 7); OME itself writes no ModelServing.
+//! In: the objects of a service as OME's operator writes them. Out: the same with another wrapper
+//! around the same pods, and findings about what has no place in it. This is our own design
+//! (kthena.md 7); OME itself writes no ModelServing.
 
 use super::RenderedObject;
 use super::build::{node, set};
@@ -31,8 +32,11 @@ pub enum Workload {
 }
 
 /// The flag by which a workload is asked for.
-pub static WORKLOAD: Rule =
-    Rule { id: "workload", text: "The flag --workload wraps the pods of engine and decoder in another workload.", cite: "kthena.md 7; S4-001, S4-008" };
+pub static WORKLOAD: Rule = Rule {
+    id: "workload",
+    text: "The flag --workload wraps the pods of engine and decoder in another workload.",
+    cite: "kthena.md 7; S4-001, S4-008",
+};
 
 /// The kinds of pod templates this file knows.
 const DEPLOYMENT: &str = "Deployment";
@@ -52,7 +56,10 @@ pub fn apply(
         Workload::Auto => Ok(Checked::clean(objects)),
         Workload::Deployment => gathered(composed, objects, DEPLOYMENT),
         Workload::LeaderWorkerSet => gathered(composed, objects, LEADER_WORKER_SET),
-        Workload::ModelServing => Converter { composed, kthena, diagnostics: Vec::new(), lost: Vec::new() }.convert(objects),
+        Workload::ModelServing => {
+            Converter { composed, kthena, diagnostics: Vec::new(), lost: Vec::new() }
+                .convert(objects)
+        }
     }
 }
 
@@ -61,24 +68,47 @@ fn kind(object: &RenderedObject) -> &str {
 }
 
 fn refusal(composed: &Composed<'_>, message: String, help: &str) -> ServiceError {
-    ServiceError { code: Code::InvalidInput, message, help: Some(help.into()), span: Some(composed.service.object.name_span()) }
+    ServiceError {
+        code: Code::InvalidInput,
+        message,
+        help: Some(help.into()),
+        span: Some(composed.service.object.name_span()),
+    }
 }
 
 /// Whether an object runs the pods of engine or decoder.
 fn is_workload(object: &RenderedObject) -> bool {
     let serves = matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Decoder));
-    let knative = object.node.get("apiVersion").and_then(Node::as_str).is_some_and(|version| version.starts_with("serving.knative.dev/"));
-    serves && (matches!(kind(object), DEPLOYMENT | LEADER_WORKER_SET | "RayCluster") || (kind(object) == "Service" && knative))
+    let knative = object
+        .node
+        .get("apiVersion")
+        .and_then(Node::as_str)
+        .is_some_and(|version| version.starts_with("serving.knative.dev/"));
+    serves
+        && (matches!(kind(object), DEPLOYMENT | LEADER_WORKER_SET | "RayCluster")
+            || (kind(object) == "Service" && knative))
 }
 
-/// Keeps the operator's workloads where they are of the kind asked for; those in a Volcano queue get a PodGroup that their
-/// pods join (S4-008).
-fn gathered(composed: &Composed<'_>, objects: Vec<RenderedObject>, wanted: &str) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+/// Keeps the operator's workloads where they are of the kind asked for; those in a Volcano queue
+/// get a PodGroup that their pods join (S4-008).
+fn gathered(
+    composed: &Composed<'_>,
+    objects: Vec<RenderedObject>,
+    wanted: &str,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let mut out = Vec::with_capacity(objects.len() + 1);
     for mut object in objects {
         if is_workload(&object) && kind(&object) != wanted {
-            let message = format!("`{}` is a {}; its pods cannot be wrapped in a {wanted}", composed.service.name(), kind(&object));
-            return Err(refusal(composed, message, "leave `--workload` out, or write the component with or without `leader` and `worker`"));
+            let message = format!(
+                "`{}` is a {}; its pods cannot be wrapped in a {wanted}",
+                composed.service.name(),
+                kind(&object)
+            );
+            return Err(refusal(
+                composed,
+                message,
+                "leave `--workload` out, or write the component with or without `leader` and `worker`",
+            ));
         }
         if is_workload(&object)
             && let Some(pod_group) = join_queue(&mut object)
@@ -90,24 +120,46 @@ fn gathered(composed: &Composed<'_>, objects: Vec<RenderedObject>, wanted: &str)
     Ok(Checked::clean(out))
 }
 
-/// Makes the pods of a workload join a PodGroup in the queue that its annotations name; answers the PodGroup.
+/// Makes the pods of a workload join a PodGroup in the queue that its annotations name; answers the
+/// PodGroup.
 fn join_queue(object: &mut RenderedObject) -> Option<RenderedObject> {
     let rule = &WORKLOAD;
-    let annotations = object.node.at(&["metadata", "annotations"]).and_then(Node::as_map).cloned().unwrap_or_default();
-    let queue = queue_labels(&annotations).into_iter().find(|label| label.key == "volcano.sh/queue-name")?.node;
+    let annotations = object
+        .node
+        .at(&["metadata", "annotations"])
+        .and_then(Node::as_map)
+        .cloned()
+        .unwrap_or_default();
+    let queue = queue_labels(&annotations)
+        .into_iter()
+        .find(|label| label.key == "volcano.sh/queue-name")?
+        .node;
     let metadata = object.node.get("metadata")?.clone();
     let name: EcoString = metadata.get("name").and_then(Node::as_str)?.into();
     // One replica is what has to start together: the leader with its workers, or a pod.
-    let size = object.node.at(&["spec", "leaderWorkerTemplate", "size"]).and_then(Node::as_int).unwrap_or(1);
-    for path in [&["spec", "template"][..], &["spec", "leaderWorkerTemplate", "leaderTemplate"], &["spec", "leaderWorkerTemplate", "workerTemplate"]] {
+    let size = object
+        .node
+        .at(&["spec", "leaderWorkerTemplate", "size"])
+        .and_then(Node::as_int)
+        .unwrap_or(1);
+    for path in [
+        &["spec", "template"][..],
+        &["spec", "leaderWorkerTemplate", "leaderTemplate"],
+        &["spec", "leaderWorkerTemplate", "workerTemplate"],
+    ] {
         let Some(template) = at_mut(&mut object.node, path) else { continue };
         if let Some(map) = at_mut(template, &["metadata"]).and_then(Node::as_map_mut) {
-            let annotations = map.get("annotations").and_then(Node::as_map).cloned().unwrap_or_default();
-            let joined = with(&annotations, [label("scheduling.k8s.io/group-name", name.clone(), rule)]);
+            let annotations =
+                map.get("annotations").and_then(Node::as_map).cloned().unwrap_or_default();
+            let joined =
+                with(&annotations, [label("scheduling.k8s.io/group-name", name.clone(), rule)]);
             set(map, "annotations", &joined, rule);
         }
         if let Some(map) = at_mut(template, &["spec"]).and_then(Node::as_map_mut)
-            && map.get("schedulerName").and_then(Node::as_str).is_none_or(|scheduler| scheduler == "default-scheduler")
+            && map
+                .get("schedulerName")
+                .and_then(Node::as_str)
+                .is_none_or(|scheduler| scheduler == "default-scheduler")
         {
             set(map, "schedulerName", "volcano", rule);
         }
@@ -142,18 +194,30 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    fn convert(mut self, objects: Vec<RenderedObject>) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    fn convert(
+        mut self,
+        objects: Vec<RenderedObject>,
+    ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
         let mut parts = Vec::new();
         for component in &self.composed.components {
             if component.kind != ComponentKind::Router {
-                let workload = objects.iter().find(|object| object.component == Some(component.kind) && is_workload(object));
-                let workload = workload.ok_or_else(|| refusal(self.composed, format!("`{}` has no pods to wrap", component.name), "leave `--workload` out"))?;
+                let workload = objects
+                    .iter()
+                    .find(|object| object.component == Some(component.kind) && is_workload(object));
+                let workload = workload.ok_or_else(|| {
+                    refusal(
+                        self.composed,
+                        format!("`{}` has no pods to wrap", component.name),
+                        "leave `--workload` out",
+                    )
+                })?;
                 parts.push(self.part(component, workload)?);
             }
         }
         let (name, serving) = self.model_serving(&parts)?;
         let disaggregated = parts.len() > 1;
-        let mut serving = Some(RenderedObject { node: serving, component: Some(ComponentKind::Engine), wave: 1 });
+        let mut serving =
+            Some(RenderedObject { node: serving, component: Some(ComponentKind::Engine), wave: 1 });
         let mut out = Vec::with_capacity(objects.len());
         for object in objects {
             if is_workload(&object) {
@@ -184,7 +248,11 @@ impl<'a> Converter<'a> {
     }
 
     /// Entry and worker templates of a component, from the operator's own wrapper.
-    fn part(&mut self, component: &'a ComposedComponent, workload: &RenderedObject) -> Result<Part<'a>, ServiceError> {
+    fn part(
+        &mut self,
+        component: &'a ComposedComponent,
+        workload: &RenderedObject,
+    ) -> Result<Part<'a>, ServiceError> {
         let spec = |path: &[&str]| workload.node.at(path);
         let (entry, worker) = match kind(workload) {
             DEPLOYMENT => (spec(&["spec", "template"]), None),
@@ -194,13 +262,23 @@ impl<'a> Converter<'a> {
                 (part("leaderTemplate"), part("workerTemplate"))
             }
             other => {
-                let message =
-                    format!("`{}` runs as {}; a ModelServing has no such mode", component.name, if other == "Service" { "Knative Service" } else { other });
-                return Err(refusal(self.composed, message, "use the deployment mode RawDeployment or MultiNode, and minReplicas of 1 or more"));
+                let message = format!(
+                    "`{}` runs as {}; a ModelServing has no such mode",
+                    component.name,
+                    if other == "Service" { "Knative Service" } else { other }
+                );
+                return Err(refusal(
+                    self.composed,
+                    message,
+                    "use the deployment mode RawDeployment or MultiNode, and minReplicas of 1 or more",
+                ));
             }
         };
         if component.spec.get("minReplicas").and_then(Node::as_int) == Some(0) {
-            let message = format!("`{}` scales to zero; a ModelServing that begins with 0 replicas fails every reconcile", component.name);
+            let message = format!(
+                "`{}` scales to zero; a ModelServing that begins with 0 replicas fails every reconcile",
+                component.name
+            );
             return Err(refusal(self.composed, message, "write `minReplicas: 1` or more"));
         }
         let workers = component.worker.as_ref().map_or(0, |(_, workers)| *workers);
@@ -213,17 +291,25 @@ impl<'a> Converter<'a> {
     /// Surge and strategies that a ModelServing does not know.
     fn losses(&mut self, component: &ComposedComponent, workload: &RenderedObject) {
         let surge = workload.node.at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);
-        let surge = surge.or_else(|| workload.node.at(&["spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"]));
-        if let Some(surge) = surge.and_then(Node::scalar_text).filter(|surge| surge != "0" && surge != "0%") {
+        let surge = surge.or_else(|| {
+            workload.node.at(&["spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"])
+        });
+        if let Some(surge) =
+            surge.and_then(Node::scalar_text).filter(|surge| surge != "0" && surge != "0%")
+        {
             self.lost.push(format!("the surge of {surge} with which `{}` updates", component.name));
         }
-        if component.spec.get("deploymentStrategy").is_some_and(|strategy| strategy.get("type").and_then(Node::as_str) == Some("Recreate")) {
+        if component
+            .spec
+            .get("deploymentStrategy")
+            .is_some_and(|strategy| strategy.get("type").and_then(Node::as_str) == Some("Recreate"))
+        {
             self.lost.push(format!("the strategy Recreate of `{}`", component.name));
         }
     }
 
-    /// How many of `total` may be missing while a component updates, if its Deployment would say so: percentages are rounded
-    /// down, and less than one would never update (kthena.md 7.1).
+    /// How many of `total` may be missing while a component updates, if its Deployment would say
+    /// so: percentages are rounded down, and less than one would never update (kthena.md 7.1).
     fn unavailable(&mut self, component: &ComposedComponent, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
         let written = written.filter(|_| component.mode == DeploymentMode::RawDeployment)?;
@@ -233,34 +319,62 @@ impl<'a> Converter<'a> {
         };
         let most = said.scaled(total, Rounding::Down);
         if most < 1 {
-            self.lost.push(format!("the maxUnavailable of {said} with which `{}` updates: it is 1", component.name));
+            self.lost.push(format!(
+                "the maxUnavailable of {said} with which `{}` updates: it is 1",
+                component.name
+            ));
         }
         Some(most.clamp(1, total.max(1)))
     }
 
-    /// A pod template without what belongs to the wrapper, its references to LeaderWorkerSet variables renamed.
-    fn template(&self, component: &ComposedComponent, template: Option<&Node>) -> Result<Node, ServiceError> {
+    /// A pod template without what belongs to the wrapper, its references to LeaderWorkerSet
+    /// variables renamed.
+    fn template(
+        &self,
+        component: &ComposedComponent,
+        template: Option<&Node>,
+    ) -> Result<Node, ServiceError> {
         let rule = &WORKLOAD;
         let part = |path: &[&str]| template.and_then(|template| template.at(path));
-        let map = |key: &str| part(&["metadata", key]).and_then(Node::as_map).cloned().unwrap_or_default();
-        // `app` selects the pods of the Deployment that is not there, `ray.io/node-type` those of every leader.
-        let labels = without(&map("labels"), |key| key == "app" || key == "ray.io/node-type" || key.starts_with("modelserving.volcano.sh/"));
+        let map = |key: &str| {
+            part(&["metadata", key]).and_then(Node::as_map).cloned().unwrap_or_default()
+        };
+        // `app` selects the pods of the Deployment that is not there, `ray.io/node-type` those of
+        // every leader.
+        let labels = without(&map("labels"), |key| {
+            key == "app" || key == "ray.io/node-type" || key.starts_with("modelserving.volcano.sh/")
+        });
         let mut spec = part(&["spec"]).cloned().unwrap_or_else(|| Node::map(Origin::Derived(rule)));
         if let Some(pod) = spec.as_map_mut() {
             // The ModelServing decides for all its pods.
             pod.remove("schedulerName");
             for key in ["initContainers", "containers"] {
-                for container in pod.get_mut(key).and_then(Node::as_list_mut).into_iter().flat_map(|containers| containers.make_mut().iter_mut()) {
+                for container in pod
+                    .get_mut(key)
+                    .and_then(Node::as_list_mut)
+                    .into_iter()
+                    .flat_map(|containers| containers.make_mut().iter_mut())
+                {
                     if let Some(variable) = lws_value(container) {
                         let message = format!(
                             "the variable `{variable}` of `{}` refers to a variable of LeaderWorkerSet; Kthena writes its own behind it, so that it would stay text",
                             component.name
                         );
-                        return Err(refusal(self.composed, message, "refer to it in `command` or `args`"));
+                        return Err(refusal(
+                            self.composed,
+                            message,
+                            "refer to it in `command` or `args`",
+                        ));
                     }
                     for list in ["command", "args"] {
-                        let words = container.as_map_mut().and_then(|container| container.get_mut(list)).and_then(Node::as_list_mut);
-                        words.into_iter().flat_map(|words| words.make_mut().iter_mut()).for_each(rename);
+                        let words = container
+                            .as_map_mut()
+                            .and_then(|container| container.get_mut(list))
+                            .and_then(Node::as_list_mut);
+                        words
+                            .into_iter()
+                            .flat_map(|words| words.make_mut().iter_mut())
+                            .for_each(rename);
                     }
                 }
             }
@@ -272,9 +386,18 @@ impl<'a> Converter<'a> {
         let rule = &WORKLOAD;
         let service = self.composed.service;
         let disaggregated = parts.len() > 1;
-        let Some(first) = parts.first() else { return Err(refusal(self.composed, "the service has no engine".into(), "add `engine: {}`")) };
-        let name = if disaggregated { service.name().clone() } else { first.component.name.clone() };
-        let replicas = |part: &Part<'_>| part.component.spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1).max(1);
+        let Some(first) = parts.first() else {
+            return Err(refusal(
+                self.composed,
+                "the service has no engine".into(),
+                "add `engine: {}`",
+            ));
+        };
+        let name =
+            if disaggregated { service.name().clone() } else { first.component.name.clone() };
+        let replicas = |part: &Part<'_>| {
+            part.component.spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1).max(1)
+        };
         let role_name = |part: &Part<'_>| match part.component.kind {
             ComponentKind::Decoder => "decode",
             _ if disaggregated => "prefill",
@@ -285,9 +408,17 @@ impl<'a> Converter<'a> {
         let mut roles = Vec::new();
         for part in parts {
             let count = if disaggregated { replicas(part) } else { 1 };
-            let problems = names::dns1035_label(&format!("{name}-{groups}-{}-{count}-{}", role_name(part), part.workers));
+            let problems = names::dns1035_label(&format!(
+                "{name}-{groups}-{}-{count}-{}",
+                role_name(part),
+                part.workers
+            ));
             if let Some(problem) = problems.first() {
-                return Err(refusal(self.composed, format!("`{name}` gives pods names that Kubernetes refuses: {problem}"), "rename the InferenceService"));
+                return Err(refusal(
+                    self.composed,
+                    format!("`{name}` gives pods names that Kubernetes refuses: {problem}"),
+                    "rename the InferenceService",
+                ));
             }
             let most = by_role.then(|| self.unavailable(part.component, count).unwrap_or(1));
             roles.push(node!(rule; {
@@ -302,11 +433,21 @@ impl<'a> Converter<'a> {
         let most = if disaggregated { None } else { self.unavailable(first.component, groups) };
         let minima: Option<Node> = disaggregated.then(|| {
             let origin = Origin::Derived(rule);
-            let entries = parts.iter().map(|part| Entry { key: role_name(part).into(), key_origin: origin, node: Node::int(1, origin) });
+            let entries = parts.iter().map(|part| Entry {
+                key: role_name(part).into(),
+                key_origin: origin,
+                node: Node::int(1, origin),
+            });
             Node::new(Value::Map(entries.collect()), origin)
         });
         let gang = minima.and_then(|minima| node!(rule; { minRoleReplicas: (minima) }));
-        let scheduler = first.component.pod.get("schedulerName").and_then(Node::as_str).filter(|name| *name != "default-scheduler").unwrap_or("volcano");
+        let scheduler = first
+            .component
+            .pod
+            .get("schedulerName")
+            .and_then(Node::as_str)
+            .filter(|name| *name != "default-scheduler")
+            .unwrap_or("volcano");
         if scheduler != "volcano" {
             self.diagnostics.push(
                 Diagnostic::new(Code::GangNeedsVolcano, format!("the pods of `{name}` ask for the scheduler `{scheduler}`: there will be no PodGroup"))
@@ -315,7 +456,10 @@ impl<'a> Converter<'a> {
             );
         }
         let annotations: Map = first.component.annotations.clone();
-        let queue = queue_labels(&annotations).into_iter().find(|label| label.key == "volcano.sh/queue-name").map(|label| label.node);
+        let queue = queue_labels(&annotations)
+            .into_iter()
+            .find(|label| label.key == "volcano.sh/queue-name")
+            .map(|label| label.node);
         let node = node!(rule; {
             apiVersion: "workload.serving.volcano.sh/v1alpha1",
             kind: "ModelServing",
@@ -339,11 +483,19 @@ impl<'a> Converter<'a> {
         Ok((name, node.unwrap_or_else(|| Node::map(Origin::Derived(rule)))))
     }
 
-    /// What stands beside a workload: Services lead to entry pods, an autoscaler finds the ModelServing.
-    fn beside(&mut self, mut object: RenderedObject, name: &EcoString, disaggregated: bool) -> Option<RenderedObject> {
+    /// What stands beside a workload: Services lead to entry pods, an autoscaler finds the
+    /// ModelServing.
+    fn beside(
+        &mut self,
+        mut object: RenderedObject,
+        name: &EcoString,
+        disaggregated: bool,
+    ) -> Option<RenderedObject> {
         let rule = &WORKLOAD;
         let component = match object.component {
-            Some(component @ (ComponentKind::Engine | ComponentKind::Decoder)) => component.as_str(),
+            Some(component @ (ComponentKind::Engine | ComponentKind::Decoder)) => {
+                component.as_str()
+            }
             _ => return Some(object),
         };
         match kind(&object) {
@@ -353,13 +505,17 @@ impl<'a> Converter<'a> {
                     "modelserving.volcano.sh/entry": "true",
                     "ome.io/inferenceservice": (self.composed.service.name()),
                 });
-                debug_assert!(selector.as_ref().is_some_and(|selector| selector.get(ENTRY).is_some()));
+                debug_assert!(
+                    selector.as_ref().is_some_and(|selector| selector.get(ENTRY).is_some())
+                );
                 if let Some(spec) = at_mut(&mut object.node, &["spec"]).and_then(Node::as_map_mut) {
                     set(spec, "selector", selector, rule);
                 }
                 Some(object)
             }
-            "HorizontalPodAutoscaler" | "ScaledObject" if !disaggregated && self.kthena.scale_subresource => {
+            "HorizontalPodAutoscaler" | "ScaledObject"
+                if !disaggregated && self.kthena.scale_subresource =>
+            {
                 let target = node!(rule; { apiVersion: "workload.serving.volcano.sh/v1alpha1", kind: "ModelServing", name: name });
                 if let Some(spec) = at_mut(&mut object.node, &["spec"]).and_then(Node::as_map_mut) {
                     set(spec, "scaleTargetRef", target, rule);
@@ -367,7 +523,11 @@ impl<'a> Converter<'a> {
                 Some(object)
             }
             "HorizontalPodAutoscaler" | "ScaledObject" => {
-                let why = if disaggregated { "its roles scale within one group" } else { "no scale subresource" };
+                let why = if disaggregated {
+                    "its roles scale within one group"
+                } else {
+                    "no scale subresource"
+                };
                 self.lost.push(format!("the autoscaler of the {component} ({why})"));
                 None
             }
@@ -381,7 +541,11 @@ impl<'a> Converter<'a> {
 }
 
 /// The variables of LeaderWorkerSet and those of Kthena that mean the same.
-const VARIABLES: [(&str, &str); 3] = [("LWS_LEADER_ADDRESS", "ENTRY_ADDRESS"), ("LWS_GROUP_SIZE", "GROUP_SIZE"), ("LWS_WORKER_INDEX", "WORKER_INDEX")];
+const VARIABLES: [(&str, &str); 3] = [
+    ("LWS_LEADER_ADDRESS", "ENTRY_ADDRESS"),
+    ("LWS_GROUP_SIZE", "GROUP_SIZE"),
+    ("LWS_WORKER_INDEX", "WORKER_INDEX"),
+];
 
 /// Renames references in one word of a command line: `$(…)`, `${…}`, `$…`.
 fn rename(word: &mut Node) {
@@ -398,7 +562,9 @@ fn rename(word: &mut Node) {
 /// Name of a variable whose value refers to a variable of LeaderWorkerSet.
 fn lws_value(container: &Node) -> Option<EcoString> {
     let refers = |variable: &&Node| {
-        variable.get("value").and_then(Node::as_str).is_some_and(|value| VARIABLES.iter().any(|(old, _)| value.contains(&format!("$({old})"))))
+        variable.get("value").and_then(Node::as_str).is_some_and(|value| {
+            VARIABLES.iter().any(|(old, _)| value.contains(&format!("$({old})")))
+        })
     };
     let variable = container.get("env")?.items().iter().find(refers)?;
     variable.get("name").and_then(Node::as_str).map(EcoString::from)

@@ -3,7 +3,10 @@
 use super::explain::{self, Detail};
 use super::screen::Page;
 use super::table::{Style, table};
-use crate::decision::{AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms, Thrift, Verdict};
+use crate::decision::{
+    AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms,
+    Thrift, Verdict,
+};
 use crate::diag::Code;
 use crate::machines::{self, Machine};
 use crate::pipeline::{Depth, Planned, PlannedComponent};
@@ -57,13 +60,16 @@ pub(super) fn json(decision: &AcceleratorDecision<'_>, depth: Depth, sources: &S
             .collect::<Vec<_>>(),
     });
     if depth == Depth::Explain {
-        out["candidates"] = decision.candidates.iter().map(|found| candidate(found, sources)).collect();
+        out["candidates"] =
+            decision.candidates.iter().map(|found| candidate(found, sources)).collect();
     }
     out
 }
 
 fn candidate(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Value {
-    let at = |origin: Option<Origin>| origin.and_then(Origin::span).map(|span| sources.locate(span).to_string());
+    let at = |origin: Option<Origin>| {
+        origin.and_then(Origin::span).map(|span| sources.locate(span).to_string())
+    };
     let capability = |known: &crate::decision::KnownCapability| json!({ "name": known.name, "value": known.value.as_ref().map(ecow::EcoString::as_str), "evidence": known.evidence.as_str() });
     json!({
         "name": candidate.name.as_str(),
@@ -113,10 +119,15 @@ pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Ve
     asked
         .into_iter()
         .map(|(name, (asked, class))| {
-            let resource = class.whole_resources().next().map(|resource| resource.name.value.as_str());
+            let resource =
+                class.whole_resources().next().map(|resource| resource.name.value.as_str());
             let allocatable = machines::is_known(machines).then(|| {
-                let usable = machines::matching(class, machines).into_iter().filter(|machine| machine.usable(&[]));
-                usable.filter_map(|machine| machine.allocatable(resource?)).fold(0, i64::saturating_add)
+                let usable = machines::matching(class, machines)
+                    .into_iter()
+                    .filter(|machine| machine.usable(&[]));
+                usable
+                    .filter_map(|machine| machine.allocatable(resource?))
+                    .fold(0, i64::saturating_add)
             });
             ClassTotal { name, asked, allocatable }
         })
@@ -124,7 +135,10 @@ pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Ve
 }
 
 /// The class a component runs on.
-pub(super) fn chosen<'a>(planned: &'a Planned<'_>, component: &PlannedComponent) -> Option<&'a crate::api::AcceleratorClass> {
+pub(super) fn chosen<'a>(
+    planned: &'a Planned<'_>,
+    component: &PlannedComponent,
+) -> Option<&'a crate::api::AcceleratorClass> {
     planned.resolution.accelerator(component.kind).and_then(|decision| decision.chosen)
 }
 
@@ -143,9 +157,16 @@ pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     )
 }
 
-/// Whether the fewest replicas find a place, and how many would; none when no node says what it has.
+/// Whether the fewest replicas find a place, and how many would; none when no node says what it
+/// has.
 pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
-    component.fit.as_ref().map(|fit| if fit.fits { format!("yes ({})", fit.replicas) } else { format!("no ({} of {})", fit.replicas, component.min_replicas) })
+    component.fit.as_ref().map(|fit| {
+        if fit.fits {
+            format!("yes ({})", fit.replicas)
+        } else {
+            format!("no ({} of {})", fit.replicas, component.min_replicas)
+        }
+    })
 }
 
 /// What keeps a component off the nodes, a line per reason, when it does not fit.
@@ -173,26 +194,39 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
         lines.push(format!("{hidden} more reasons: see `ome plan -o json`"));
     }
     if lines.is_empty() {
-        lines.push(format!("only {} {} room on the nodes", fit.replicas, if fit.replicas == 1 { "replica has" } else { "replicas have" }));
+        lines.push(format!(
+            "only {} {} room on the nodes",
+            fit.replicas,
+            if fit.replicas == 1 { "replica has" } else { "replicas have" }
+        ));
     }
     lines
 }
 
 /// The choice for people: what was required, then every class with the rule that decided about it.
-pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: &SourceMap, style: Style) -> String {
+pub(super) fn text(
+    decision: &AcceleratorDecision<'_>,
+    detail: Detail,
+    sources: &SourceMap,
+    style: Style,
+) -> String {
     let mut out = Page::default();
     if decision.candidates.is_empty() && decision.notes.is_empty() {
         return out.finish();
     }
     out.end_line();
-    let by = decision.decided_by.map_or(String::new(), |by| format!("decided by {}, ", by.as_str()));
+    let by =
+        decision.decided_by.map_or(String::new(), |by| format!("decided by {}, ", by.as_str()));
     let rule = match (&decision.strategy, &decision.policy) {
         (Some(strategy), _) => format!("strategy {strategy}, "),
         (None, Some(policy)) => format!("policy {policy}, "),
         (None, None) => String::new(),
     };
     let (name, place) = decision.chosen.map_or(("none".to_owned(), String::new()), |class| {
-        (format!("AcceleratorClass {}", class.name()), format!("  {}", sources.locate(class.object.name_span())))
+        (
+            format!("AcceleratorClass {}", class.name()),
+            format!("  {}", sources.locate(class.object.name_span())),
+        )
     });
     let _ = writeln!(
         out,
@@ -202,7 +236,11 @@ pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: 
         decision.rejected
     );
     if let Some(need) = decision.need {
-        let _ = writeln!(out, "         the model needs {:.1} GiB; of each device nine tenths are used", need / GIB);
+        let _ = writeln!(
+            out,
+            "         the model needs {:.1} GiB; of each device nine tenths are used",
+            need / GIB
+        );
     }
     for note in &decision.notes {
         let _ = writeln!(out, "         {note}");
@@ -213,7 +251,11 @@ pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: 
     }
     if !decision.requirements.is_empty() {
         out.end_line();
-        out.draw(&table(&["REQUIREMENT", "VALUE", "LAYER", "WHERE"], decision.requirements.iter().flat_map(|found| requirement(found, sources)), style));
+        out.draw(&table(
+            &["REQUIREMENT", "VALUE", "LAYER", "WHERE"],
+            decision.requirements.iter().flat_map(|found| requirement(found, sources)),
+            style,
+        ));
     }
     if !decision.preference_order.is_empty() {
         out.end_line();
@@ -225,23 +267,44 @@ pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: 
     }
     if !decision.candidates.is_empty() {
         out.end_line();
-        let (passed, rejected): (Vec<_>, Vec<_>) = decision.candidates.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
+        let (passed, rejected): (Vec<_>, Vec<_>) = decision
+            .candidates
+            .iter()
+            .partition(|candidate| candidate.verdict != Verdict::Rejected);
         let nearest = match (detail, decision.chosen) {
             (Detail::Nearest, Some(_)) => NEAREST,
             (Detail::Nearest, None) => NEAREST_OF_NONE,
             (Detail::All | Detail::Comparisons, _) => rejected.len(),
         };
         let first = passed.first().copied();
-        let passed = passed.iter().map(|candidate| eligible(candidate, first, decision, sources)).collect();
-        let rejected =
-            rejected.iter().map(|candidate| (candidate.reasons.first().map_or("", |reason| reason.code.as_str()), refused(candidate, sources))).collect();
-        out.draw(&explain::listing(&["CLASS", "GPUS", "$/H", "VERDICT", "RULE", "DETAIL", "WHERE"], passed, rejected, nearest, style));
+        let passed =
+            passed.iter().map(|candidate| eligible(candidate, first, decision, sources)).collect();
+        let rejected = rejected
+            .iter()
+            .map(|candidate| {
+                (
+                    candidate.reasons.first().map_or("", |reason| reason.code.as_str()),
+                    refused(candidate, sources),
+                )
+            })
+            .collect();
+        out.draw(&explain::listing(
+            &["CLASS", "GPUS", "$/H", "VERDICT", "RULE", "DETAIL", "WHERE"],
+            passed,
+            rejected,
+            nearest,
+            style,
+        ));
     }
     if detail == Detail::Comparisons {
         for candidate in &decision.candidates {
             let rows = candidate.capabilities.iter().map(|known| {
-                let asked = decision.requirements.iter().find(|requirement| requirement.key == known.name);
-                let place = known.origin.and_then(Origin::span).map_or(String::new(), |span| sources.locate(span).to_string());
+                let asked =
+                    decision.requirements.iter().find(|requirement| requirement.key == known.name);
+                let place = known
+                    .origin
+                    .and_then(Origin::span)
+                    .map_or(String::new(), |span| sources.locate(span).to_string());
                 vec![
                     known.name.to_owned(),
                     known.value.as_ref().map_or("-".to_owned(), ToString::to_string),
@@ -252,7 +315,11 @@ pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: 
             });
             if !candidate.capabilities.is_empty() {
                 let _ = write!(out, "\nAcceleratorClass/{}\n", candidate.name);
-                out.draw(&table(&["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"], rows, style));
+                out.draw(&table(
+                    &["CAPABILITY", "VALUE", "EVIDENCE", "REQUIRED", "WHERE"],
+                    rows,
+                    style,
+                ));
             }
         }
     }
@@ -263,7 +330,12 @@ pub(super) fn text(decision: &AcceleratorDecision<'_>, detail: Detail, sources: 
 fn value(node: &Node) -> String {
     match node.items() {
         [] => node.scalar_text().unwrap_or_default().to_string(),
-        items => items.iter().filter_map(Node::scalar_text).map(|text| text.to_string()).collect::<Vec<_>>().join(", "),
+        items => items
+            .iter()
+            .filter_map(Node::scalar_text)
+            .map(|text| text.to_string())
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
@@ -271,14 +343,20 @@ fn value(node: &Node) -> String {
 fn place(origin: Origin, sources: &SourceMap) -> String {
     match origin {
         Origin::File(span) => sources.locate(span).to_string(),
-        Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => format!("{} ({})", rule.text, rule.cite),
+        Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => {
+            format!("{} ({})", rule.text, rule.cite)
+        }
     }
 }
 
 fn requirement(requirement: &Requirement, sources: &SourceMap) -> Vec<Vec<String>> {
-    let row = |key: &str, node: &Node, layer: &str| vec![key.to_owned(), value(node), layer.to_owned(), place(node.origin, sources)];
+    let row = |key: &str, node: &Node, layer: &str| {
+        vec![key.to_owned(), value(node), layer.to_owned(), place(node.origin, sources)]
+    };
     let lost = requirement.overridden.iter().map(|(node, layer)| row("  over", node, layer));
-    std::iter::once(row(requirement.key, &requirement.value, requirement.layer)).chain(lost).collect()
+    std::iter::once(row(requirement.key, &requirement.value, requirement.layer))
+        .chain(lost)
+        .collect()
 }
 
 fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
@@ -303,53 +381,92 @@ fn preference(entry: &JudgedPreference, sources: &SourceMap) -> Vec<String> {
 /// Class, accelerators, price and verdict of a candidate.
 fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
     let gpus = candidate.gpus.map_or("?".to_owned(), |gpus| gpus.to_string());
-    let gpus = if candidate.nodes_needed > 1 { format!("{gpus} on {} nodes", candidate.nodes_needed) } else { gpus };
+    let gpus = if candidate.nodes_needed > 1 {
+        format!("{gpus} on {} nodes", candidate.nodes_needed)
+    } else {
+        gpus
+    };
     let cost = candidate.cost_per_hour.map_or("-".to_owned(), |cost| cost.to_string());
     vec![candidate.name.to_string(), gpus, cost, candidate.verdict.as_str().to_owned()]
 }
 
 fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> String {
-    candidate.class.map_or(String::new(), |class| sources.locate(class.object.name_span()).to_string())
+    candidate
+        .class
+        .map_or(String::new(), |class| sources.locate(class.object.name_span()).to_string())
 }
 
 /// A row per failed check; the class is named once.
 fn refused(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> Vec<Vec<String>> {
     let rows = candidate.reasons.iter().enumerate().map(|(index, reason)| {
         let mut row = if index == 0 { lead(candidate) } else { vec![String::new(); 4] };
-        let bound = reason.bound.and_then(Origin::span).map(|span| sources.locate(span).to_string());
-        row.extend([reason.code.as_str().to_owned(), reason.detail.to_string(), bound.unwrap_or_else(|| own_place(candidate, sources))]);
+        let bound =
+            reason.bound.and_then(Origin::span).map(|span| sources.locate(span).to_string());
+        row.extend([
+            reason.code.as_str().to_owned(),
+            reason.detail.to_string(),
+            bound.unwrap_or_else(|| own_place(candidate, sources)),
+        ]);
         row
     });
     rows.collect()
 }
 
-fn eligible(candidate: &ClassCandidate<'_>, first: Option<&ClassCandidate<'_>>, decision: &AcceleratorDecision<'_>, sources: &SourceMap) -> Vec<String> {
+fn eligible(
+    candidate: &ClassCandidate<'_>,
+    first: Option<&ClassCandidate<'_>>,
+    decision: &AcceleratorDecision<'_>,
+    sources: &SourceMap,
+) -> Vec<String> {
     let mut row = lead(candidate);
     let rule = match candidate.verdict {
         Verdict::Chosen => decision.decided_by,
         _ => candidate.behind,
     };
     row.push(rule.map_or(String::new(), |rule| rule.as_str().to_owned()));
-    let threshold = decision.requirements.iter().find(|requirement| requirement.key == "costThreshold").map(|requirement| value(&requirement.value));
-    let compared = candidate.behind.zip(first).and_then(|(key, first)| against(key, candidate, first, threshold.as_deref()));
-    let preference = (candidate.preference != 0 && compared.is_none()).then(|| format!("preference {}", candidate.preference));
-    let score = candidate.score.map(|score| match (&candidate.terms, decision.strategy.as_deref()) {
-        (Some(terms), Some(strategy)) => format!("{} = {}", short(score), arithmetic(terms, strategy)),
-        _ => format!("score {}", short(score)),
-    });
+    let threshold = decision
+        .requirements
+        .iter()
+        .find(|requirement| requirement.key == "costThreshold")
+        .map(|requirement| value(&requirement.value));
+    let compared = candidate
+        .behind
+        .zip(first)
+        .and_then(|(key, first)| against(key, candidate, first, threshold.as_deref()));
+    let preference = (candidate.preference != 0 && compared.is_none())
+        .then(|| format!("preference {}", candidate.preference));
+    let score =
+        candidate.score.map(|score| match (&candidate.terms, decision.strategy.as_deref()) {
+            (Some(terms), Some(strategy)) => {
+                format!("{} = {}", short(score), arithmetic(terms, strategy))
+            }
+            _ => format!("score {}", short(score)),
+        });
     row.push([compared, preference, score].into_iter().flatten().collect::<Vec<_>>().join("; "));
     row.push(own_place(candidate, sources));
     row
 }
 
 /// What put a candidate behind the first, both operands; a score speaks for itself.
-fn against(key: ClassDecidedBy, own: &ClassCandidate<'_>, first: &ClassCandidate<'_>, threshold: Option<&str>) -> Option<String> {
+fn against(
+    key: ClassDecidedBy,
+    own: &ClassCandidate<'_>,
+    first: &ClassCandidate<'_>,
+    threshold: Option<&str>,
+) -> Option<String> {
     Some(match key {
         ClassDecidedBy::PreferredClass => format!("{} is preferred", first.name),
-        ClassDecidedBy::PreferenceOrder => format!("preference {} < {}", own.preference, first.preference),
-        ClassDecidedBy::Gpus => format!("{} accelerators > {}", own.gpus.unwrap_or(1), first.gpus.unwrap_or(1)),
+        ClassDecidedBy::PreferenceOrder => {
+            format!("preference {} < {}", own.preference, first.preference)
+        }
+        ClassDecidedBy::Gpus => {
+            format!("{} accelerators > {}", own.gpus.unwrap_or(1), first.gpus.unwrap_or(1))
+        }
         ClassDecidedBy::Cost => match (own.cost_per_hour, first.cost_per_hour) {
-            (Some(own), Some(first)) => match threshold.and_then(|text| text.parse::<f64>().ok()).filter(|threshold| first <= *threshold && *threshold < own) {
+            (Some(own), Some(first)) => match threshold
+                .and_then(|text| text.parse::<f64>().ok())
+                .filter(|threshold| first <= *threshold && *threshold < own)
+            {
                 Some(threshold) => format!("{own} > threshold {threshold} $/h"),
                 None => format!("{own} > {first} $/h"),
             },
@@ -378,7 +495,13 @@ fn short(number: f64) -> String {
 
 /// `0.5 x (0.7 x 1555/3350 + 0.3 x 312/989) + 0.5 x 2.21/5.12`.
 fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
-    let share = |share: crate::decision::Share| if share.most > 0.0 { format!("{}/{}", short(share.own), short(share.most)) } else { "0".to_owned() };
+    let share = |share: crate::decision::Share| {
+        if share.most > 0.0 {
+            format!("{}/{}", short(share.own), short(share.most))
+        } else {
+            "0".to_owned()
+        }
+    };
     let performance = format!("0.7 x {} + 0.3 x {}", share(terms.bandwidth), share(terms.compute));
     let cost = match terms.thrift {
         Thrift::Price { least, own } => format!("{}/{}", short(least), short(own)),
@@ -392,17 +515,26 @@ fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
     }
 }
 
-/// The requirements of a choice that failed, each with its place: ` (supportedClasses [a] at runtime.yaml:9:5; …)`.
+/// The requirements of a choice that failed, each with its place: ` (supportedClasses [a] at
+/// runtime.yaml:9:5; …)`.
 pub(super) fn bounds(planned: &Planned<'_>, sources: &SourceMap) -> String {
     if planned.error.as_ref().is_none_or(|error| error.code != Code::NoCompatibleAccelerator) {
         return String::new();
     }
-    let failed = planned.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
-    let requirements = failed.flat_map(|decision| &decision.requirements).filter(|requirement| requirement.key != "strategy");
+    let failed =
+        planned.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
+    let requirements = failed
+        .flat_map(|decision| &decision.requirements)
+        .filter(|requirement| requirement.key != "strategy");
     let bounds: Vec<String> = requirements
         .filter_map(|requirement| {
             let span = requirement.value.origin.span()?;
-            Some(format!("{} {} at {}", requirement.key, requirement.value.to_json(), sources.locate(span)))
+            Some(format!(
+                "{} {} at {}",
+                requirement.key,
+                requirement.value.to_json(),
+                sources.locate(span)
+            ))
         })
         .collect();
     if bounds.is_empty() { String::new() } else { format!(" ({})", bounds.join("; ")) }

@@ -1,7 +1,9 @@
 //! The catalog as lists, items and JSON (CONTRACT-s0 `catalog`).
 
 use super::table::{Style, table as plain_table};
-use crate::api::{AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope};
+use crate::api::{
+    AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope,
+};
 use crate::machines;
 use crate::pipeline::World;
 use crate::policy::Semantics;
@@ -54,7 +56,11 @@ pub enum Item<'a> {
 /// All items of a world that `keep` keeps.
 pub fn items(world: &World, keep: impl Fn(&Object) -> bool) -> Vec<Item<'_>> {
     let catalog = &world.catalog;
-    let all = catalog.all_runtimes().map(Item::Runtime).chain(catalog.models().map(Item::Model)).chain(catalog.accelerator_classes().map(Item::Accelerator));
+    let all = catalog
+        .all_runtimes()
+        .map(Item::Runtime)
+        .chain(catalog.models().map(Item::Model))
+        .chain(catalog.accelerator_classes().map(Item::Accelerator));
     all.filter(|item| keep(item.object())).collect()
 }
 
@@ -68,11 +74,13 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether it is of a kind, named as a kind of items, or as kubectl takes kinds: in either number, in any case.
+    /// Whether it is of a kind, named as a kind of items, or as kubectl takes kinds: in either
+    /// number, in any case.
     pub fn is_of(&self, kind: &str) -> bool {
         let own = &self.object().id.kind;
         let plural = if own.ends_with('s') { format!("{own}es") } else { format!("{own}s") };
-        [own.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind)) || ItemKind::from_str(kind, true) == Ok(self.kind())
+        [own.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind))
+            || ItemKind::from_str(kind, true) == Ok(self.kind())
     }
 
     /// Its kind.
@@ -92,7 +100,11 @@ impl<'a> Item<'a> {
     /// Order of lists: kind, namespace, name, byte order.
     pub fn listing_key(&self) -> (&'a str, &'a str, &'a str) {
         let object = self.object();
-        (&object.id.kind, object.id.scope.namespace().map_or("", |namespace| namespace), &object.id.name)
+        (
+            &object.id.kind,
+            object.id.scope.namespace().map_or("", |namespace| namespace),
+            &object.id.name,
+        )
     }
 
     /// Path of its text; `engine/file name` of a built-in runtime is derived from it.
@@ -156,20 +168,34 @@ impl<'a> Item<'a> {
 }
 
 fn text(node: Option<&Node>) -> Value {
-    node.map_or(Value::Null, |node| node.scalar_text().map_or(Value::Null, |text| text.as_str().into()))
+    node.map_or(Value::Null, |node| {
+        node.scalar_text().map_or(Value::Null, |text| text.as_str().into())
+    })
 }
 
-/// The engine's image: of the leader when the engine spans nodes, else of the runner, else of the first container.
+/// The engine's image: of the leader when the engine spans nodes, else of the runner, else of the
+/// first container.
 fn image(runtime: &Runtime) -> Option<&Node> {
     if runtime.object.api == Api::KServe {
         let containers = runtime.object.spec("containers")?.items();
-        let main = containers.iter().find(|container| container.get("name").and_then(Node::as_str) == Some("kserve-container")).or_else(|| containers.first());
+        let main = containers
+            .iter()
+            .find(|container| {
+                container.get("name").and_then(Node::as_str) == Some("kserve-container")
+            })
+            .or_else(|| containers.first());
         return main?.get("image");
     }
     let engine = runtime.config(ComponentKind::Engine)?;
-    let of = |node: &'_ Node| -> Option<Node> { node.at(&["runner", "image"]).or_else(|| node.get("containers")?.items().first()?.get("image")).cloned() };
+    let of = |node: &'_ Node| -> Option<Node> {
+        node.at(&["runner", "image"])
+            .or_else(|| node.get("containers")?.items().first()?.get("image"))
+            .cloned()
+    };
     let holder = engine.get("leader").filter(|leader| of(leader).is_some()).unwrap_or(engine);
-    holder.at(&["runner", "image"]).or_else(|| holder.get("containers")?.items().first()?.get("image"))
+    holder
+        .at(&["runner", "image"])
+        .or_else(|| holder.get("containers")?.items().first()?.get("image"))
 }
 
 fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
@@ -178,7 +204,11 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     out["alias"] = item.alias().into();
     out["disabled"] = runtime.disabled.as_ref().is_some_and(|disabled| disabled.value).into();
     out["image"] = text(image(runtime));
-    out["components"] = ComponentKind::OME.into_iter().filter(|kind| runtime.config(*kind).is_some()).map(ComponentKind::as_str).collect();
+    out["components"] = ComponentKind::OME
+        .into_iter()
+        .filter(|kind| runtime.config(*kind).is_some())
+        .map(ComponentKind::as_str)
+        .collect();
     out["protocols"] = runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect();
     out["sizeRange"] = runtime.size_range.as_ref().map_or(
         Value::Null,
@@ -187,9 +217,11 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
     let engine = runtime.config(ComponentKind::Engine);
     let replicas = |key: &str| engine.and_then(|engine| engine.get(key)).and_then(Node::as_int);
     out["replicas"] = json!({ "min": replicas("minReplicas"), "max": replicas("maxReplicas") });
-    out["formats"] = runtime.formats.iter().enumerate().map(|(index, entry)| format(index, entry)).collect();
+    out["formats"] =
+        runtime.formats.iter().enumerate().map(|(index, entry)| format(index, entry)).collect();
     if runtime.object.api == Api::KServe {
-        let lists = |protocol: &str| runtime.protocols.iter().any(|listed| listed.value == protocol);
+        let lists =
+            |protocol: &str| runtime.protocols.iter().any(|listed| listed.value == protocol);
         out["v2"] = json!({ "rest": lists("v2"), "grpc": lists("grpc-v2") });
         for format in out["formats"].as_array_mut().into_iter().flatten() {
             format["displayName"] = format["format"].as_str().and_then(display_name).into();
@@ -199,13 +231,28 @@ fn runtime_fields(out: &mut Value, runtime: &Runtime, item: &Item<'_>) {
 
 /// What the documents call a format (S1-007).
 fn display_name(format: &str) -> Option<&'static str> {
-    const NAMES: [&str; 10] = ["SKLearn", "XGBoost", "LightGBM", "MLflow", "Paddle", "PMML", "TensorFlow", "PyTorch", "ONNX", "TensorRT"];
+    const NAMES: [&str; 10] = [
+        "SKLearn",
+        "XGBoost",
+        "LightGBM",
+        "MLflow",
+        "Paddle",
+        "PMML",
+        "TensorFlow",
+        "PyTorch",
+        "ONNX",
+        "TensorRT",
+    ];
     NAMES.into_iter().find(|name| name.to_ascii_lowercase() == format)
 }
 
 fn format(index: usize, entry: &FormatEntry) -> Value {
     let name = entry.format.as_ref().map(|format| &format.name).or(entry.legacy_name.as_ref());
-    let version = entry.format.as_ref().and_then(|format| format.version.as_ref()).or(entry.legacy_version.as_ref());
+    let version = entry
+        .format
+        .as_ref()
+        .and_then(|format| format.version.as_ref())
+        .or(entry.legacy_version.as_ref());
     json!({
         "index": index,
         "format": name.map(|name| name.value.as_str()),
@@ -222,13 +269,18 @@ fn format(index: usize, entry: &FormatEntry) -> Value {
 fn model_fields(out: &mut Value, model: &Model) {
     let named = |named: Option<&crate::api::NamedVersion>| {
         named.map_or((Value::Null, Value::Null), |named| {
-            (named.name.value.as_str().into(), named.version.as_ref().map_or(Value::Null, |version| version.value.text().into()))
+            (
+                named.name.value.as_str().into(),
+                named.version.as_ref().map_or(Value::Null, |version| version.value.text().into()),
+            )
         })
     };
     (out["format"], out["formatVersion"]) = named(model.format.as_ref());
     (out["framework"], out["frameworkVersion"]) = named(model.framework.as_ref());
-    out["architecture"] = model.architecture.as_ref().map(|architecture| architecture.value.as_str()).into();
-    out["quantization"] = model.quantization.as_ref().map(|quantization| quantization.value.as_str()).into();
+    out["architecture"] =
+        model.architecture.as_ref().map(|architecture| architecture.value.as_str()).into();
+    out["quantization"] =
+        model.quantization.as_ref().map(|quantization| quantization.value.as_str()).into();
     out["size"] = model.size.as_ref().map(|size| size.value.text.as_str()).into();
     out["disabled"] = model.disabled.into();
     out["storageUri"] = text(model.storage("storageUri"));
@@ -247,9 +299,11 @@ fn accelerator_fields(out: &mut Value, object: &Object, world: &World) {
     out["memory"] = memory(class).into();
     let capabilities = &class.capabilities;
     out["computeCapability"] = word(capabilities.compute_capability.as_ref()).into();
-    out["memoryBandwidthGBps"] = capabilities.bandwidth.as_ref().map_or(Value::Null, |bandwidth| number(&bandwidth.value));
+    out["memoryBandwidthGBps"] =
+        capabilities.bandwidth.as_ref().map_or(Value::Null, |bandwidth| number(&bandwidth.value));
     out["features"] = capabilities.features.iter().map(|feature| feature.value.as_str()).collect();
-    out["resources"] = class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    out["resources"] =
+        class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
     out["cost"] = class.cost.as_ref().map_or(Value::Null, |cost| {
         let price = |price: &Option<crate::api::Field<crate::quantity::Quantity>>| price.as_ref().map_or(Value::Null, |price| number(&price.value));
         json!({ "perHour": price(&cost.per_hour), "spotPerHour": price(&cost.spot_per_hour), "perMillionTokens": price(&cost.per_million_tokens), "tier": word(cost.tier.as_ref()) })
@@ -280,10 +334,16 @@ fn nodes(class: &AcceleratorClass, world: &World) -> Option<usize> {
 
 /// Accelerator classes for people (S2-086).
 fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String {
-    let classes = items.iter().filter_map(|item| world.catalog.class(Semantics::Documented, &item.object().id.name));
+    let classes = items
+        .iter()
+        .filter_map(|item| world.catalog.class(Semantics::Documented, &item.object().id.name));
     let rows = classes.map(|class| {
         let word = |field| word(field).unwrap_or("-").to_owned();
-        let price = class.cost.as_ref().and_then(|cost| cost.per_hour.as_ref()).map_or("-".to_owned(), |price| price.value.canonical().to_string());
+        let price = class
+            .cost
+            .as_ref()
+            .and_then(|cost| cost.per_hour.as_ref())
+            .map_or("-".to_owned(), |price| price.value.canonical().to_string());
         vec![
             class.name().to_string(),
             word(class.vendor.as_ref()),
@@ -296,7 +356,11 @@ fn accelerator_table(items: &[Item<'_>], world: &World, style: Style) -> String 
             world.sources.locate(class.object.name_span()).to_string(),
         ]
     });
-    plain_table(&["NAME", "VENDOR", "FAMILY", "MEMORY", "NODES", "COMPUTE", "$/HOUR", "SOURCE", "WHERE"], rows, style)
+    plain_table(
+        &["NAME", "VENDOR", "FAMILY", "MEMORY", "NODES", "COMPUTE", "$/HOUR", "SOURCE", "WHERE"],
+        rows,
+        style,
+    )
 }
 
 /// The list for people.
@@ -329,24 +393,47 @@ pub fn table(items: &[Item<'_>], names: Names, world: &World, style: Style) -> S
 fn summary(item: &Item<'_>) -> String {
     match item {
         Item::Runtime(runtime) => {
-            let mut architectures: Vec<&str> =
-                runtime.formats.iter().filter_map(|entry| entry.architecture.as_ref()).map(|field| field.value.as_str()).collect();
+            let mut architectures: Vec<&str> = runtime
+                .formats
+                .iter()
+                .filter_map(|entry| entry.architecture.as_ref())
+                .map(|field| field.value.as_str())
+                .collect();
             architectures.dedup();
             let range = runtime.size_range.as_ref().map_or(String::new(), |range| {
-                let bound = |bound: &Option<crate::api::Field<crate::api::Size>>| bound.as_ref().map(|bound| bound.value.text.clone());
-                format!(" {}", crate::decision::range_text(bound(&range.min).as_ref(), bound(&range.max).as_ref()))
+                let bound = |bound: &Option<crate::api::Field<crate::api::Size>>| {
+                    bound.as_ref().map(|bound| bound.value.text.clone())
+                };
+                format!(
+                    " {}",
+                    crate::decision::range_text(
+                        bound(&range.min).as_ref(),
+                        bound(&range.max).as_ref()
+                    )
+                )
             });
             format!("{}{range}", architectures.join(", "))
         }
         Item::Model(model) => {
-            let architecture = model.architecture.as_ref().map_or("", |architecture| architecture.value.as_str());
-            format!("{architecture} {}", model.size.as_ref().map_or("", |size| size.value.text.as_str())).trim().to_owned()
+            let architecture =
+                model.architecture.as_ref().map_or("", |architecture| architecture.value.as_str());
+            format!(
+                "{architecture} {}",
+                model.size.as_ref().map_or("", |size| size.value.text.as_str())
+            )
+            .trim()
+            .to_owned()
         }
         Item::Accelerator(object) => {
             let field = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
-            format!("{} {} {}", field(object.spec("vendor")), field(object.spec("family")), field(object.node.at(&["spec", "capabilities", "memoryGB"])))
-                .trim()
-                .to_owned()
+            format!(
+                "{} {} {}",
+                field(object.spec("vendor")),
+                field(object.spec("family")),
+                field(object.node.at(&["spec", "capabilities", "memoryGB"]))
+            )
+            .trim()
+            .to_owned()
         }
     }
 }
@@ -358,7 +445,9 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
     let rows: Vec<Vec<String>> = fields
         .iter()
         .filter(|(key, value)| *key != "formats" && !value.is_null())
-        .map(|(key, value)| vec![key.clone(), value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)])
+        .map(|(key, value)| {
+            vec![key.clone(), value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)]
+        })
         .collect();
     out.push_str(&plain_table(&["FIELD", "VALUE"], rows, style));
     if let Item::Runtime(runtime) = item {
@@ -367,10 +456,20 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
             let Value::Object(fields) = format(index, entry) else { return Vec::new() };
             let cell = |key: &str| {
                 fields.get(key).map_or(String::new(), |value| {
-                    if value.is_null() { "-".to_owned() } else { value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned) }
+                    if value.is_null() {
+                        "-".to_owned()
+                    } else {
+                        value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+                    }
                 })
             };
-            let pair = |name: &str, version: &str| if cell(version) == "-" { cell(name) } else { format!("{} {}", cell(name), cell(version)) };
+            let pair = |name: &str, version: &str| {
+                if cell(version) == "-" {
+                    cell(name)
+                } else {
+                    format!("{} {}", cell(name), cell(version))
+                }
+            };
             vec![
                 cell("index"),
                 pair("format", "formatVersion"),
@@ -381,7 +480,19 @@ pub fn show(item: &Item<'_>, world: &World, style: Style) -> String {
                 cell("priority"),
             ]
         });
-        out.push_str(&plain_table(&["ENTRY", "FORMAT", "FRAMEWORK", "ARCHITECTURE", "QUANTIZATION", "AUTO SELECT", "PRIORITY"], rows, style));
+        out.push_str(&plain_table(
+            &[
+                "ENTRY",
+                "FORMAT",
+                "FRAMEWORK",
+                "ARCHITECTURE",
+                "QUANTIZATION",
+                "AUTO SELECT",
+                "PRIORITY",
+            ],
+            rows,
+            style,
+        ));
     }
     out
 }

@@ -34,10 +34,18 @@ pub fn page() -> String {
     let mut out = String::from(
         "# Codes\n\nEvery finding, reason and note has a code that never changes. `ome code CODE` prints its entry. This page is generated from the\nsame list (`cargo run --example docs`).\n",
     );
-    for (title, topic) in [("Findings", Topic::Finding), ("Reasons of rejected candidates", Topic::Reason), ("Notes on decisions", Topic::Note)] {
+    for (title, topic) in [
+        ("Findings", Topic::Finding),
+        ("Reasons of rejected candidates", Topic::Reason),
+        ("Notes on decisions", Topic::Note),
+    ] {
         let _ = write!(out, "\n## {title}\n");
         for doc in CODES.iter().filter(|doc| doc.topic == topic) {
-            let severity = if topic == Topic::Finding { format!(" ({})", doc.severity.as_str()) } else { String::new() };
+            let severity = if topic == Topic::Finding {
+                format!(" ({})", doc.severity.as_str())
+            } else {
+                String::new()
+            };
             let _ = write!(out, "\n### `{}`{severity}\n\n{}.", doc.id, capitalised(doc.summary));
             if !doc.detail.is_empty() {
                 let _ = write!(out, " {}", doc.detail);

@@ -14,7 +14,13 @@ pub fn losses(found: &[Diagnostic], sources: &SourceMap) -> String {
             let place = sources.locate(span);
             format!(" ({}:{}:{})", place.file, place.line, place.column)
         });
-        let line = format!("{}[{}] {}: {path}: {}{place}", loss.severity.as_str(), loss.code.as_str(), loss.objects.join(", "), loss.message);
+        let line = format!(
+            "{}[{}] {}: {path}: {}{place}",
+            loss.severity.as_str(),
+            loss.code.as_str(),
+            loss.objects.join(", "),
+            loss.message
+        );
         let _ = writeln!(out, "{}", printable(&line));
     }
     out

@@ -1,4 +1,5 @@
-//! What nodes say of accelerator classes: as a table, as YAML with the evidence behind each value, as JSON.
+//! What nodes say of accelerator classes: as a table, as YAML with the evidence behind each value,
+//! as JSON.
 
 use super::screen::Page;
 use super::table::{Style, table as plain_table};
@@ -17,10 +18,14 @@ const SHOWN: usize = 12;
 
 /// Why a value is believed, one line.
 pub fn source(evidence: &Evidence, sources: &SourceMap) -> String {
-    let nodes = |count: &usize| if *count == 1 { "1 node".to_owned() } else { format!("{count} nodes") };
+    let nodes =
+        |count: &usize| if *count == 1 { "1 node".to_owned() } else { format!("{count} nodes") };
     match evidence {
         Evidence::Label { keys, values, nodes: count } => {
-            let least = if values.len() > 1 && keys.iter().any(|key| key.contains("memory") || key.contains("vram") || key.contains("compute")) {
+            let least = if values.len() > 1
+                && keys.iter().any(|key| {
+                    key.contains("memory") || key.contains("vram") || key.contains("compute")
+                }) {
                 ", the least"
             } else {
                 ""
@@ -63,7 +68,9 @@ fn basis(evidence: &Evidence) -> &'static str {
 pub fn evidence(facts: &[Fact], sources: &SourceMap) -> Vec<Value> {
     let row = |fact: &Fact, value: Value, evidence: &Evidence| json!({ "field": fact.path.to_string(), "value": value, "basis": basis(evidence), "source": source(evidence, sources) });
     let rows = facts.iter().flat_map(|fact| match &fact.evidence {
-        Evidence::Each(all) => all.iter().map(|(value, evidence)| row(fact, json!(value.as_str()), evidence)).collect(),
+        Evidence::Each(all) => {
+            all.iter().map(|(value, evidence)| row(fact, json!(value.as_str()), evidence)).collect()
+        }
         evidence => vec![row(fact, fact.value.to_json(), evidence)],
     });
     rows.collect()
@@ -76,7 +83,12 @@ pub fn changes(changes: &[Change]) -> Vec<Value> {
 }
 
 /// Everything as JSON; `status` when it was asked for.
-pub fn json(discovered: &Discovered, status: bool, found: &[Diagnostic], sources: &SourceMap) -> Value {
+pub fn json(
+    discovered: &Discovered,
+    status: bool,
+    found: &[Diagnostic],
+    sources: &SourceMap,
+) -> Value {
     let classes: Vec<Value> = discovered
         .classes
         .iter()
@@ -124,22 +136,39 @@ pub fn yaml(object: &Node, facts: &[Fact], sources: &SourceMap) -> String {
             Some(Segment::Index(element)) => *element,
             _ => 0,
         };
-        let each = if let Evidence::Each(all) = &fact.evidence { all.get(element).map(|(_, evidence)| (element, evidence)) } else { Some((0, &fact.evidence)) };
+        let each = if let Evidence::Each(all) = &fact.evidence {
+            all.get(element).map(|(_, evidence)| (element, evidence))
+        } else {
+            Some((0, &fact.evidence))
+        };
         let (element, evidence) = each?;
         // Many leaves of one value are explained once.
-        (said.replace((index, element)) != Some((index, element))).then(|| source(evidence, sources))
+        (said.replace((index, element)) != Some((index, element)))
+            .then(|| source(evidence, sources))
     });
     out
 }
 
-/// `ome discover` for people: a row per class, what an update changes, nodes without a class, a summary.
+/// `ome discover` for people: a row per class, what an update changes, nodes without a class, a
+/// summary.
 pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: Style) -> String {
     let mut out = Page::default();
     if discovered.classes.is_empty() {
-        let _ = writeln!(out, "no accelerator class: {nodes} {} read", if nodes == 1 { "node" } else { "nodes" });
+        let _ = writeln!(
+            out,
+            "no accelerator class: {nodes} {} read",
+            if nodes == 1 { "node" } else { "nodes" }
+        );
     } else {
         let rows = discovered.classes.iter().map(|class| row(class, sources));
-        out.draw(&plain_table(&["ACTION", "CLASS", "VENDOR", "FAMILY", "MEMORY", "NODES", "USABLE", "DEVICES", "FREE", "FROM"], rows, style));
+        out.draw(&plain_table(
+            &[
+                "ACTION", "CLASS", "VENDOR", "FAMILY", "MEMORY", "NODES", "USABLE", "DEVICES",
+                "FREE", "FROM",
+            ],
+            rows,
+            style,
+        ));
     }
     for class in discovered.classes.iter().filter(|class| class.action == Action::Update) {
         let _ = write!(out, "\n{}\n", class.name);
@@ -148,21 +177,32 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
         let mut added: Vec<(String, Vec<String>)> = Vec::new();
         for change in &class.changes {
             let why = fact(change).map_or_else(String::new, |fact| source(&fact.evidence, sources));
-            if change.from.is_none() && !fact(change).is_some_and(|fact| fact.evidence.is_observed()) {
+            if change.from.is_none()
+                && !fact(change).is_some_and(|fact| fact.evidence.is_observed())
+            {
                 match added.iter_mut().find(|(known, _)| *known == why) {
                     Some((_, fields)) => fields.push(short(&change.path)),
                     None => added.push((why, vec![short(&change.path)])),
                 }
                 continue;
             }
-            let _ = writeln!(out, "  {}: {} -> {}  # {why}", short(&change.path), value(change.from.as_ref()), value(change.to.as_ref()));
+            let _ = writeln!(
+                out,
+                "  {}: {} -> {}  # {why}",
+                short(&change.path),
+                value(change.from.as_ref()),
+                value(change.to.as_ref())
+            );
         }
         for (why, fields) in added {
             let _ = writeln!(out, "  + {}  # {why}", fields.join(", "));
         }
     }
-    let skipped: Vec<&str> = discovered.skipped.iter().map(|skipped| skipped.node.as_str()).collect();
-    for (what, names) in [("without accelerators", skipped), ("in no tier", names(&discovered.no_tier))] {
+    let skipped: Vec<&str> =
+        discovered.skipped.iter().map(|skipped| skipped.node.as_str()).collect();
+    for (what, names) in
+        [("without accelerators", skipped), ("in no tier", names(&discovered.no_tier))]
+    {
         if !names.is_empty() {
             let _ = write!(out, "\n{what}: {}\n", some(&names));
         }
@@ -175,7 +215,12 @@ pub fn table(discovered: &Discovered, nodes: usize, sources: &SourceMap, style: 
 
 fn row(class: &Proposal, sources: &SourceMap) -> Vec<String> {
     let spec = |keys: &[&str]| {
-        class.object.get("spec").and_then(|spec| spec.at(keys)).and_then(Node::scalar_text).map_or_else(|| "-".to_owned(), |text| text.to_string())
+        class
+            .object
+            .get("spec")
+            .and_then(|spec| spec.at(keys))
+            .and_then(Node::scalar_text)
+            .map_or_else(|| "-".to_owned(), |text| text.to_string())
     };
     let from = match class.written {
         Some(span) => sources.locate(span).to_string(),
@@ -211,13 +256,20 @@ fn origin(evidence: &Evidence, sources: &SourceMap) -> String {
 /// A path without what every path has in common.
 pub(super) fn short(path: &FieldPath) -> String {
     let path = path.to_string();
-    let below = ["spec.capabilities.performance.", "spec.capabilities.", "spec."].into_iter().find_map(|prefix| path.strip_prefix(prefix));
+    let below = ["spec.capabilities.performance.", "spec.capabilities.", "spec."]
+        .into_iter()
+        .find_map(|prefix| path.strip_prefix(prefix));
     below.unwrap_or(&path).to_owned()
 }
 
 /// A side of a change in one line.
 pub(super) fn value(node: Option<&Node>) -> String {
-    node.map_or_else(|| "-".to_owned(), |node| node.scalar_text().map_or_else(|| node.to_json().to_string(), |text| text.to_string()))
+    node.map_or_else(
+        || "-".to_owned(),
+        |node| {
+            node.scalar_text().map_or_else(|| node.to_json().to_string(), |text| text.to_string())
+        },
+    )
 }
 
 /// Names, the first few of many.
@@ -229,7 +281,8 @@ fn some(names: &[&str]) -> String {
 }
 
 fn summary(discovered: &Discovered) -> String {
-    let count = |action: Action| discovered.classes.iter().filter(|class| class.action == action).count();
+    let count =
+        |action: Action| discovered.classes.iter().filter(|class| class.action == action).count();
     let words = [
         (Action::Create, "to create"),
         (Action::Update, "to update"),
@@ -237,6 +290,10 @@ fn summary(discovered: &Discovered) -> String {
         (Action::Kept, "kept"),
         (Action::Orphan, "without a node"),
     ];
-    let parts: Vec<String> = words.into_iter().filter(|(action, _)| count(*action) > 0).map(|(action, word)| format!("{} {word}", count(action))).collect();
+    let parts: Vec<String> = words
+        .into_iter()
+        .filter(|(action, _)| count(*action) > 0)
+        .map(|(action, word)| format!("{} {word}", count(action)))
+        .collect();
     parts.join(", ")
 }

@@ -36,7 +36,12 @@ pub struct ServiceEndpoints {
 }
 
 /// Everything as JSON.
-pub fn json(services: &[ServiceEndpoints], proto: Option<&Proto>, found: &[Diagnostic], sources: &SourceMap) -> Value {
+pub fn json(
+    services: &[ServiceEndpoints],
+    proto: Option<&Proto>,
+    found: &[Diagnostic],
+    sources: &SourceMap,
+) -> Value {
     let mut out = json!({
         "schemaVersion": SCHEMA_VERSION,
         "services": services,
@@ -56,12 +61,27 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             out.end_line();
         }
         let protocol = service.protocol.as_deref().unwrap_or("no protocol");
-        let _ = writeln!(out, "{}/{}: {protocol}, model {}", service.namespace, service.name, service.model.as_deref().unwrap_or("unknown"));
-        for (where_from, base) in [("outside", &service.entry.external), ("inside", &service.entry.internal)] {
+        let _ = writeln!(
+            out,
+            "{}/{}: {protocol}, model {}",
+            service.namespace,
+            service.name,
+            service.model.as_deref().unwrap_or("unknown")
+        );
+        for (where_from, base) in
+            [("outside", &service.entry.external), ("inside", &service.entry.internal)]
+        {
             let _ = writeln!(out, "  {where_from:<8}{}", base.as_deref().unwrap_or("no way in"));
         }
         if let Some(grpc) = &service.grpc {
-            let _ = writeln!(out, "  gRPC    {}:{} {}: {}", grpc.host, grpc.port, grpc.service, grpc.rpcs.join(", "));
+            let _ = writeln!(
+                out,
+                "  gRPC    {}:{} {}: {}",
+                grpc.host,
+                grpc.port,
+                grpc.service,
+                grpc.rpcs.join(", ")
+            );
         }
         if service.endpoints.is_empty() && service.grpc.is_none() && service.protocol.is_some() {
             let _ = writeln!(out, "  no document names paths of {protocol}");
@@ -74,7 +94,11 @@ pub fn text(services: &[ServiceEndpoints], proto: Option<&Proto>, style: Style) 
             out.draw(&table(&["VERB", "URL", "PURPOSE"], rows, style));
         }
         for endpoint in &service.endpoints {
-            for (what, body) in [("request", &endpoint.request), ("response", &endpoint.response), ("error", &endpoint.error_response)] {
+            for (what, body) in [
+                ("request", &endpoint.request),
+                ("response", &endpoint.response),
+                ("error", &endpoint.error_response),
+            ] {
                 if let Some(body) = body {
                     let _ = writeln!(out, "  {} {what}: {body}", endpoint.api);
                 }

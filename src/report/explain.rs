@@ -1,4 +1,5 @@
-//! `ome explain` for people: the steps, then every candidate with the rule that decided about it; runtimes, then classes.
+//! `ome explain` for people: the steps, then every candidate with the rule that decided about it;
+//! runtimes, then classes.
 
 use super::accelerator;
 use super::screen::Page;
@@ -26,22 +27,55 @@ pub enum Detail {
 const NEAREST: usize = 8;
 
 /// One service; `notes` are findings that are said nowhere else.
-pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sources: &SourceMap, style: Style) -> String {
+pub fn service(
+    planned: &Planned<'_>,
+    notes: &[Diagnostic],
+    detail: Detail,
+    sources: &SourceMap,
+    style: Style,
+) -> String {
     let mut out = Page::default();
     let object = &planned.service.object;
     let of = if object.api == Api::KServe { " (KServe)" } else { "" };
-    let _ = writeln!(out, "{}/{}{of}  {}", planned.service.namespace, planned.service.name(), sources.locate(object.name_span()));
+    let _ = writeln!(
+        out,
+        "{}/{}{of}  {}",
+        planned.service.namespace,
+        planned.service.name(),
+        sources.locate(object.name_span())
+    );
     match planned.resolution.model {
         Some(model) => {
             let facts = [
-                model.format.as_ref().map(|format| versioned(&format.name.value, format.version.as_ref().map(|version| version.value.text()))),
-                model.framework.as_ref().map(|framework| versioned(&framework.name.value, framework.version.as_ref().map(|version| version.value.text()))),
+                model.format.as_ref().map(|format| {
+                    versioned(
+                        &format.name.value,
+                        format.version.as_ref().map(|version| version.value.text()),
+                    )
+                }),
+                model.framework.as_ref().map(|framework| {
+                    versioned(
+                        &framework.name.value,
+                        framework.version.as_ref().map(|version| version.value.text()),
+                    )
+                }),
                 model.architecture.as_ref().map(|architecture| architecture.value.to_string()),
                 model.quantization.as_ref().map(|quantization| quantization.value.to_string()),
-                Some(model.size.as_ref().map_or("size unknown".to_owned(), |size| size.value.text.to_string())),
+                Some(
+                    model
+                        .size
+                        .as_ref()
+                        .map_or("size unknown".to_owned(), |size| size.value.text.to_string()),
+                ),
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
-            let _ = writeln!(out, "model    {} {}  {}", model.object.id.kind, model.object.id.name, sources.locate(model.object.name_span()));
+            let _ = writeln!(
+                out,
+                "model    {} {}  {}",
+                model.object.id.kind,
+                model.object.id.name,
+                sources.locate(model.object.name_span())
+            );
             let _ = writeln!(out, "         {}", facts.join(" · "));
         }
         None if planned.service.inline.is_some() => {
@@ -51,11 +85,22 @@ pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sour
     }
     let decision = &planned.resolution.runtime;
     let protocol = &decision.protocol;
-    let _ = writeln!(out, "protocol {}{}", protocol.name, if protocol.default { " (default)" } else { "" });
+    let _ = writeln!(
+        out,
+        "protocol {}{}",
+        protocol.name,
+        if protocol.default { " (default)" } else { "" }
+    );
     let by = decision.decided_by.map_or("", crate::decision::DecidedBy::as_str);
     match (decision.chosen, decision.basis) {
         (Some(runtime), Basis::Explicit) => {
-            let _ = writeln!(out, "runtime  {} {} (explicit)  {}", runtime.object.id.kind, runtime.object.id.name, sources.locate(runtime.object.name_span()));
+            let _ = writeln!(
+                out,
+                "runtime  {} {} (explicit)  {}",
+                runtime.object.id.kind,
+                runtime.object.id.name,
+                sources.locate(runtime.object.name_span())
+            );
         }
         (Some(runtime), _) => {
             let _ = writeln!(
@@ -115,10 +160,14 @@ pub fn service(planned: &Planned<'_>, notes: &[Diagnostic], detail: Detail, sour
             },
             component.gpus,
             if component.gpus == 1 { "GPU" } else { "GPUs" },
-            accelerator::more_needed(planned, component).map_or(String::new(), |need| format!(" (the model needs {need})")),
+            accelerator::more_needed(planned, component)
+                .map_or(String::new(), |need| format!(" (the model needs {need})")),
             accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),
         );
-        for line in accelerator::missing(component).into_iter().chain(component.queue.iter().flat_map(super::queue::lines)) {
+        for line in accelerator::missing(component)
+            .into_iter()
+            .chain(component.queue.iter().flat_map(super::queue::lines))
+        {
             let _ = writeln!(out, "         {line}");
         }
     }
@@ -131,10 +180,23 @@ pub fn flip(flip: &Flip, sources: &SourceMap) -> String {
     match &flip.edits {
         Ok(edits) if edits.is_empty() => out.push_str("\nit wins as it is\n"),
         Ok(edits) => {
-            let _ = write!(out, "\nit would win with {}:\n", if edits.len() == 1 { "one edit".to_owned() } else { format!("{} edits", edits.len()) });
+            let _ = write!(
+                out,
+                "\nit would win with {}:\n",
+                if edits.len() == 1 {
+                    "one edit".to_owned()
+                } else {
+                    format!("{} edits", edits.len())
+                }
+            );
             for edit in edits {
-                let place = edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
-                let _ = writeln!(out, "  {place}{} {}: {} -> {}", edit.object, edit.path, edit.from, edit.to);
+                let place =
+                    edit.span.map_or(String::new(), |span| format!("{}: ", sources.locate(span)));
+                let _ = writeln!(
+                    out,
+                    "  {place}{} {}: {} -> {}",
+                    edit.object, edit.path, edit.from, edit.to
+                );
             }
             if let Some((runtime, by)) = &flip.then {
                 let _ = writeln!(out, "  then {runtime} is chosen, decided by {}", by.as_str());
@@ -163,37 +225,73 @@ fn lost(number: usize) -> String {
 
 /// Named steps with counts.
 pub(super) fn steps(steps: &[Step], style: Style) -> String {
-    let rows = steps.iter().map(|step| vec![heading(step.id), step.r#in.to_string(), step.out.to_string(), lost(step.r#in - step.out)]);
+    let rows = steps.iter().map(|step| {
+        vec![
+            heading(step.id),
+            step.r#in.to_string(),
+            step.out.to_string(),
+            lost(step.r#in - step.out),
+        ]
+    });
     table(&["STEP", "IN", "OUT", ""], rows, style)
 }
 
-/// Rows of rejected candidates: those of each, with the code that is counted when they are not shown.
+/// Rows of rejected candidates: those of each, with the code that is counted when they are not
+/// shown.
 pub(super) type Rejected = Vec<(&'static str, Vec<Vec<String>>)>;
 
 /// Candidates as a table: those that passed, the nearest of the rejected, and a count of the rest.
-pub(super) fn listing(header: &[&str], passed: Vec<Vec<String>>, rejected: Rejected, nearest: usize, style: Style) -> String {
+pub(super) fn listing(
+    header: &[&str],
+    passed: Vec<Vec<String>>,
+    rejected: Rejected,
+    nearest: usize,
+    style: Style,
+) -> String {
     let hidden = rejected.len().saturating_sub(nearest);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (code, _) in rejected.iter().skip(nearest) {
         *counts.entry(code).or_default() += 1;
     }
     let mut out = Page::default();
-    out.draw(&table(header, passed.into_iter().chain(rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows)), style));
+    out.draw(&table(
+        header,
+        passed.into_iter().chain(rejected.into_iter().take(nearest).flat_map(|(_, rows)| rows)),
+        style,
+    ));
     if hidden > 0 {
-        let counts: Vec<String> = counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
+        let counts: Vec<String> =
+            counts.into_iter().map(|(code, count)| format!("{count} by {code}")).collect();
         let _ = writeln!(out, "… {hidden} more rejected: {} · show with --all", counts.join(", "));
     }
     out.finish()
 }
 
-fn candidates(found: &[Candidate<'_>], detail: Detail, sources: &SourceMap, style: Style) -> String {
-    let (eligible, rejected): (Vec<_>, Vec<_>) = found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
+fn candidates(
+    found: &[Candidate<'_>],
+    detail: Detail,
+    sources: &SourceMap,
+    style: Style,
+) -> String {
+    let (eligible, rejected): (Vec<_>, Vec<_>) =
+        found.iter().partition(|candidate| candidate.verdict != Verdict::Rejected);
     let nearest = if detail == Detail::Nearest { NEAREST } else { rejected.len() };
-    let code = |candidate: &Candidate<'_>| candidate.reasons.first().map_or("", |rejection| rejection.reason.code().as_str());
-    let rejected = rejected.into_iter().map(|candidate| (code(candidate), vec![row(candidate, sources)])).collect();
+    let code = |candidate: &Candidate<'_>| {
+        candidate.reasons.first().map_or("", |rejection| rejection.reason.code().as_str())
+    };
+    let rejected = rejected
+        .into_iter()
+        .map(|candidate| (code(candidate), vec![row(candidate, sources)]))
+        .collect();
     let passed = eligible.into_iter().map(|candidate| row(candidate, sources)).collect();
     let mut out = Page::default();
-    out.draw(&listing(&["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"], passed, rejected, nearest, style));
+    out.draw(&listing(
+        &["RUNTIME", "SCOPE", "VERDICT", "RULE", "DETAIL", "WHERE"],
+        passed,
+        rejected,
+        nearest,
+        style,
+    ));
     if detail == Detail::Comparisons {
         for candidate in found {
             out.end_line();
@@ -208,11 +306,19 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
     let (rule, detail, place) = if let Some(rejection) = candidate.reasons.first() {
         let more = candidate.reasons.len() - 1;
         let more = if more == 0 { String::new() } else { format!(" (+{more})") };
-        (rejection.reason.code().as_str().to_owned(), format!("{}{more}", rejection.reason), rejection.origin.and_then(crate::yaml::Origin::span))
+        (
+            rejection.reason.code().as_str().to_owned(),
+            format!("{}{more}", rejection.reason),
+            rejection.origin.and_then(crate::yaml::Origin::span),
+        )
     } else {
         let rule = match candidate.verdict {
-            Verdict::Chosen => candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}")),
-            _ => candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned()),
+            Verdict::Chosen => {
+                candidate.matched_entry.map_or(String::new(), |index| format!("entry {index}"))
+            }
+            _ => {
+                candidate.notes.last().map_or(String::new(), |note| note.code().as_str().to_owned())
+            }
         };
         let notes: Vec<String> = candidate.notes.iter().map(ToString::to_string).collect();
         (rule, notes.join("; "), None)
@@ -242,7 +348,13 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> 
     };
     let rows = candidate.entries.iter().flat_map(|entry| {
         entry.checks.iter().map(move |check| {
-            vec![format!("[{}]", entry.index), check.attribute.as_str().to_owned(), side(&check.model), side(&check.runtime), check.result.as_str().to_owned()]
+            vec![
+                format!("[{}]", entry.index),
+                check.attribute.as_str().to_owned(),
+                side(&check.model),
+                side(&check.runtime),
+                check.result.as_str().to_owned(),
+            ]
         })
     });
     if !candidate.entries.is_empty() {

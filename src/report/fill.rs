@@ -1,7 +1,7 @@
 //! Pages and comments made from templates.
 //!
-//! [`fill`] is the only place that names minijinja. A template gets data that is worded already; in pages, whose names end
-//! in `.html`, every value is escaped.
+//! [`fill`] is the only place that names minijinja. A template gets data that is worded already; in
+//! pages, whose names end in `.html`, every value is escaped.
 
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
@@ -10,12 +10,19 @@ use serde::Serialize;
 ///
 /// # Errors
 /// What is wrong with the template.
-pub(super) fn fill(name: &'static str, template: &'static str, data: &impl Serialize) -> Result<String, String> {
+pub(super) fn fill(
+    name: &'static str,
+    template: &'static str,
+    data: &impl Serialize,
+) -> Result<String, String> {
     let failed = |error: minijinja::Error| format!("cannot fill {name}: {error:#}");
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_template(name, template).map_err(failed)?;
-    let mut text = environment.get_template(name).and_then(|template| template.render(minijinja::value::Serde(data))).map_err(failed)?;
+    let mut text = environment
+        .get_template(name)
+        .and_then(|template| template.render(minijinja::value::Serde(data)))
+        .map_err(failed)?;
     // The engine drops the template's last end of line.
     if !text.ends_with('\n') {
         text.push('\n');

@@ -33,7 +33,12 @@ pub fn commands(found: &[Diagnostic], sources: &SourceMap) -> String {
         properties.push(format!("title={}", property(finding.code.as_str())));
         let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
         // Writing to a text cannot fail.
-        let _ = writeln!(out, "::{command} {}::{}", properties.join(","), data(&format!("{}{help}", finding.message)));
+        let _ = writeln!(
+            out,
+            "::{command} {}::{}",
+            properties.join(","),
+            data(&format!("{}{help}", finding.message))
+        );
     }
     out
 }
@@ -58,7 +63,9 @@ mod tests {
     fn nothing_of_an_input_ends_a_command_or_begins_one() {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a,b:c.yaml", SourceKind::File, "a: 1\n"));
-        let finding = Diagnostic::new(Code::InvalidValue, "100%\n::error::x").at(Span { source, start: 3, end: 4 }).help("do\u{1b}[2J it");
+        let finding = Diagnostic::new(Code::InvalidValue, "100%\n::error::x")
+            .at(Span { source, start: 3, end: 4 })
+            .help("do\u{1b}[2J it");
         assert_eq!(
             commands(&[finding], &sources),
             "::error file=a%2Cb%3Ac.yaml,line=1,col=4,endLine=1,endColumn=5,title=invalid-value::100%25%0A::error::x%0Ahelp: do\\u{1b}[2J it\n"

@@ -21,12 +21,18 @@ impl Graph {
     fn new_box(&mut self, label: &str, chosen: bool) -> usize {
         let id = self.boxes;
         self.boxes += 1;
-        let _ = writeln!(self.text, "  n{id}[\"{}\"]{}", quoted(label), if chosen { ":::chosen" } else { "" });
+        let _ = writeln!(
+            self.text,
+            "  n{id}[\"{}\"]{}",
+            quoted(label),
+            if chosen { ":::chosen" } else { "" }
+        );
         id
     }
 
     fn arrow(&mut self, from: usize, to: usize, label: &str) {
-        let label = if label.is_empty() { String::new() } else { format!("|\"{}\"|", quoted(label)) };
+        let label =
+            if label.is_empty() { String::new() } else { format!("|\"{}\"|", quoted(label)) };
         let _ = writeln!(self.text, "  n{from} -->{label} n{to}");
     }
 
@@ -38,7 +44,11 @@ impl Graph {
 
 /// Text between quotes: Mermaid knows entities, and takes a line feed for the end.
 fn quoted(text: &str) -> String {
-    printable(&text.replace('\n', " ")).replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+    printable(&text.replace('\n', " "))
+        .replace('#', "#35;")
+        .replace('"', "#quot;")
+        .replace('<', "#lt;")
+        .replace('>', "#gt;")
 }
 
 /// All services in one graph.
@@ -52,20 +62,29 @@ pub fn mermaid(planned: &[Planned<'_>], machines: &[Machine]) -> String {
 }
 
 fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
-    let own = graph.new_box(&format!("InferenceService {}/{}", planned.service.namespace, planned.service.name()), true);
+    let own = graph.new_box(
+        &format!("InferenceService {}/{}", planned.service.namespace, planned.service.name()),
+        true,
+    );
     if let Some(model) = planned.resolution.model {
-        let model_box = graph.new_box(&format!("{} {}", model.object.id.kind, model.object.id.name), true);
+        let model_box =
+            graph.new_box(&format!("{} {}", model.object.id.kind, model.object.id.name), true);
         graph.arrow(own, model_box, "model");
     }
     let decision = &planned.resolution.runtime;
     let mut runtime = own;
     let mut rejected = 0;
     for candidate in &decision.candidates {
-        let name = format!("{} {}", candidate.runtime.object.id.kind, candidate.runtime.object.id.name);
+        let name =
+            format!("{} {}", candidate.runtime.object.id.kind, candidate.runtime.object.id.name);
         match candidate.verdict {
             Verdict::Chosen => {
                 runtime = graph.new_box(&name, true);
-                graph.arrow(own, runtime, decision.decided_by.map_or("", crate::decision::DecidedBy::as_str));
+                graph.arrow(
+                    own,
+                    runtime,
+                    decision.decided_by.map_or("", crate::decision::DecidedBy::as_str),
+                );
             }
             Verdict::Eligible => {
                 let other = graph.new_box(&name, false);
@@ -74,7 +93,14 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
             Verdict::Rejected if rejected < NEAREST => {
                 rejected += 1;
                 let other = graph.new_box(&name, false);
-                graph.dotted(own, other, candidate.reasons.first().map_or("rejected", |rejection| rejection.reason.code().as_str()));
+                graph.dotted(
+                    own,
+                    other,
+                    candidate
+                        .reasons
+                        .first()
+                        .map_or("rejected", |rejection| rejection.reason.code().as_str()),
+                );
             }
             Verdict::Rejected => {}
         }
@@ -87,7 +113,9 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
             match candidate.verdict {
                 Verdict::Chosen => {
                     let class = graph.new_box(&name, true);
-                    let by = decision.decided_by.map_or(String::new(), |by| format!(", {}", by.as_str()));
+                    let by = decision
+                        .decided_by
+                        .map_or(String::new(), |by| format!(", {}", by.as_str()));
                     graph.arrow(runtime, class, &format!("{component}{by}"));
                     if let Some(found) = candidate.class {
                         below(graph, class, found, machines);
@@ -100,7 +128,8 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
                 Verdict::Rejected if rejected < NEAREST => {
                     rejected += 1;
                     let class = graph.new_box(&name, false);
-                    let code = candidate.reasons.first().map_or("rejected", |reason| reason.code.as_str());
+                    let code =
+                        candidate.reasons.first().map_or("rejected", |reason| reason.code.as_str());
                     graph.dotted(runtime, class, &format!("{component}, {code}"));
                 }
                 Verdict::Rejected => {}
@@ -114,7 +143,12 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
 }
 
 /// The nodes of a class and its flavor.
-fn below(graph: &mut Graph, class: usize, found: &crate::api::AcceleratorClass, machines: &[Machine]) {
+fn below(
+    graph: &mut Graph,
+    class: usize,
+    found: &crate::api::AcceleratorClass,
+    machines: &[Machine],
+) {
     let nodes = machines::matching(found, machines);
     for machine in nodes.iter().take(NODES) {
         let state = if machine.usable(&[]) { "" } else { " (not usable)" };
@@ -125,8 +159,13 @@ fn below(graph: &mut Graph, class: usize, found: &crate::api::AcceleratorClass, 
         let more = graph.new_box(&format!("{} more nodes", nodes.len() - NODES), false);
         graph.arrow(class, more, "");
     }
-    let annotated = found.object.annotation("ome.io/kueue-resource-flavor").and_then(crate::yaml::Node::scalar_text);
-    if let Some(flavor) = found.kueue_flavor.as_ref().map(|flavor| flavor.value.clone()).or(annotated) {
+    let annotated = found
+        .object
+        .annotation("ome.io/kueue-resource-flavor")
+        .and_then(crate::yaml::Node::scalar_text);
+    if let Some(flavor) =
+        found.kueue_flavor.as_ref().map(|flavor| flavor.value.clone()).or(annotated)
+    {
         let flavor = graph.new_box(&format!("ResourceFlavor {flavor}"), false);
         graph.arrow(class, flavor, "");
     }

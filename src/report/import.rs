@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 /// A model as YAML; behind each imported value stands why it is believed.
 pub fn yaml(model: &Node, imported: &Imported, sources: &SourceMap) -> String {
     let mut out = String::new();
-    yaml::write_with(&mut out, model, &mut |path, _| fact_at(path, imported).map(|fact| remark(fact, sources)));
+    yaml::write_with(&mut out, model, &mut |path, _| {
+        fact_at(path, imported).map(|fact| remark(fact, sources))
+    });
     out
 }
 
@@ -20,7 +22,8 @@ fn fact_at<'a>(path: &FieldPath, imported: &'a Imported) -> Option<&'a Fact> {
 }
 
 fn remark(fact: &Fact, sources: &SourceMap) -> String {
-    let place = fact.evidence.span.map_or_else(String::new, |span| format!(" ({})", sources.locate(span)));
+    let place =
+        fact.evidence.span.map_or_else(String::new, |span| format!(" ({})", sources.locate(span)));
     format!("{}: {}{place}", fact.evidence.basis.as_str(), fact.evidence.text)
 }
 
@@ -36,7 +39,13 @@ pub struct Into {
 }
 
 /// Everything as JSON.
-pub fn json(model: &Node, imported: &Imported, into: Option<&Into>, found: &[Diagnostic], sources: &SourceMap) -> Value {
+pub fn json(
+    model: &Node,
+    imported: &Imported,
+    into: Option<&Into>,
+    found: &[Diagnostic],
+    sources: &SourceMap,
+) -> Value {
     let facts: Vec<Value> = imported
         .facts
         .iter()
@@ -73,9 +82,17 @@ pub fn changes(into: &Into, imported: &Imported, sources: &SourceMap) -> String 
         return format!("{name}: {} says all of it already\n", into.model);
     }
     let mut out = format!("{name}: {}\n", into.model);
-    for fact in imported.facts.iter().filter(|fact| into.changed.iter().any(|changed| fact.path.0.starts_with(&changed.0))) {
+    for fact in imported
+        .facts
+        .iter()
+        .filter(|fact| into.changed.iter().any(|changed| fact.path.0.starts_with(&changed.0)))
+    {
         let value = fact.value.scalar_text().unwrap_or_default();
-        out.push_str(&findings::printable(&format!("  {}: {value}  # {}\n", fact.path, remark(fact, sources))));
+        out.push_str(&findings::printable(&format!(
+            "  {}: {value}  # {}\n",
+            fact.path,
+            remark(fact, sources)
+        )));
     }
     out
 }

@@ -1,11 +1,16 @@
-//! Decisions as JSON. Shapes: conformance README and CONTRACT-s0; more fields may come, none changes its meaning.
+//! Decisions as JSON. Shapes: conformance README and CONTRACT-s0; more fields may come, none
+//! changes its meaning.
 
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
-use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError};
+use crate::decision::{
+    Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError,
+};
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
-use crate::pipeline::{Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing};
+use crate::pipeline::{
+    Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing,
+};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
@@ -14,7 +19,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never held as a whole.
+/// The document of `plan` and `explain`. It is written service by service: a fleet's JSON is never
+/// held as a whole.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// Whose word counts.
@@ -51,17 +57,28 @@ impl Serialize for Plan<'_> {
                         out["flip"] = flip(found, self.sources);
                     }
                     if let Some(found) = self.merges.get(index) {
-                        out["merge"] = found.iter().map(|leaf| super::why::merged(leaf, self.sources)).collect();
+                        out["merge"] = found
+                            .iter()
+                            .map(|leaf| super::why::merged(leaf, self.sources))
+                            .collect();
                     }
                     out
                 })
             }),
         )?;
         if self.depth == Depth::Plan {
-            map.serialize_entry("modelServings", &Streamed(|| self.servings.iter().map(super::serving::json)))?;
+            map.serialize_entry(
+                "modelServings",
+                &Streamed(|| self.servings.iter().map(super::serving::json)),
+            )?;
         }
         map.serialize_entry("totals", &totals(self.planned, self.machines))?;
-        map.serialize_entry("findings", &Streamed(|| self.found.iter().map(|diagnostic| findings::json(diagnostic, self.sources))))?;
+        map.serialize_entry(
+            "findings",
+            &Streamed(|| {
+                self.found.iter().map(|diagnostic| findings::json(diagnostic, self.sources))
+            }),
+        )?;
         map.end()
     }
 }
@@ -77,7 +94,12 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
 
 /// What all services ask for together, at their fewest replicas.
 fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
-    let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
+    let components = || {
+        planned
+            .iter()
+            .filter(|planned| planned.error.is_none())
+            .flat_map(|planned| &planned.components)
+    };
     let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
     for component in components() {
         for (name, count) in &component.gpus_by_resource {
@@ -124,7 +146,11 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
 fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
     let has = |kind| planned.service.component(kind).is_some();
     let (transformer, explainer) = (has(ComponentKind::Transformer), has(ComponentKind::Explainer));
-    let mut edges = if transformer { vec![["client", "transformer"], ["transformer", "predictor"]] } else { vec![["client", "predictor"]] };
+    let mut edges = if transformer {
+        vec![["client", "transformer"], ["transformer", "predictor"]]
+    } else {
+        vec![["client", "predictor"]]
+    };
     if explainer {
         edges.push(["client", "explainer"]);
         edges.push(["explainer", "predictor"]);
@@ -167,7 +193,8 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
     }
     if let Some(basis) = component.mode_basis {
         out["deploymentModeBasis"] = basis.into();
-        out["scaleToZero"] = (component.mode == DeploymentMode::Serverless && component.min_replicas == 0).into();
+        out["scaleToZero"] =
+            (component.mode == DeploymentMode::Serverless && component.min_replicas == 0).into();
     }
     out
 }
@@ -185,7 +212,8 @@ fn runtime(decision: &RuntimeDecision<'_>, depth: Depth, sources: &SourceMap) ->
         "notes": decision.notes.iter().map(note).collect::<Vec<_>>(),
     });
     if depth == Depth::Explain {
-        out["candidates"] = decision.candidates.iter().map(|found| candidate(found, sources)).collect();
+        out["candidates"] =
+            decision.candidates.iter().map(|found| candidate(found, sources)).collect();
     }
     out
 }
@@ -230,7 +258,9 @@ fn entry(entry: &EntryChecks, sources: &SourceMap) -> Value {
 
 fn check(check: &Check, sources: &SourceMap) -> Value {
     let text = |side: &Option<(EcoString, Origin)>| side.as_ref().map(|(text, _)| text.to_string());
-    let at = |side: &Option<(EcoString, Origin)>| side.as_ref().and_then(|(_, origin)| place(*origin, sources));
+    let at = |side: &Option<(EcoString, Origin)>| {
+        side.as_ref().and_then(|(_, origin)| place(*origin, sources))
+    };
     json!({
         "attribute": check.attribute.as_str(),
         "model": text(&check.model),

@@ -1,4 +1,5 @@
-//! Findings as JUnit XML: one test case per file that was read, a failure in it for each finding that counts.
+//! Findings as JUnit XML: one test case per file that was read, a failure in it for each finding
+//! that counts.
 
 use crate::diag::{Diagnostic, Severity};
 use crate::source::{SourceKind, SourceMap};
@@ -8,17 +9,26 @@ use std::fmt::Write;
 /// Test cases by file. Findings below `least` are printed and fail nothing.
 pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> String {
     let mut cases: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
-    for (_, source) in sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin) {
+    for (_, source) in
+        sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin)
+    {
         cases.entry(source.name.to_string()).or_default();
     }
     for finding in found {
-        let file = finding.span().map(|span| sources.get(span.source).name.to_string()).or_else(|| finding.file.clone());
+        let file = finding
+            .span()
+            .map(|span| sources.get(span.source).name.to_string())
+            .or_else(|| finding.file.clone());
         cases.entry(file.unwrap_or_else(|| "ome".to_owned())).or_default().push(finding);
     }
-    let failed = cases.values().filter(|found| found.iter().any(|finding| finding.severity >= least)).count();
+    let failed = cases
+        .values()
+        .filter(|found| found.iter().any(|finding| finding.severity >= least))
+        .count();
     let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\"", cases.len());
-    let mut out =
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome validate\" {counts}>\n  <testsuite name=\"ome validate\" {counts}>\n");
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome validate\" {counts}>\n  <testsuite name=\"ome validate\" {counts}>\n"
+    );
     for (file, found) in &cases {
         let name = escaped(file);
         if found.is_empty() {
@@ -26,13 +36,20 @@ pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> Str
             continue;
         }
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"ome.validate\">");
-        let (fatal, mild): (Vec<&Diagnostic>, Vec<&Diagnostic>) = found.iter().partition(|finding| finding.severity >= least);
+        let (fatal, mild): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
+            found.iter().partition(|finding| finding.severity >= least);
         for finding in fatal {
             let text = escaped(&line(finding, sources));
-            let _ = writeln!(out, "      <failure type=\"{}\" message=\"{}\">{text}</failure>", finding.code.as_str(), escaped(&finding.message));
+            let _ = writeln!(
+                out,
+                "      <failure type=\"{}\" message=\"{}\">{text}</failure>",
+                finding.code.as_str(),
+                escaped(&finding.message)
+            );
         }
         if !mild.is_empty() {
-            let lines: Vec<String> = mild.iter().map(|finding| escaped(&line(finding, sources))).collect();
+            let lines: Vec<String> =
+                mild.iter().map(|finding| escaped(&line(finding, sources))).collect();
             let _ = writeln!(out, "      <system-out>{}</system-out>", lines.join("\n"));
         }
         out.push_str("    </testcase>\n");
@@ -43,9 +60,17 @@ pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> Str
 
 /// `file:line:column: error: message [code]`, then the help.
 fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
-    let place = finding.span().map(|span| sources.locate(span)).map_or(String::new(), |place| format!("{}:{}:{}: ", place.file, place.line, place.column));
+    let place = finding
+        .span()
+        .map(|span| sources.locate(span))
+        .map_or(String::new(), |place| format!("{}:{}:{}: ", place.file, place.line, place.column));
     let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
-    format!("{place}{}: {} [{}]{help}", finding.severity.as_str(), finding.message, finding.code.as_str())
+    format!(
+        "{place}{}: {} [{}]{help}",
+        finding.severity.as_str(),
+        finding.message,
+        finding.code.as_str()
+    )
 }
 
 /// Text as XML 1.0 takes it: what it has no place for is replaced.
@@ -78,10 +103,22 @@ mod tests {
         sources.add(Source::new("good.yaml", SourceKind::File, "a: 1\n"));
         sources.add(Source::new("runtimes/a.yaml", SourceKind::Builtin, "a: 1\n"));
         let span = Span { source: bad, start: 3, end: 4 };
-        let found = [Diagnostic::new(Code::OneSidedRange, "a < b").at(span), Diagnostic::new(Code::NoFiles, "no\u{1b}thing")];
+        let found = [
+            Diagnostic::new(Code::OneSidedRange, "a < b").at(span),
+            Diagnostic::new(Code::NoFiles, "no\u{1b}thing"),
+        ];
         let text = suites(&found, &sources, Severity::Error);
-        assert!(text.contains("tests=\"3\" failures=\"1\"") && text.contains("<testcase name=\"good.yaml\" classname=\"ome.validate\"/>"), "{text}");
-        assert!(text.contains("<system-out>bad.yaml:1:4: warning: a &lt; b [one-sided-range]</system-out>"), "{text}");
+        assert!(
+            text.contains("tests=\"3\" failures=\"1\"")
+                && text.contains("<testcase name=\"good.yaml\" classname=\"ome.validate\"/>"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "<system-out>bad.yaml:1:4: warning: a &lt; b [one-sided-range]</system-out>"
+            ),
+            "{text}"
+        );
         assert!(text.contains("no\u{fffd}thing") && !text.contains("runtimes/a.yaml"), "{text}");
         assert!(suites(&found, &sources, Severity::Warning).contains("failures=\"2\""));
     }

@@ -85,7 +85,13 @@ fn listed(out: &mut Page, heading: &str, changes: &[Change]) {
     }
     let _ = write!(out, "\n{heading}\n");
     for change in changes {
-        let _ = writeln!(out, "  {}: {} -> {}", short(&change.path), value(change.from.as_ref()), value(change.to.as_ref()));
+        let _ = writeln!(
+            out,
+            "  {}: {} -> {}",
+            short(&change.path),
+            value(change.from.as_ref()),
+            value(change.to.as_ref())
+        );
     }
 }
 
@@ -122,7 +128,12 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
     let mut out = Page::default();
     if !classes.classes.is_empty() {
         let rows = classes.classes.iter().map(|one| {
-            let spec = |keys: &[&str]| one.object.at(keys).and_then(Node::scalar_text).map_or_else(|| "-".to_owned(), |text| text.to_string());
+            let spec = |keys: &[&str]| {
+                one.object
+                    .at(keys)
+                    .and_then(Node::scalar_text)
+                    .map_or_else(|| "-".to_owned(), |text| text.to_string())
+            };
             let from = one
                 .facts
                 .iter()
@@ -139,13 +150,24 @@ pub fn classes_table(classes: &Classes, sources: &SourceMap, style: Style) -> St
                 from,
             ]
         });
-        out.draw(&plain_table(&["ACTION", "CLASS", "FLAVOR", "RULE", "VENDOR", "MEMORY", "COMPUTE", "FROM"], rows, style));
+        out.draw(&plain_table(
+            &["ACTION", "CLASS", "FLAVOR", "RULE", "VENDOR", "MEMORY", "COMPUTE", "FROM"],
+            rows,
+            style,
+        ));
     }
     for one in classes.classes.iter().filter(|one| one.action == Action::Update) {
         listed(&mut out, &one.name, &one.changes);
     }
-    left_alone(&mut out, classes.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())));
-    let _ = write!(out, "\nclasses: {}\n", counted(classes.classes.iter().map(|one| one.action.as_str())));
+    left_alone(
+        &mut out,
+        classes.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
+    );
+    let _ = write!(
+        out,
+        "\nclasses: {}\n",
+        counted(classes.classes.iter().map(|one| one.action.as_str()))
+    );
     out.finish()
 }
 
@@ -154,8 +176,11 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     let mut out = Page::default();
     if !flavors.flavors.is_empty() {
         let rows = flavors.flavors.iter().map(|one| {
-            let labels = one.object.at(&["spec", "nodeLabels"]).map(Node::entries).into_iter().flatten();
-            let labels: Vec<String> = labels.filter_map(|entry| Some(format!("{}={}", entry.key, entry.node.scalar_text()?))).collect();
+            let labels =
+                one.object.at(&["spec", "nodeLabels"]).map(Node::entries).into_iter().flatten();
+            let labels: Vec<String> = labels
+                .filter_map(|entry| Some(format!("{}={}", entry.key, entry.node.scalar_text()?)))
+                .collect();
             vec![
                 one.action.as_str().to_owned(),
                 one.name.to_string(),
@@ -168,18 +193,28 @@ pub fn flavors_table(flavors: &Flavors, style: Style) -> String {
     for one in flavors.flavors.iter().filter(|one| one.action == FlavorAction::Update) {
         listed(&mut out, &one.name, &one.changes);
     }
-    left_alone(&mut out, flavors.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())));
-    let _ = write!(out, "\nflavors: {}\n", counted(flavors.flavors.iter().map(|one| one.action.as_str())));
+    left_alone(
+        &mut out,
+        flavors.skipped.iter().map(|(name, reason)| (name.as_str(), reason.as_str())),
+    );
+    let _ = write!(
+        out,
+        "\nflavors: {}\n",
+        counted(flavors.flavors.iter().map(|one| one.action.as_str()))
+    );
     out.finish()
 }
 
 /// `kueue diff` for people.
 pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
     let mut out = Page::default();
-    let name = |name: Option<&ecow::EcoString>| name.map_or_else(|| "-".to_owned(), ToString::to_string);
+    let name =
+        |name: Option<&ecow::EcoString>| name.map_or_else(|| "-".to_owned(), ToString::to_string);
     if !diffed.pairs.is_empty() {
         let rows = diffed.pairs.iter().map(|pair| {
-            let missing = |name: &Option<ecow::EcoString>| pair.wanted.as_ref().filter(|_| name.is_none()).map(|wanted| format!("({wanted})"));
+            let missing = |name: &Option<ecow::EcoString>| {
+                pair.wanted.as_ref().filter(|_| name.is_none()).map(|wanted| format!("({wanted})"))
+            };
             vec![
                 pair.state.as_str().to_owned(),
                 missing(&pair.class).unwrap_or_else(|| name(pair.class.as_ref())),
@@ -189,9 +224,14 @@ pub fn pairs_table(diffed: &Diffed, style: Style) -> String {
         out.draw(&plain_table(&["STATE", "CLASS", "FLAVOR"], rows, style));
     }
     for pair in diffed.pairs.iter().filter(|pair| pair.state == State::Differs) {
-        let heading = format!("{} and {}: the class, the flavor", name(pair.class.as_ref()), name(pair.flavor.as_ref()));
+        let heading = format!(
+            "{} and {}: the class, the flavor",
+            name(pair.class.as_ref()),
+            name(pair.flavor.as_ref())
+        );
         listed(&mut out, &heading, &pair.changes);
     }
-    let _ = write!(out, "\npairs: {}\n", counted(diffed.pairs.iter().map(|pair| pair.state.as_str())));
+    let _ =
+        write!(out, "\npairs: {}\n", counted(diffed.pairs.iter().map(|pair| pair.state.as_str())));
     out.finish()
 }

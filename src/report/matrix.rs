@@ -19,9 +19,12 @@ pub fn json(matrix: &Matrix) -> Value {
 fn cell(cell: &Cell) -> Value {
     let (runtime, state, tied, reason) = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => (Some(runtime.as_str()), "winner", Vec::new(), None),
-        MatrixOutcome::Tie(tied) => {
-            (tied.first().map(ecow::EcoString::as_str), "tie", tied.iter().map(ecow::EcoString::as_str).collect(), Some("age or name would decide"))
-        }
+        MatrixOutcome::Tie(tied) => (
+            tied.first().map(ecow::EcoString::as_str),
+            "tie",
+            tied.iter().map(ecow::EcoString::as_str).collect(),
+            Some("age or name would decide"),
+        ),
         MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
     };
     json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason })
@@ -42,12 +45,27 @@ fn rows(matrix: &Matrix) -> impl Iterator<Item = (&str, &[Cell])> {
 
 /// The table for people: a row per model, a column per class, and the reasons of holes below.
 pub fn text(matrix: &Matrix, style: Style) -> String {
-    let header: Vec<&str> = std::iter::once("MODEL").chain(matrix.classes.iter().map(ecow::EcoString::as_str)).collect();
-    let body = rows(matrix).map(|(model, cells)| std::iter::once(model.to_owned()).chain(cells.iter().map(|cell| word(&cell.outcome))).collect());
+    let header: Vec<&str> = std::iter::once("MODEL")
+        .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
+        .collect();
+    let body = rows(matrix).map(|(model, cells)| {
+        std::iter::once(model.to_owned())
+            .chain(cells.iter().map(|cell| word(&cell.outcome)))
+            .collect()
+    });
     let mut out = table(&header, body, style);
-    let holes = matrix.cells.iter().filter_map(|cell| if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None });
+    let holes = matrix.cells.iter().filter_map(|cell| {
+        if let MatrixOutcome::Hole(reason) = &cell.outcome { Some((cell, reason)) } else { None }
+    });
     for (index, (cell, reason)) in holes.enumerate() {
-        let _ = writeln!(out, "{}{} on {}: {}", if index == 0 { "\n" } else { "" }, cell.model, cell.class, super::findings::printable(reason));
+        let _ = writeln!(
+            out,
+            "{}{} on {}: {}",
+            if index == 0 { "\n" } else { "" },
+            cell.model,
+            cell.class,
+            super::findings::printable(reason)
+        );
     }
     out
 }
@@ -73,8 +91,12 @@ pub fn markdown(matrix: &Matrix) -> String {
 
 /// The same as a page that stands alone.
 pub fn html(matrix: &Matrix) -> String {
-    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-    let mut out = String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>ome matrix</title>\n<table border=\"1\">\n<tr><th>model</th>");
+    let escape = |text: &str| {
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    };
+    let mut out = String::from(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<title>ome matrix</title>\n<table border=\"1\">\n<tr><th>model</th>",
+    );
     for class in &matrix.classes {
         let _ = write!(out, "<th>{}</th>", escape(class));
     }
@@ -82,8 +104,14 @@ pub fn html(matrix: &Matrix) -> String {
     for (model, cells) in rows(matrix) {
         let _ = write!(out, "<tr><th>{}</th>", escape(model));
         for cell in cells {
-            let title = if let MatrixOutcome::Hole(reason) = &cell.outcome { reason.as_str() } else { "" };
-            let _ = write!(out, "<td title=\"{}\">{}</td>", escape(title), escape(&word(&cell.outcome)));
+            let title =
+                if let MatrixOutcome::Hole(reason) = &cell.outcome { reason.as_str() } else { "" };
+            let _ = write!(
+                out,
+                "<td title=\"{}\">{}</td>",
+                escape(title),
+                escape(&word(&cell.outcome))
+            );
         }
         out.push_str("</tr>\n");
     }

@@ -1,7 +1,7 @@
 //! What is shown: decisions and findings as JSON, tables, sentences and diagnostics.
 //!
-//! In: data of the floors below. Out: text and JSON. This room cannot decide: it words what was decided, and it calls
-//! no verb of the rooms below.
+//! In: data of the floors below. Out: text and JSON. This room cannot decide: it words what was
+//! decided, and it calls no verb of the rooms below.
 
 pub mod accelerator;
 pub mod catalog;

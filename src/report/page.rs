@@ -1,5 +1,5 @@
-//! `ome plan` as a page that stands alone: no script, nothing from elsewhere. GPUs of each class are bars, the selection of
-//! each runtime is a row of steps with what they left.
+//! `ome plan` as a page that stands alone: no script, nothing from elsewhere. GPUs of each class
+//! are bars, the selection of each runtime is a row of steps with what they left.
 
 use super::accelerator::{self, ClassTotal};
 use super::explain;
@@ -36,7 +36,11 @@ impl View<'_> {
     /// What is wrong with the template.
     pub fn html(&self) -> Result<String, String> {
         let totals = accelerator::totals(self.planned, self.machines);
-        let most = totals.iter().map(|total| total.asked.max(total.allocatable.unwrap_or(0))).max().unwrap_or(0);
+        let most = totals
+            .iter()
+            .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
+            .max()
+            .unwrap_or(0);
         let data = json!({
             "summary": table::summary(self.planned),
             "semantics": self.semantics.as_str(),
@@ -51,11 +55,14 @@ impl View<'_> {
     }
 }
 
-/// Of nodes that say what they have, the share that is asked for; else the share of the class that is asked for most.
+/// Of nodes that say what they have, the share that is asked for; else the share of the class that
+/// is asked for most.
 fn class(total: &ClassTotal<'_>, most: i64) -> Value {
     let of = total.allocatable.unwrap_or(most);
     let label = match (total.allocatable, total.left()) {
-        (Some(allocatable), Some(left)) => format!("{} asked of {allocatable}, {left} left", total.asked),
+        (Some(allocatable), Some(left)) => {
+            format!("{} asked of {allocatable}, {left} left", total.asked)
+        }
         _ => format!("{} asked", total.asked),
     };
     json!({ "name": total.name, "percent": percent(total.asked, of), "over": total.left().is_some_and(|left| left < 0), "label": label })
@@ -63,7 +70,11 @@ fn class(total: &ClassTotal<'_>, most: i64) -> Value {
 
 /// Whole percent of a bar; more than all of it is all of it.
 fn percent(part: i64, of: i64) -> i64 {
-    if of <= 0 { if part > 0 { 100 } else { 0 } } else { (part.max(0).saturating_mul(100) / of).min(100) }
+    if of <= 0 {
+        if part > 0 { 100 } else { 0 }
+    } else {
+        (part.max(0).saturating_mul(100) / of).min(100)
+    }
 }
 
 fn service(planned: &Planned<'_>) -> Value {
@@ -111,7 +122,9 @@ mod tests {
 
     #[test]
     fn bars_stay_within_their_frame() {
-        for (part, of, expected) in [(0, 8, 0), (5, 8, 62), (8, 8, 100), (20, 8, 100), (3, 0, 100), (0, 0, 0), (-1, 4, 0)] {
+        for (part, of, expected) in
+            [(0, 8, 0), (5, 8, 62), (8, 8, 100), (20, 8, 100), (3, 0, 100), (0, 0, 0), (-1, 4, 0)]
+        {
             assert_eq!(percent(part, of), expected, "{part} of {of}");
         }
     }

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 /// `kueue` of a component (CONTRACT-s2).
 pub(super) fn json(decision: &QueueDecision) -> Value {
-    let rejection =
-        |rejection: &FlavorRejection| json!({ "flavor": rejection.flavor.as_str(), "code": rejection.code.as_str(), "detail": rejection.detail.as_str() });
+    let rejection = |rejection: &FlavorRejection| json!({ "flavor": rejection.flavor.as_str(), "code": rejection.code.as_str(), "detail": rejection.detail.as_str() });
     let mut out = json!({
         "queue": decision.queue.value.as_str(),
         "clusterQueue": decision.cluster_queue.as_ref().map(ecow::EcoString::as_str),
@@ -28,21 +27,28 @@ pub(super) fn json(decision: &QueueDecision) -> Value {
 
 /// `queue inference (gpu-queue): flavor gpu-h100`.
 fn head(decision: &QueueDecision) -> String {
-    let cluster = decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
+    let cluster =
+        decision.cluster_queue.as_ref().map_or(String::new(), |cluster| format!(" ({cluster})"));
     let answer = match (&decision.flavor, &decision.obstacle) {
         _ if !decision.known => "flavor unknown, no Kueue object was read".to_owned(),
         (Some(flavor), _) => {
-            let workers = decision.worker_flavor.as_ref().map_or(String::new(), |worker| format!(", workers {worker}"));
+            let workers = decision
+                .worker_flavor
+                .as_ref()
+                .map_or(String::new(), |worker| format!(", workers {worker}"));
             format!("flavor {flavor}{workers}{}", replicas(decision))
         }
         (None, Some(obstacle)) => format!("nothing is admitted: {obstacle}"),
-        (None, None) if decision.rejected.is_empty() => "admitted without a flavor, the pods ask for nothing that it counts".to_owned(),
+        (None, None) if decision.rejected.is_empty() => {
+            "admitted without a flavor, the pods ask for nothing that it counts".to_owned()
+        }
         (None, None) => "no flavor fits".to_owned(),
     };
     format!("queue {}{cluster}: {answer}", decision.queue.value)
 }
 
-/// ` (1 x gpu-h100, 1 x gpu-a100 borrowed, 1 waiting for quota)`; nothing where all replicas get one flavor.
+/// ` (1 x gpu-h100, 1 x gpu-a100 borrowed, 1 waiting for quota)`; nothing where all replicas get
+/// one flavor.
 fn replicas(decision: &QueueDecision) -> String {
     if decision.admitted.len() <= 1 && decision.waiting == 0 {
         return String::new();
@@ -57,13 +63,20 @@ fn replicas(decision: &QueueDecision) -> String {
 
 /// In one line: `queue inference (gpu-queue): flavor gpu-h100; not gpu-a100 (node-affinity)`.
 pub(super) fn line(decision: &QueueDecision) -> String {
-    let rejected: Vec<String> = decision.rejected.iter().map(|rejection| format!("{} ({})", rejection.flavor, rejection.code.as_str())).collect();
-    let rejected = if rejected.is_empty() { String::new() } else { format!("; not {}", rejected.join(", ")) };
+    let rejected: Vec<String> = decision
+        .rejected
+        .iter()
+        .map(|rejection| format!("{} ({})", rejection.flavor, rejection.code.as_str()))
+        .collect();
+    let rejected =
+        if rejected.is_empty() { String::new() } else { format!("; not {}", rejected.join(", ")) };
     format!("{}{rejected}", head(decision))
 }
 
 /// The same with both operands of every rejection, a line each.
 pub(super) fn lines(decision: &QueueDecision) -> Vec<String> {
-    let rejected = decision.rejected.iter().map(|rejection| format!("not {}: {}, {}", rejection.flavor, rejection.code.as_str(), rejection.detail));
+    let rejected = decision.rejected.iter().map(|rejection| {
+        format!("not {}: {}, {}", rejection.flavor, rejection.code.as_str(), rejection.detail)
+    });
     std::iter::once(head(decision)).chain(rejected).collect()
 }

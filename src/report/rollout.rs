@@ -53,11 +53,18 @@ impl Rollout<'_> {
         };
         let letter = self.letter();
         let named = |wanted: &dyn Fn(usize, Cell) -> bool| {
-            let all: Vec<i64> =
-                row.groups.iter().enumerate().filter(|(index, (cell, _))| wanted(*index, *cell)).map(|(index, _)| self.trace().columns[index]).collect();
+            let all: Vec<i64> = row
+                .groups
+                .iter()
+                .enumerate()
+                .filter(|(index, (cell, _))| wanted(*index, *cell))
+                .map(|(index, _)| self.trace().columns[index])
+                .collect();
             ordinals(letter, &all)
         };
-        let done = named(&|index, cell| cell == Cell::Updated && previous.groups[index].0 != Cell::Updated);
+        let done = named(&|index, cell| {
+            cell == Cell::Updated && previous.groups[index].0 != Cell::Updated
+        });
         let rolling = named(&|_, cell| cell == Cell::Rolling);
         match (done.is_empty(), rolling.is_empty()) {
             (true, true) => "nothing changed in this row".to_owned(),
@@ -83,7 +90,13 @@ impl Rollout<'_> {
     }
 
     fn gpus_at_peak(&self) -> i64 {
-        self.trace().capacity.iter().map(|capacity| capacity.gpus).max().unwrap_or(0).max(self.outcome.gpus_before)
+        self.trace()
+            .capacity
+            .iter()
+            .map(|capacity| capacity.gpus)
+            .max()
+            .unwrap_or(0)
+            .max(self.outcome.gpus_before)
     }
 
     fn gpus_after(&self) -> i64 {
@@ -102,9 +115,17 @@ impl Rollout<'_> {
         }
         let position = self.fits?.iter().position(|fits| !fits)?;
         let capacity = self.trace().capacity.get(position)?;
-        let waiting: Vec<String> = capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
-        let held = if waiting.is_empty() { String::new() } else { format!(": not all of {} can start", waiting.join(", ")) };
-        Some(format!("the {} pods of stage {} do not fit on the loaded nodes{held}", capacity.pods, capacity.stage))
+        let waiting: Vec<String> =
+            capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
+        let held = if waiting.is_empty() {
+            String::new()
+        } else {
+            format!(": not all of {} can start", waiting.join(", "))
+        };
+        Some(format!(
+            "the {} pods of stage {} do not fit on the loaded nodes{held}",
+            capacity.pods, capacity.stage
+        ))
     }
 }
 
@@ -114,7 +135,11 @@ fn ordinals(letter: char, all: &[i64]) -> String {
     match all {
         [] => String::new(),
         [one] => name(one),
-        [first, .., last] if all.len() > 3 && last - first == i64::try_from(all.len()).unwrap_or(0) - 1 => format!("{} to {}", name(last), name(first)),
+        [first, .., last]
+            if all.len() > 3 && last - first == i64::try_from(all.len()).unwrap_or(0) - 1 =>
+        {
+            format!("{} to {}", name(last), name(first))
+        }
         _ => all.iter().rev().map(name).collect::<Vec<_>>().join(", "),
     }
 }
@@ -197,10 +222,22 @@ impl Serialize for Rollout<'_> {
         map.serialize_entry("kthenaProfile", self.profile.as_str())?;
         map.serialize_entry("name", self.to.name().as_str())?;
         map.serialize_entry("namespace", self.to.namespace.as_str())?;
-        map.serialize_entry("columns", &List(|| trace.columns.iter().map(|ordinal| self.group(*ordinal))))?;
-        map.serialize_entry("stages", &List(|| (0..trace.rows.len()).map(|position| Stage { rollout: self, position })))?;
-        map.serialize_entry("groupSteps", &List(|| trace.group_steps().map(|event| Step { trace, event, offset: 2 })))?;
-        map.serialize_entry("steps", &List(|| trace.requests().map(|event| Step { trace, event, offset: 0 })))?;
+        map.serialize_entry(
+            "columns",
+            &List(|| trace.columns.iter().map(|ordinal| self.group(*ordinal))),
+        )?;
+        map.serialize_entry(
+            "stages",
+            &List(|| (0..trace.rows.len()).map(|position| Stage { rollout: self, position })),
+        )?;
+        map.serialize_entry(
+            "groupSteps",
+            &List(|| trace.group_steps().map(|event| Step { trace, event, offset: 2 })),
+        )?;
+        map.serialize_entry(
+            "steps",
+            &List(|| trace.requests().map(|event| Step { trace, event, offset: 0 })),
+        )?;
         if let Some(stuck) = self.outcome.stuck {
             map.serialize_entry("stuck", &self.group(stuck))?;
         }
@@ -219,7 +256,10 @@ impl Serialize for Rollout<'_> {
             }
             map.serialize_entry("recovery", &out)?;
         }
-        map.serialize_entry("capacity", &List(|| trace.capacity.iter().map(|capacity| self.capacity(capacity))))?;
+        map.serialize_entry(
+            "capacity",
+            &List(|| trace.capacity.iter().map(|capacity| self.capacity(capacity))),
+        )?;
         map.serialize_entry("lowest", &self.lowest().map(|capacity| self.capacity(capacity)))?;
         map.serialize_entry(
             "gpus",
@@ -232,8 +272,13 @@ impl Serialize for Rollout<'_> {
 
 impl Rollout<'_> {
     fn capacity(&self, capacity: &Capacity) -> Value {
-        let roles: Map<String, Value> = capacity.roles.iter().map(|(role, count)| (self.trace().names.text(*role).to_string(), (*count).into())).collect();
-        let waits: Vec<String> = capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
+        let roles: Map<String, Value> = capacity
+            .roles
+            .iter()
+            .map(|(role, count)| (self.trace().names.text(*role).to_string(), (*count).into()))
+            .collect();
+        let waits: Vec<String> =
+            capacity.waits_for.iter().map(|ordinal| self.group(*ordinal)).collect();
         let mut out = json!({
             "stage": capacity.stage,
             "available": capacity.groups,
@@ -258,34 +303,74 @@ impl Rollout<'_> {
         let by_role = self.to.rollout.value == RolloutType::Role;
         let mut out = self.to.rollout.value.as_str().to_owned();
         if !by_role {
-            let most = self.to.budget.max_unavailable.as_ref().map_or("1".to_owned(), |most| most.value.to_string());
-            let partition = self.to.budget.partition.as_ref().map_or("0".to_owned(), |partition| partition.value.to_string());
+            let most = self
+                .to
+                .budget
+                .max_unavailable
+                .as_ref()
+                .map_or("1".to_owned(), |most| most.value.to_string());
+            let partition = self
+                .to
+                .budget
+                .partition
+                .as_ref()
+                .map_or("0".to_owned(), |partition| partition.value.to_string());
             let _ = write!(out, ", maxUnavailable {most}, partition {partition}");
         }
         out
     }
 
     fn title(&self) -> String {
-        format!("{}/{} · semantics: {} · kthena: {} · {}", self.to.namespace, self.to.name(), self.semantics, self.profile, self.strategy())
+        format!(
+            "{}/{} · semantics: {} · kthena: {} · {}",
+            self.to.namespace,
+            self.to.name(),
+            self.semantics,
+            self.profile,
+            self.strategy()
+        )
     }
 
     /// Whether a row shows a group that is not there yet, or no more.
     fn has_absent(&self) -> bool {
-        self.trace().rows.iter().any(|row| row.groups.iter().any(|(_, status)| *status == GroupStatus::Absent))
+        self.trace()
+            .rows
+            .iter()
+            .any(|row| row.groups.iter().any(|(_, status)| *status == GroupStatus::Absent))
     }
 
     /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
     fn line(&self, position: usize) -> Vec<String> {
         let row = &self.trace().rows[position];
         let capacity = self.capacity_of(row);
-        let stage = row.stage.map_or_else(|| if position == 0 { "before".to_owned() } else { "after".to_owned() }, |stage| stage.to_string());
+        let stage = row.stage.map_or_else(
+            || if position == 0 { "before".to_owned() } else { "after".to_owned() },
+            |stage| stage.to_string(),
+        );
         let roles = capacity.map_or_else(String::new, |capacity| {
-            let words: Vec<String> = capacity.roles.iter().map(|(role, count)| format!("{} {count}", self.trace().names.text(*role))).collect();
+            let words: Vec<String> = capacity
+                .roles
+                .iter()
+                .map(|(role, count)| format!("{} {count}", self.trace().names.text(*role)))
+                .collect();
             words.join(" ")
         });
-        let gpus = capacity.map_or_else(|| if position == 0 { self.outcome.gpus_before } else { self.gpus_after() }, |capacity| capacity.gpus);
-        let fits = self.fits.and_then(|fits| fits.get(row.stage? as usize)).map_or("", |fits| if *fits { "" } else { "; does not fit" });
-        vec![stage, strip(row), row.available.to_string(), roles, gpus.to_string(), format!("{}{fits}", self.note(position))]
+        let gpus = capacity.map_or_else(
+            || if position == 0 { self.outcome.gpus_before } else { self.gpus_after() },
+            |capacity| capacity.gpus,
+        );
+        let fits = self
+            .fits
+            .and_then(|fits| fits.get(row.stage? as usize))
+            .map_or("", |fits| if *fits { "" } else { "; does not fit" });
+        vec![
+            stage,
+            strip(row),
+            row.available.to_string(),
+            roles,
+            gpus.to_string(),
+            format!("{}{fits}", self.note(position)),
+        ]
     }
 
     /// What a reader takes away, a sentence each.
@@ -352,8 +437,15 @@ impl Rollout<'_> {
     pub fn steps_text(&self) -> String {
         let mut out = Page::default();
         for event in self.trace().requests() {
-            let _ =
-                writeln!(out, "{:>5}  {:<7} {:<9} {}  ({})", event.stage, event.action.as_str(), event.kind.as_str(), self.trace().name(event), event.reason);
+            let _ = writeln!(
+                out,
+                "{:>5}  {:<7} {:<9} {}  ({})",
+                event.stage,
+                event.action.as_str(),
+                event.kind.as_str(),
+                self.trace().name(event),
+                event.reason
+            );
         }
         out.finish()
     }
@@ -388,9 +480,19 @@ impl Rollout<'_> {
             let _ = write!(out, "<tr><td>{}<td><div class=\"strip\">", escape(&line[0]));
             for (index, (cell, status)) in row.groups.iter().enumerate() {
                 let name = self.group(self.trace().columns[index]);
-                let _ = write!(out, "<i class=\"{}\" title=\"{}: {}\"></i>", cell.as_str(), escape(&name), status.as_str());
+                let _ = write!(
+                    out,
+                    "<i class=\"{}\" title=\"{}: {}\"></i>",
+                    cell.as_str(),
+                    escape(&name),
+                    status.as_str()
+                );
             }
-            let _ = writeln!(out, "</div><td>{}</tr>", line[2..].iter().map(|text| escape(text)).collect::<Vec<_>>().join("<td>"));
+            let _ = writeln!(
+                out,
+                "</div><td>{}</tr>",
+                line[2..].iter().map(|text| escape(text)).collect::<Vec<_>>().join("<td>")
+            );
         }
         out.push_str("</table>\n<ul>\n");
         for line in self.summary() {
@@ -429,6 +531,9 @@ fn strip(row: &Row) -> String {
             _ => runs.push((sign, 1)),
         }
     }
-    let words: Vec<String> = runs.iter().map(|(sign, count)| if *count == 1 { sign.to_string() } else { format!("{sign}×{count}") }).collect();
+    let words: Vec<String> = runs
+        .iter()
+        .map(|(sign, count)| if *count == 1 { sign.to_string() } else { format!("{sign}×{count}") })
+        .collect();
     words.join(" ")
 }

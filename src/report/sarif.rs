@@ -41,7 +41,10 @@ impl Serialize for Run<'_> {
         map.serialize_entry("tool", &json!({ "driver": driver }))?;
         // Columns of locations count characters.
         map.serialize_entry("columnKind", "unicodeCodePoints")?;
-        map.serialize_entry("results", &Each(self.0.found, |finding: &Diagnostic| result(finding, &rules, self.0.sources)))?;
+        map.serialize_entry(
+            "results",
+            &Each(self.0.found, |finding: &Diagnostic| result(finding, &rules, self.0.sources)),
+        )?;
         map.end()
     }
 }
@@ -110,7 +113,9 @@ fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &SourceMap) -> Valu
 fn places(finding: &Diagnostic, sources: &SourceMap) -> Value {
     match (finding.span(), &finding.file) {
         (Some(span), _) => json!([place(span, sources)]),
-        (None, Some(file)) => json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } }]),
+        (None, Some(file)) => {
+            json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } }])
+        }
         (None, None) => json!([]),
     }
 }
@@ -132,10 +137,14 @@ fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
             b'\\' => out.push('/'),
             // Writing to a text cannot fail.
-            byte => drop(write!(out, "%{byte:02X}")),
+            byte => {
+                let _ = write!(out, "%{byte:02X}");
+            }
         }
     }
     out
@@ -148,7 +157,12 @@ mod tests {
 
     #[test]
     fn paths_become_references() {
-        for (path, expected) in [("a/b c.yaml", "a/b%20c.yaml"), ("./a.yaml", "a.yaml"), ("/a/ü.yaml", "file:///a/%C3%BC.yaml"), ("<stdin>", "%3Cstdin%3E")] {
+        for (path, expected) in [
+            ("a/b c.yaml", "a/b%20c.yaml"),
+            ("./a.yaml", "a.yaml"),
+            ("/a/ü.yaml", "file:///a/%C3%BC.yaml"),
+            ("<stdin>", "%3Cstdin%3E"),
+        ] {
             assert_eq!(uri(path), expected);
         }
     }
@@ -158,13 +172,20 @@ mod tests {
         let mut sources = SourceMap::new();
         let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\nb: on\n"));
         let span = Span { source, start: 8, end: 10 };
-        let finding = Diagnostic::new(Code::AmbiguousScalar, "x\u{1b}[2J").at(span).fix(span, "true");
+        let finding =
+            Diagnostic::new(Code::AmbiguousScalar, "x\u{1b}[2J").at(span).fix(span, "true");
         let log = serde_json::to_value(Log { found: &[finding], sources: &sources }).unwrap();
         let result = &log["runs"][0]["results"][0];
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], "ambiguous-scalar");
-        assert_eq!(result["locations"][0]["physicalLocation"]["region"], json!({ "startLine": 2, "startColumn": 4, "endLine": 2, "endColumn": 6 }));
-        assert_eq!(result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"], "true");
+        assert_eq!(
+            result["locations"][0]["physicalLocation"]["region"],
+            json!({ "startLine": 2, "startColumn": 4, "endLine": 2, "endColumn": 6 })
+        );
+        assert_eq!(
+            result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"],
+            "true"
+        );
         assert!(!result["message"]["text"].as_str().unwrap().contains('\u{1b}'));
     }
 }

@@ -51,7 +51,10 @@ fn remarks(field: &Field) -> String {
 
 fn word(ty: &Type) -> String {
     let choices = |rules: &Option<Box<crate::schema::Rules>>| {
-        rules.as_ref().filter(|rules| !rules.choices.is_empty()).map(|rules| format!(" ({})", rules.choices.join(", ")))
+        rules
+            .as_ref()
+            .filter(|rules| !rules.choices.is_empty())
+            .map(|rules| format!(" ({})", rules.choices.join(", ")))
     };
     match ty {
         Type::Object(definition) if definition.name.contains('/') => "object".into(),

@@ -1,15 +1,18 @@
 //! What may reach a terminal: text without anything that a terminal would obey or hide.
 //!
-//! In: text that may hold names, messages and lines of an input. Out: the same with every such character spelt out.
-//! [`printable`] guards a piece of text, [`Page`] a text under construction; `cli` guards once more what leaves the process.
+//! In: text that may hold names, messages and lines of an input. Out: the same with every such
+//! character spelt out. [`printable`] guards a piece of text, [`Page`] a text under construction;
+//! `cli` guards once more what leaves the process.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write;
 
-/// Control characters, and the marks that turn the direction of what stands around them: text would not be what is seen.
+/// Control characters, and the marks that turn the direction of what stands around them: text would
+/// not be what is seen.
 fn is_obeyed(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text without control characters: no escape of an input reaches a terminal. Line feeds stay.
@@ -32,11 +35,13 @@ fn spell_out(out: &mut String, text: &str) {
     }
 }
 
-/// The lines of a source as they are drawn: of the same length in bytes, so that spans keep their places.
+/// The lines of a source as they are drawn: of the same length in bytes, so that spans keep their
+/// places.
 pub(super) fn drawable(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let ends_line = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n');
-    let refused = |(at, c): &(usize, char)| is_obeyed(*c) && !matches!(c, '\n' | '\t') && !ends_line(*at);
+    let refused =
+        |(at, c): &(usize, char)| is_obeyed(*c) && !matches!(c, '\n' | '\t') && !ends_line(*at);
     if !text.char_indices().any(|at| refused(&at)) {
         return Cow::Borrowed(text);
     }
@@ -47,7 +52,8 @@ pub(super) fn drawable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A text under construction: what is written into it is made printable, what is already drawn (and may be coloured) is not.
+/// A text under construction: what is written into it is made printable, what is already drawn (and
+/// may be coloured) is not.
 #[derive(Debug, Default)]
 pub(crate) struct Page(String);
 
@@ -80,15 +86,17 @@ impl fmt::Write for Page {
     }
 }
 
-/// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of lines, and where text is
-/// coloured the sequences that only colour.
+/// What leaves the process for people or programs: nothing that a terminal obeys, but tabs, ends of
+/// lines, and where text is coloured the sequences that only colour.
 pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     let kept = |at: usize, c: char| match c {
         '\n' | '\t' => true,
         '\u{1b}' => colored && colours(&text[at..]),
         _ => !c.is_control(),
     };
-    if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t')) {
+    if text.is_ascii()
+        && !text.bytes().any(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t'))
+    {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -102,7 +110,8 @@ pub(crate) fn guarded(text: &str, colored: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text begins with a sequence that only chooses how the next characters look: `ESC [ 1 ; 31 m`.
+/// Whether a text begins with a sequence that only chooses how the next characters look: `ESC [ 1 ;
+/// 31 m`.
 fn colours(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
     rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
@@ -130,7 +139,9 @@ mod tests {
 
     #[test]
     fn lines_that_are_drawn_keep_their_length() {
-        for (text, expected) in [("a: 1\r\nb\t", "a: 1\r\nb\t"), ("a\rb", "a?b"), ("\u{85}\u{202e}\u{1b}x", "??????x")] {
+        for (text, expected) in
+            [("a: 1\r\nb\t", "a: 1\r\nb\t"), ("a\rb", "a?b"), ("\u{85}\u{202e}\u{1b}x", "??????x")]
+        {
             assert_eq!(drawable(text), expected);
             assert_eq!(drawable(text).len(), text.len());
         }

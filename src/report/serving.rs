@@ -40,17 +40,25 @@ fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
             json!({ "name": role.name.value.as_str(), "pods": role.pods(), "instances": instances.collect::<Vec<_>>() })
         })
         .collect();
-    let mut out = json!({ "name": name.as_str(), "pods": serving.pods_per_group(), "roles": roles });
+    let mut out =
+        json!({ "name": name.as_str(), "pods": serving.pods_per_group(), "roles": roles });
     if let Some(gang) = &planned.gang {
-        let members: Map<String, Value> = planned.task_members().map(|(task, size)| (task.to_string(), size.into())).collect();
-        let resources: Map<String, Value> = planned.resources().iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect();
+        let members: Map<String, Value> =
+            planned.task_members().map(|(task, size)| (task.to_string(), size.into())).collect();
+        let resources: Map<String, Value> = planned
+            .resources()
+            .iter()
+            .map(|entry| (entry.key.to_string(), entry.node.to_json()))
+            .collect();
         out["gang"] = json!({
             "minMember": gang.min_member,
             "minTaskMember": members,
             "minResources": resources,
             "arithmetic": planned.arithmetic(),
         });
-        if let Some(fits) = planned.fits.as_ref().and_then(|fits| fits.get(usize::try_from(ordinal).ok()?)) {
+        if let Some(fits) =
+            planned.fits.as_ref().and_then(|fits| fits.get(usize::try_from(ordinal).ok()?))
+        {
             out["gang"]["fits"] = (*fits).into();
         }
     }
@@ -69,7 +77,13 @@ pub fn is_refused(planned: &PlannedServing<'_>) -> bool {
 
 pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
     let serving = planned.serving;
-    let roles: Vec<String> = serving.roles.iter().map(|role| format!("{} {}x(1+{})", role.name.value, role.replicas.value, role.workers.value)).collect();
+    let roles: Vec<String> = serving
+        .roles
+        .iter()
+        .map(|role| {
+            format!("{} {}x(1+{})", role.name.value, role.replicas.value, role.workers.value)
+        })
+        .collect();
     [
         format!("{}/{}", serving.namespace, serving.name()),
         serving.replicas.value.to_string(),
@@ -81,7 +95,8 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
     ]
 }
 
-pub(super) const TITLES: [&str; 7] = ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
+pub(super) const TITLES: [&str; 7] =
+    ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
 
 /// ModelServings for people.
 pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
@@ -91,11 +106,23 @@ pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
         if let (Some(fits), Some(gang)) = (&planned.fits, &planned.gang) {
             let pods = format!("{} pods", gang.min_member);
             for (ordinal, _) in fits.iter().enumerate().filter(|(_, fits)| !**fits) {
-                let name = names::group(planned.serving.name(), i64::try_from(ordinal).unwrap_or(i64::MAX));
-                let resources: Vec<String> =
-                    planned.resources().iter().map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())).collect();
+                let name = names::group(
+                    planned.serving.name(),
+                    i64::try_from(ordinal).unwrap_or(i64::MAX),
+                );
+                let resources: Vec<String> = planned
+                    .resources()
+                    .iter()
+                    .map(|entry| {
+                        format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default())
+                    })
+                    .collect();
                 // Writing into a string cannot fail.
-                _ = writeln!(out, "gang {name} needs {pods} ({}): does not fit on the loaded nodes", resources.join(", "));
+                _ = writeln!(
+                    out,
+                    "gang {name} needs {pods} ({}): does not fit on the loaded nodes",
+                    resources.join(", ")
+                );
             }
         }
     }
@@ -104,7 +131,9 @@ pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
 
 /// ModelServings as a table of Markdown.
 pub fn markdown(planned: &[PlannedServing<'_>]) -> String {
-    let mut out = String::from("| ModelServing | groups | roles | pods | GPUs | gang per group | fits |\n|---|---|---|---|---|---|---|\n");
+    let mut out = String::from(
+        "| ModelServing | groups | roles | pods | GPUs | gang per group | fits |\n|---|---|---|---|---|---|---|\n",
+    );
     for planned in planned {
         _ = writeln!(out, "| {} |", cells(planned).join(" | "));
     }

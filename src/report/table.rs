@@ -35,7 +35,9 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
     } else {
         table.force_no_tty();
     }
-    table.set_header(header.iter().map(|title| if style.color { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }));
+    table.set_header(header.iter().map(|title| {
+        if style.color { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }
+    }));
     for row in rows {
         table.add_row(row.iter().map(|cell| printable(cell)));
     }
@@ -51,7 +53,13 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, style
 }
 
 /// `ome plan` for people: a header, one row per component, what goes wrong, a summary.
-pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], machines: &[Machine], style: Style) -> String {
+pub fn plan(
+    semantics: Semantics,
+    header: &str,
+    planned: &[Planned<'_>],
+    machines: &[Machine],
+    style: Style,
+) -> String {
     let shown = Columns::of(planned);
     let mut out = Page::default();
     let _ = write!(out, "semantics: {semantics}{header}\n\n");
@@ -61,27 +69,41 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], machine
     }
     let mixed = planned.iter().any(|one| one.service.object.api != planned[0].service.object.api);
     let rows = planned.iter().flat_map(|planned| {
-        let model = planned.resolution.model.map_or_else(|| inline(planned.service), |model| model.object.id.name.to_string());
+        let model = planned
+            .resolution
+            .model
+            .map_or_else(|| inline(planned.service), |model| model.object.id.name.to_string());
         // A service of KServe may have the name of one of OME.
         let of_kserve = mixed && planned.service.object.api == Api::KServe;
-        let name = format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" });
-        let runtime = planned.resolution.chosen().map_or("-".to_owned(), |runtime| runtime.object.id.name.to_string());
-        let by = planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
+        let name =
+            format!("{}{}", planned.service.name(), if of_kserve { " (KServe)" } else { "" });
+        let runtime = planned
+            .resolution
+            .chosen()
+            .map_or("-".to_owned(), |runtime| runtime.object.id.name.to_string());
+        let by =
+            planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
         let lead = |component: Option<&PlannedComponent>| {
-            let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
+            let number =
+                |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
             let mut row = vec![
                 planned.service.namespace.to_string(),
                 name.clone(),
                 model.clone(),
                 runtime.clone(),
-                planned.error.as_ref().map_or_else(|| by.to_owned(), |error| error.code.as_str().to_owned()),
+                planned
+                    .error
+                    .as_ref()
+                    .map_or_else(|| by.to_owned(), |error| error.code.as_str().to_owned()),
                 component.map_or("-".to_owned(), |component| component.kind.as_str().to_owned()),
                 component.map_or("-".to_owned(), |component| component.mode.as_str().to_owned()),
                 component.map_or("-".to_owned(), replicas),
                 number(component.map(|component| component.pods_per_replica)),
                 component.map_or("-".to_owned(), |component| gpus(planned, component)),
             ];
-            row.extend(shown.fits.then(|| component.and_then(accelerator::fitting).unwrap_or_else(|| "-".to_owned())));
+            row.extend(shown.fits.then(|| {
+                component.and_then(accelerator::fitting).unwrap_or_else(|| "-".to_owned())
+            }));
             row
         };
         if planned.components.is_empty() || planned.error.is_some() {
@@ -102,8 +124,24 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], machine
                 .collect()
         }
     });
-    let titles = ["NAMESPACE", "SERVICE", "MODEL", "RUNTIME", "DECIDED BY", "COMPONENT", "MODE", "REPLICAS", "PODS", "GPUS", "FITS"];
-    out.draw(&table(&titles[..if shown.fits { titles.len() } else { titles.len() - 1 }], rows, style));
+    let titles = [
+        "NAMESPACE",
+        "SERVICE",
+        "MODEL",
+        "RUNTIME",
+        "DECIDED BY",
+        "COMPONENT",
+        "MODE",
+        "REPLICAS",
+        "PODS",
+        "GPUS",
+        "FITS",
+    ];
+    out.draw(&table(
+        &titles[..if shown.fits { titles.len() } else { titles.len() - 1 }],
+        rows,
+        style,
+    ));
     let remarks: Vec<String> = planned.iter().flat_map(remarks).collect();
     if !remarks.is_empty() {
         out.end_line();
@@ -114,7 +152,14 @@ pub fn plan(semantics: Semantics, header: &str, planned: &[Planned<'_>], machine
     if !totals.is_empty() {
         out.end_line();
         let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
-        let rows = totals.iter().map(|total| vec![total.name.to_owned(), total.asked.to_string(), number(total.allocatable), number(total.left())]);
+        let rows = totals.iter().map(|total| {
+            vec![
+                total.name.to_owned(),
+                total.asked.to_string(),
+                number(total.allocatable),
+                number(total.left()),
+            ]
+        });
         out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "LEFT"], rows, style));
     }
     out.finish()
@@ -140,7 +185,12 @@ struct Columns {
 
 impl Columns {
     fn of(planned: &[Planned<'_>]) -> Self {
-        Self { fits: planned.iter().flat_map(|planned| &planned.components).any(|component| component.fit.is_some()) }
+        Self {
+            fits: planned
+                .iter()
+                .flat_map(|planned| &planned.components)
+                .any(|component| component.fit.is_some()),
+        }
     }
 }
 
@@ -153,7 +203,11 @@ fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
 }
 
 /// `ome plan` as Markdown, for a pull request comment.
-pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[Machine]) -> String {
+pub fn plan_markdown(
+    semantics: Semantics,
+    planned: &[Planned<'_>],
+    machines: &[Machine],
+) -> String {
     let shown = Columns::of(planned);
     let (title, rule) = if shown.fits { (" fits |", "---|") } else { ("", "") };
     let mut out = format!(
@@ -162,13 +216,18 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[
     for planned in planned {
         let name = format!("{}/{}", planned.service.namespace, planned.service.name());
         let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
-        let runtime = planned.resolution.chosen().map_or("-", |runtime| runtime.object.id.name.as_str());
-        let by = planned
-            .error
-            .as_ref()
-            .map_or_else(|| planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str), |error| error.code.as_str());
+        let runtime =
+            planned.resolution.chosen().map_or("-", |runtime| runtime.object.id.name.as_str());
+        let by = planned.error.as_ref().map_or_else(
+            || planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str),
+            |error| error.code.as_str(),
+        );
         if planned.components.is_empty() {
-            let _ = writeln!(out, "| {name} | {model} | {runtime} | {by} | - | - | - | - |{}", if shown.fits { " - |" } else { "" });
+            let _ = writeln!(
+                out,
+                "| {name} | {model} | {runtime} | {by} | - | - | - | - |{}",
+                if shown.fits { " - |" } else { "" }
+            );
         }
         for component in &planned.components {
             let _ = writeln!(
@@ -178,11 +237,19 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[
                 component.mode.as_str(),
                 replicas(component),
                 gpus(planned, component),
-                if shown.fits { format!(" {} |", accelerator::fitting(component).unwrap_or_else(|| "-".to_owned())) } else { String::new() }
+                if shown.fits {
+                    format!(
+                        " {} |",
+                        accelerator::fitting(component).unwrap_or_else(|| "-".to_owned())
+                    )
+                } else {
+                    String::new()
+                }
             );
         }
     }
-    let remarks: Vec<String> = planned.iter().flat_map(remarks).map(|line| format!("- {}\n", line.trim())).collect();
+    let remarks: Vec<String> =
+        planned.iter().flat_map(remarks).map(|line| format!("- {}\n", line.trim())).collect();
     if !remarks.is_empty() {
         let _ = write!(out, "\n{}", remarks.concat());
     }
@@ -192,7 +259,14 @@ pub fn plan_markdown(semantics: Semantics, planned: &[Planned<'_>], machines: &[
         out.push_str("\n| class | asked | allocatable | left |\n|---|---|---|---|\n");
         let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
         for total in totals {
-            let _ = writeln!(out, "| {} | {} | {} | {} |", total.name, total.asked, number(total.allocatable), number(total.left()));
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} |",
+                total.name,
+                total.asked,
+                number(total.allocatable),
+                number(total.left())
+            );
         }
     }
     printable(&out)
@@ -218,7 +292,11 @@ pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
     for component in &planned.components {
         let lines = accelerator::missing(component);
         if let Some(fits) = accelerator::fitting(component).filter(|_| !lines.is_empty()) {
-            out.push(format!("{name}: {} fits: {fits}: {}\n", component.kind.as_str(), lines.join("; ")));
+            out.push(format!(
+                "{name}: {} fits: {fits}: {}\n",
+                component.kind.as_str(),
+                lines.join("; ")
+            ));
         }
     }
     if !planned.resolution.runtime.guaranteed {
@@ -228,7 +306,11 @@ pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
     }
     for component in &planned.components {
         if let Some(decision) = &component.queue {
-            out.push(format!("{name}: {}: {}\n", component.kind.as_str(), super::queue::line(decision)));
+            out.push(format!(
+                "{name}: {}: {}\n",
+                component.kind.as_str(),
+                super::queue::line(decision)
+            ));
         }
     }
     if let Some(difference) = &planned.controller {
@@ -240,11 +322,21 @@ pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
 /// "3 services, 1 in error; 4 pods and 8 GPUs at the fewest replicas".
 pub(super) fn summary(planned: &[Planned<'_>]) -> String {
     let failed = planned.iter().filter(|planned| planned.error.is_some()).count();
-    let components = || planned.iter().filter(|planned| planned.error.is_none()).flat_map(|planned| &planned.components);
+    let components = || {
+        planned
+            .iter()
+            .filter(|planned| planned.error.is_none())
+            .flat_map(|planned| &planned.components)
+    };
     let pods: i64 = components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add);
     let gpus: i64 = components().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
-    let count = |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    let count =
+        |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
     let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
-    format!("{services}{failed}; {} and {} at the fewest replicas", count(pods, "pod"), count(gpus, "GPU"))
+    format!(
+        "{services}{failed}; {} and {} at the fewest replicas",
+        count(pods, "pod"),
+        count(gpus, "GPU")
+    )
 }

@@ -1,6 +1,8 @@
-//! What `rollout` says of an InferenceService: its objects in waves, and how its workloads follow a change.
+//! What `rollout` says of an InferenceService: its objects in waves, and how its workloads follow a
+//! change.
 //!
-//! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page. Decides nothing.
+//! In: the waves and workloads that the pipeline made. Out: JSON, a table, Markdown, a page.
+//! Decides nothing.
 
 use super::fill::fill;
 use super::table::{self, Style};
@@ -88,7 +90,11 @@ impl Waves<'_> {
     }
 
     fn named(&self, key: &str) -> Vec<Value> {
-        WAVES.iter().zip(self.waves).map(|(wave, objects)| json!({ key: wave, "objects": objects })).collect()
+        WAVES
+            .iter()
+            .zip(self.waves)
+            .map(|(wave, objects)| json!({ key: wave, "objects": objects }))
+            .collect()
     }
 }
 
@@ -98,5 +104,11 @@ fn listed(objects: &[String]) -> String {
 
 fn row(workload: &WorkloadRollout) -> Vec<String> {
     let WorkloadRollout { name, kind, max_unavailable, max_surge, pods_restarted } = workload;
-    vec![kind.to_string(), name.to_string(), max_unavailable.clone(), max_surge.clone(), pods_restarted.to_string()]
+    vec![
+        kind.to_string(),
+        name.to_string(),
+        max_unavailable.clone(),
+        max_surge.clone(),
+        pods_restarted.to_string(),
+    ]
 }

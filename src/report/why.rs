@@ -62,13 +62,17 @@ pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     })
 }
 
-/// The leaf, without the values of an environment variable that is named like a secret: reports are kept and passed on.
+/// The leaf, without the values of an environment variable that is named like a secret: reports are
+/// kept and passed on.
 fn shown(found: &MergedLeaf) -> Cow<'_, Leaf> {
     if !found.path.strip_prefix("env.").is_some_and(names_secret) {
         return Cow::Borrowed(&found.leaf);
     }
     let mut leaf = found.leaf.clone();
-    std::iter::once(&mut leaf.said).chain(&mut leaf.overrides).filter(|said| said.value.is_string()).for_each(|said| said.value = HIDDEN.into());
+    std::iter::once(&mut leaf.said)
+        .chain(&mut leaf.overrides)
+        .filter(|said| said.value.is_string())
+        .for_each(|said| said.value = HIDDEN.into());
     Cow::Owned(leaf)
 }
 
@@ -79,10 +83,12 @@ fn component(found: &MergedLeaf) -> String {
 /// The same for people.
 pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> String {
     let rows = found.iter().flat_map(|found| {
-        rows(found.path.clone(), &shown(found), sources).into_iter().enumerate().map(|(index, mut row)| {
-            row.insert(0, if index == 0 { component(found) } else { String::new() });
-            row
-        })
+        rows(found.path.clone(), &shown(found), sources).into_iter().enumerate().map(
+            |(index, mut row)| {
+                row.insert(0, if index == 0 { component(found) } else { String::new() });
+                row
+            },
+        )
     });
     table(&["COMPONENT", "FIELD", "VALUE", "LAYER", "WRITTEN BY"], rows, style)
 }
@@ -103,14 +109,21 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
         (None, Some(rule)) => format!("{} ({})", rule.text, rule.cite),
         (None, None) => String::new(),
     };
-    let own = vec![path, value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
-    let lost = leaf.overrides.iter().map(|said| vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]);
+    let own =
+        vec![path, value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+    let lost = leaf.overrides.iter().map(|said| {
+        vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]
+    });
     std::iter::once(own).chain(lost).collect()
 }
 
 /// A leaf as a comment: `runtime catalog.yaml:14, over default replicas`.
 pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
-    let voice = |said: &Said| Voice { layer: said.layer.as_str(), place: said.span.map(|span| sources.locate(span)), rule: said.rule.map(|rule| rule.id) };
+    let voice = |said: &Said| Voice {
+        layer: said.layer.as_str(),
+        place: said.span.map(|span| sources.locate(span)),
+        rule: said.rule.map(|rule| rule.id),
+    };
     let over: Vec<Voice<'_>> = leaf.overrides.iter().map(voice).collect();
     comment(&voice(&leaf.said), &over)
 }

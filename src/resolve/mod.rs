@@ -1,12 +1,13 @@
 //! What is decided: the model of a service and the runtime that serves it.
 //!
-//! In: a frozen [`Catalog`], a [`Service`] and a [`Policy`]. Out: a [`Resolution`] whose trace says why. This room cannot
-//! parse, print or know a dialect.
+//! In: a frozen [`Catalog`], a [`Service`] and a [`Policy`]. Out: a [`Resolution`] whose trace says
+//! why. This room cannot parse, print or know a dialect.
 //!
 //! # How cost grows
-//! Selection looks at the model, the namespace of the service, the protocol and the accelerator classes it names, and at
-//! nothing else of the service. [`Selector`] remembers decisions by that key, so a fleet of S services over M models asks
-//! the R runtimes M times (per namespace with runtimes of its own), not S times: S + M·R, not S·R.
+//! Selection looks at the model, the namespace of the service, the protocol and the accelerator
+//! classes it names, and at nothing else of the service. [`Selector`] remembers decisions by that
+//! key, so a fleet of S services over M models asks the R runtimes M times (per namespace with
+//! runtimes of its own), not S times: S + M·R, not S·R.
 
 pub(crate) mod accelerator;
 mod model;
@@ -17,7 +18,10 @@ pub use runtime::{Request, Trace};
 
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
-use crate::decision::{AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{
+    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Resolution,
+    RuntimeDecision, ServiceError,
+};
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
 use crate::yaml::Node;
@@ -57,7 +61,8 @@ pub struct Selector<'a> {
     accelerators: Mutex<HashMap<AcceleratorKey, Arc<Vec<AcceleratorDecision<'a>>>>>,
 }
 
-/// What a remembered choice of accelerators depends on, of a service that says nothing of accelerators.
+/// What a remembered choice of accelerators depends on, of a service that says nothing of
+/// accelerators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AcceleratorKey {
     runtime: usize,
@@ -70,7 +75,13 @@ struct AcceleratorKey {
 impl<'a> Selector<'a> {
     /// A selector that remembers nothing yet.
     pub fn new(policy: &'static Policy, catalog: &'a Catalog) -> Self {
-        Self { policy, catalog, remembered: Mutex::default(), classes: OnceLock::new(), accelerators: Mutex::default() }
+        Self {
+            policy,
+            catalog,
+            remembered: Mutex::default(),
+            classes: OnceLock::new(),
+            accelerators: Mutex::default(),
+        }
     }
 
     /// The policy it follows.
@@ -81,25 +92,44 @@ impl<'a> Selector<'a> {
     /// Decides for one service, without the candidates' traces.
     pub fn resolve(&self, service: &'a Service) -> Resolution<'a> {
         let runtimes = self.catalog.runtimes(self.policy.api);
-        let world = World { policy: self.policy, catalog: self.catalog, runtimes, remember: Some(self), classes: None };
+        let world = World {
+            policy: self.policy,
+            catalog: self.catalog,
+            runtimes,
+            remember: Some(self),
+            classes: None,
+        };
         decide(&world, service, |request| {
             let key = Key {
                 model: match (&service.inline, &request.model.format) {
-                    (Some(_), Some(format)) => {
-                        Subject::Format(format.name.value.clone(), format.version.as_ref().map(|version| version.value.text().into()), request.multi_node)
-                    }
+                    (Some(_), Some(format)) => Subject::Format(
+                        format.name.value.clone(),
+                        format.version.as_ref().map(|version| version.value.text().into()),
+                        request.multi_node,
+                    ),
                     _ => Subject::Model(std::ptr::from_ref(request.model) as usize),
                 },
-                namespace: runtimes.has_namespace(request.namespace).then(|| request.namespace.clone()),
+                namespace: runtimes
+                    .has_namespace(request.namespace)
+                    .then(|| request.namespace.clone()),
                 protocol: request.asked.cloned(),
-                accelerators: request.accelerators.iter().map(|class| class.value.clone()).collect(),
+                accelerators: request
+                    .accelerators
+                    .iter()
+                    .map(|class| class.value.clone())
+                    .collect(),
             };
-            if let Some(found) = self.remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            if let Some(found) =
+                self.remembered.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+            {
                 return found.as_ref().clone();
             }
             // Two threads may decide the same at once; both come to the same answer.
             let decision = runtime::select::<()>(self.policy, runtimes, request);
-            self.remembered.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::new(decision.clone()));
+            self.remembered
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(key, Arc::new(decision.clone()));
             decision
         })
     }
@@ -108,7 +138,16 @@ impl<'a> Selector<'a> {
     pub fn explain(&self, service: &'a Service) -> Resolution<'a> {
         let runtimes = self.catalog.runtimes(self.policy.api);
         let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
-        explain_in(&World { policy: self.policy, catalog: self.catalog, runtimes, remember: None, classes: Some(classes) }, service)
+        explain_in(
+            &World {
+                policy: self.policy,
+                catalog: self.catalog,
+                runtimes,
+                remember: None,
+                classes: Some(classes),
+            },
+            service,
+        )
     }
 
     /// The accelerators of engine and decoder on a runtime, without the candidates' traces.
@@ -127,18 +166,32 @@ impl<'a> Selector<'a> {
             engine: service.component(ComponentKind::Engine).is_some(),
             decoder: service.component(ComponentKind::Decoder).is_some(),
         };
-        if silent && let Some(found) = self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if silent
+            && let Some(found) =
+                self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+        {
             return (found.as_ref().clone(), None);
         }
         let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
-        let request = accelerator::Request { policy: self.policy, catalog: self.catalog, service, model, runtime, named_runtime, classes };
+        let request = accelerator::Request {
+            policy: self.policy,
+            catalog: self.catalog,
+            service,
+            model,
+            runtime,
+            named_runtime,
+            classes,
+        };
         let (mut decisions, error) = accelerator::decide(&request);
         for decision in &mut decisions {
             decision.candidates = Vec::new();
         }
         // An error names its service.
         if silent && error.is_none() {
-            self.accelerators.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::new(decisions.clone()));
+            self.accelerators
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(key, Arc::new(decisions.clone()));
         }
         (decisions, error)
     }
@@ -150,11 +203,16 @@ impl<'a> Selector<'a> {
             namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
             model,
             asked: None,
-            protocol: (self.policy.protocol == ProtocolRule::Listed).then(|| self.policy.default_protocol.into()),
+            protocol: (self.policy.protocol == ProtocolRule::Listed)
+                .then(|| self.policy.default_protocol.into()),
             accelerators: &[],
             multi_node: false,
         };
-        runtime::select::<runtime::Recorder>(self.policy, self.catalog.runtimes(self.policy.api), &request)
+        runtime::select::<runtime::Recorder>(
+            self.policy,
+            self.catalog.runtimes(self.policy.api),
+            &request,
+        )
     }
 
     /// What speaks against a class on a runtime, whoever asks; nothing when the runtime takes it.
@@ -163,31 +221,43 @@ impl<'a> Selector<'a> {
             AcceleratorRule::Policy => accelerator::listed(runtime, class),
             AcceleratorRule::Requirements => {
                 let classes = self.classes.get_or_init(|| known_classes(self.policy, self.catalog));
-                classes.iter().find(|known| known.name() == class).map(|known| accelerator::requirements::refuses(runtime, known)).unwrap_or_default()
+                classes
+                    .iter()
+                    .find(|known| known.name() == class)
+                    .map(|known| accelerator::requirements::refuses(runtime, known))
+                    .unwrap_or_default()
             }
         }
     }
 
-    /// Whether a runtime could serve a model if a service named both: enabled, and format and size fit. Protocols,
-    /// accelerators and automatic selection are not asked.
+    /// Whether a runtime could serve a model if a service named both: enabled, and format and size
+    /// fit. Protocols, accelerators and automatic selection are not asked.
     pub fn could_serve(&self, model: &'a Model, runtime: &'a Runtime) -> bool {
         runtime::could_serve(self.policy, model, runtime)
     }
 
-    /// The runtime that misses a model by the fewest rules, with what speaks against it; `None` without any runtime that
-    /// the model's scope allows.
+    /// The runtime that misses a model by the fewest rules, with what speaks against it; `None`
+    /// without any runtime that the model's scope allows.
     pub fn nearest_miss(&self, model: &'a Model) -> Option<Candidate<'a>> {
         runtime::nearest_miss(self.policy, self.catalog.runtimes(self.policy.api), model)
     }
 }
 
-/// Decides for one service among the given runtimes, which need not be those of the catalog, and keeps every candidate.
-pub fn explain_among<'a>(policy: &'static Policy, catalog: &'a Catalog, runtimes: &'a RuntimeSet, service: &'a Service) -> Resolution<'a> {
+/// Decides for one service among the given runtimes, which need not be those of the catalog, and
+/// keeps every candidate.
+pub fn explain_among<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    runtimes: &'a RuntimeSet,
+    service: &'a Service,
+) -> Resolution<'a> {
     explain_in(&World { policy, catalog, runtimes, remember: None, classes: None }, service)
 }
 
 fn explain_in<'a>(world: &World<'a, '_>, service: &'a Service) -> Resolution<'a> {
-    decide(world, service, |request| runtime::select::<runtime::Recorder>(world.policy, world.runtimes, request))
+    decide(world, service, |request| {
+        runtime::select::<runtime::Recorder>(world.policy, world.runtimes, request)
+    })
 }
 
 /// What is known of the classes, where the choice looks at it.
@@ -210,21 +280,38 @@ struct World<'a, 'k> {
 }
 
 /// What one runtime would be judged to be for a service and its model, whatever the service names.
-pub fn judge<'a>(policy: &Policy, model: Option<&'a Model>, service: &'a Service, runtime: &'a Runtime) -> Option<Candidate<'a>> {
+pub fn judge<'a>(
+    policy: &Policy,
+    model: Option<&'a Model>,
+    service: &'a Service,
+    runtime: &'a Runtime,
+) -> Option<Candidate<'a>> {
     let protocol = runtime::asked_protocol(policy, service);
     let model = service.inline.as_ref().map(|inline| &inline.model).or(model);
     let request = request(policy, service, model?, &protocol.name);
     Some(runtime::candidate::<runtime::Recorder>(policy, &request, runtime).1)
 }
 
-fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol: &EcoString) -> Request<'a> {
+fn request<'a>(
+    policy: &Policy,
+    service: &'a Service,
+    model: &'a Model,
+    protocol: &EcoString,
+) -> Request<'a> {
     Request {
         namespace: &service.namespace,
         model,
         asked: service.protocol.as_ref().map(|protocol| &protocol.value),
         protocol: match policy.protocol {
-            // A runtime of KServe that is named need not speak a protocol that nobody asked for (kserve 2.3).
-            ProtocolRule::Listed if policy.api == Api::KServe && service.runtime.is_some() && service.protocol.is_none() => None,
+            // A runtime of KServe that is named need not speak a protocol that nobody asked for
+            // (kserve 2.3).
+            ProtocolRule::Listed
+                if policy.api == Api::KServe
+                    && service.runtime.is_some()
+                    && service.protocol.is_none() =>
+            {
+                None
+            }
             ProtocolRule::Listed => Some(protocol.clone()).filter(|protocol| !protocol.is_empty()),
             ProtocolRule::Ignored => None,
         },
@@ -233,7 +320,11 @@ fn request<'a>(policy: &Policy, service: &'a Service, model: &'a Model, protocol
     }
 }
 
-fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
+fn decide<'a>(
+    world: &World<'a, '_>,
+    service: &'a Service,
+    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+) -> Resolution<'a> {
     let mut resolution = judged(world, service, select);
     if world.policy.virtual_first && is_virtual(service) {
         resolution.error = None;
@@ -241,13 +332,22 @@ fn decide<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
     resolution
 }
 
-/// Whether nothing is deployed for a service, by its own annotation; the operator's default is never this mode.
+/// Whether nothing is deployed for a service, by its own annotation; the operator's default is
+/// never this mode.
 fn is_virtual(service: &Service) -> bool {
-    let asked = service.object.annotation(DeploymentMode::ANNOTATION).and_then(Node::as_str).and_then(DeploymentMode::from_annotation);
+    let asked = service
+        .object
+        .annotation(DeploymentMode::ANNOTATION)
+        .and_then(Node::as_str)
+        .and_then(DeploymentMode::from_annotation);
     asked == Some(DeploymentMode::VirtualDeployment)
 }
 
-fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>) -> Resolution<'a> {
+fn judged<'a>(
+    world: &World<'a, '_>,
+    service: &'a Service,
+    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+) -> Resolution<'a> {
     let World { policy, catalog, runtimes, .. } = *world;
     let protocol = runtime::asked_protocol(policy, service);
     let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
@@ -260,22 +360,41 @@ fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
     let basis = if named.is_some() { Basis::Explicit } else { Basis::None };
     if let Some(refusal) = service.refusal.as_deref() {
         let Refusal { code, message, help, span } = refusal.clone();
-        return failed(None, basis, ServiceError { code, message, help, span: span.or_else(|| Some(service.object.name_span())) });
+        return failed(
+            None,
+            basis,
+            ServiceError {
+                code,
+                message,
+                help,
+                span: span.or_else(|| Some(service.object.name_span())),
+            },
+        );
     }
     if policy.api == Api::KServe {
         let Some(inline) = &service.inline else {
             // Containers of the service itself: there is nothing to choose.
-            return Resolution { model: None, runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() }, accelerators: Vec::new(), error: None };
+            return Resolution {
+                model: None,
+                runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
+                accelerators: Vec::new(),
+                error: None,
+            };
         };
         let request = request(policy, service, &inline.model, &protocol.name);
         let decided = match named {
             Some(named) => runtime::named(policy, runtimes, &request, named),
-            None => select(&request).map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+            None => select(&request)
+                .map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
         };
         return match decided {
             Ok(mut decision) => {
                 decision.protocol = runtime::kserve::effective(service, &decision, protocol);
-                let error = (decision.chosen.is_none()).then(|| runtime::failure(policy, runtimes, &request, service, named, &decision)).flatten();
+                let error = (decision.chosen.is_none())
+                    .then(|| {
+                        runtime::failure(policy, runtimes, &request, service, named, &decision)
+                    })
+                    .flatten();
                 Resolution { model: None, runtime: decision, accelerators: Vec::new(), error }
             }
             Err(error) => failed(None, basis, error),
@@ -286,14 +405,20 @@ fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
         Err(error) => return failed(None, basis, error),
     };
     let Some(model) = model else {
-        // A named runtime may render without a model (S2-046); with neither there is nothing to go by.
+        // A named runtime may render without a model (S2-046); with neither there is nothing to go
+        // by.
         let Some(named) = named.filter(|_| policy.model_optional) else {
             let (code, message) = if policy.model_optional {
                 (Code::InvalidInput, "the service names neither a model nor a runtime".to_owned())
             } else {
                 (Code::InvalidInput, "model reference is required".to_owned())
             };
-            let error = ServiceError { code, message, help: Some("add `spec.model.name`".into()), span: Some(service.object.name_span()) };
+            let error = ServiceError {
+                code,
+                message,
+                help: Some("add `spec.model.name`".into()),
+                span: Some(service.object.name_span()),
+            };
             return failed(None, basis, error);
         };
         return match runtime::named_without_model(policy, runtimes, service, named) {
@@ -316,12 +441,15 @@ fn judged<'a>(world: &World<'a, '_>, service: &'a Service, select: impl FnOnce(&
     let request = request(policy, service, model, &protocol.name);
     let decided = match named {
         Some(named) => runtime::named(policy, runtimes, &request, named),
-        None => select(&request).map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+        None => select(&request)
+            .map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
     };
     match decided {
         Ok(mut decision) => {
             decision.protocol = protocol;
-            let error = (decision.chosen.is_none()).then(|| runtime::failure(policy, runtimes, &request, service, named, &decision)).flatten();
+            let error = (decision.chosen.is_none())
+                .then(|| runtime::failure(policy, runtimes, &request, service, named, &decision))
+                .flatten();
             with_accelerators(world, service, Some(model), decision, error)
         }
         Err(error) => failed(Some(model), basis, error),
@@ -338,9 +466,12 @@ fn with_accelerators<'a>(
 ) -> Resolution<'a> {
     let World { policy, catalog, .. } = *world;
     let named_runtime = runtime.basis == Basis::Explicit;
-    let (accelerators, failed) = match (runtime.chosen.filter(|_| error.is_none()), world.remember) {
+    let (accelerators, failed) = match (runtime.chosen.filter(|_| error.is_none()), world.remember)
+    {
         (None, _) => Default::default(),
-        (Some(chosen), Some(selector)) => selector.accelerators(service, model, chosen, named_runtime),
+        (Some(chosen), Some(selector)) => {
+            selector.accelerators(service, model, chosen, named_runtime)
+        }
         (Some(chosen), None) => {
             let fresh;
             let classes = if let Some(classes) = world.classes {
@@ -349,7 +480,15 @@ fn with_accelerators<'a>(
                 fresh = known_classes(policy, catalog);
                 &fresh
             };
-            accelerator::decide(&accelerator::Request { policy, catalog, service, model, runtime: chosen, named_runtime, classes })
+            accelerator::decide(&accelerator::Request {
+                policy,
+                catalog,
+                service,
+                model,
+                runtime: chosen,
+                named_runtime,
+                classes,
+            })
         }
     };
     Resolution { model, runtime, accelerators, error: error.or(failed) }

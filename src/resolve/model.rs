@@ -9,7 +9,11 @@ use crate::policy::{ModelKindRule, Policy};
 use ecow::EcoString;
 
 /// Finds the model; `Ok(None)` when the service names none.
-pub(super) fn resolve<'a>(policy: &Policy, catalog: &'a Catalog, service: &Service) -> Result<Option<&'a Model>, ServiceError> {
+pub(super) fn resolve<'a>(
+    policy: &Policy,
+    catalog: &'a Catalog,
+    service: &Service,
+) -> Result<Option<&'a Model>, ServiceError> {
     let Some(wanted) = &service.model else { return Ok(None) };
     let name = &wanted.name;
     let namespaced = Scope::Namespace(service.namespace.clone());
@@ -18,9 +22,13 @@ pub(super) fn resolve<'a>(policy: &Policy, catalog: &'a Catalog, service: &Servi
     let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
     let found = match (wanted.lookup, policy.model_kind) {
         (ModelLookup::ClusterFirst, ModelKindRule::Honoured) => in_cluster().or_else(in_namespace),
-        // Migration writes the kind of the model it finds, which the ConfigMap honours and selection does not.
+        // Migration writes the kind of the model it finds, which the ConfigMap honours and
+        // selection does not.
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly) => {
-            if let Some(kind) = in_cluster().map(|_| "ClusterBaseModel").or_else(|| in_namespace().map(|_| "BaseModel")) {
+            if let Some(kind) = in_cluster()
+                .map(|_| "ClusterBaseModel")
+                .or_else(|| in_namespace().map(|_| "BaseModel"))
+            {
                 config_map_lookup(catalog, service, name, Some(kind))?;
             }
             in_namespace().or_else(in_cluster)
@@ -47,9 +55,15 @@ pub(super) fn resolve<'a>(policy: &Policy, catalog: &'a Catalog, service: &Servi
     Ok(Some(model))
 }
 
-/// The model ConfigMap is written before selection and honours the kind, which the CRD defaults to ClusterBaseModel; a
-/// model of the other scope fails there although selection would find it (ome-selection 3.2, bug B9).
-fn config_map_lookup(catalog: &Catalog, service: &Service, name: &Field<EcoString>, kind: Option<&str>) -> Result<(), ServiceError> {
+/// The model ConfigMap is written before selection and honours the kind, which the CRD defaults to
+/// ClusterBaseModel; a model of the other scope fails there although selection would find it
+/// (ome-selection 3.2, bug B9).
+fn config_map_lookup(
+    catalog: &Catalog,
+    service: &Service,
+    name: &Field<EcoString>,
+    kind: Option<&str>,
+) -> Result<(), ServiceError> {
     let namespaced = Scope::Namespace(service.namespace.clone());
     let wanted = service.model.as_ref();
     let found = match kind {
@@ -57,9 +71,13 @@ fn config_map_lookup(catalog: &Catalog, service: &Service, name: &Field<EcoStrin
         Some("FineTunedWeight") => catalog.fine_tuned_weight(&name.value).is_some_and(|weight| {
             let base = weight.object.spec("baseModelRef");
             let base_name = base.and_then(|base| base.get("name")).and_then(|name| name.as_str());
-            let base_namespace = base.and_then(|base| base.get("namespace")).and_then(|namespace| namespace.as_str()).filter(|namespace| !namespace.is_empty());
+            let base_namespace = base
+                .and_then(|base| base.get("namespace"))
+                .and_then(|namespace| namespace.as_str())
+                .filter(|namespace| !namespace.is_empty());
             base_name.is_some_and(|base_name| {
-                let scope = base_namespace.map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
+                let scope = base_namespace
+                    .map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
                 catalog.model(&scope, base_name).is_some()
             })
         }),
@@ -70,39 +88,68 @@ fn config_map_lookup(catalog: &Catalog, service: &Service, name: &Field<EcoStrin
     }
     // Only the first weight is looked at here.
     if kind != Some("FineTunedWeight")
-        && let Some(weight) = wanted.and_then(|wanted| wanted.fine_tuned.first()).filter(|weight| !weight.value.is_empty())
+        && let Some(weight) = wanted
+            .and_then(|wanted| wanted.fine_tuned.first())
+            .filter(|weight| !weight.value.is_empty())
         && catalog.fine_tuned_weight(&weight.value).is_none()
     {
         return Err(ServiceError {
             code: Code::ModelNotFound,
             message: format!("no FineTunedWeight with the name `{}`", weight.value),
-            help: did_you_mean(&weight.value, catalog.fine_tuned_weights().map(|weight| weight.object.id.name.as_str())),
+            help: did_you_mean(
+                &weight.value,
+                catalog.fine_tuned_weights().map(|weight| weight.object.id.name.as_str()),
+            ),
             span: weight.span(),
         });
     }
     Ok(())
 }
 
-fn not_found(catalog: &Catalog, service: &Service, name: &Field<EcoString>, kind: Option<&str>) -> ServiceError {
+fn not_found(
+    catalog: &Catalog,
+    service: &Service,
+    name: &Field<EcoString>,
+    kind: Option<&str>,
+) -> ServiceError {
     let visible = catalog
         .models()
-        .filter(|model| model.object.id.scope.namespace().is_none_or(|namespace| *namespace == service.namespace))
+        .filter(|model| {
+            model
+                .object
+                .id
+                .scope
+                .namespace()
+                .is_none_or(|namespace| *namespace == service.namespace)
+        })
         .map(|model| model.object.id.name.as_str());
     let elsewhere = catalog.models().find(|model| model.object.id.name == name.value);
     let help = match elsewhere {
-        Some(model) if model.object.id.scope == Scope::Cluster => {
-            Some(format!("a ClusterBaseModel `{}` exists: set `spec.model.kind: ClusterBaseModel`", name.value))
-        }
+        Some(model) if model.object.id.scope == Scope::Cluster => Some(format!(
+            "a ClusterBaseModel `{}` exists: set `spec.model.kind: ClusterBaseModel`",
+            name.value
+        )),
         Some(model) if model.object.id.scope.namespace() == Some(&service.namespace) => {
-            Some(format!("a BaseModel `{}` exists in the namespace: set `spec.model.kind: BaseModel`", name.value))
+            Some(format!(
+                "a BaseModel `{}` exists in the namespace: set `spec.model.kind: BaseModel`",
+                name.value
+            ))
         }
         Some(model) => Some(format!("`{}` belongs to another namespace", model.object.id)),
         None => did_you_mean(&name.value, visible),
     };
     let message = match kind {
-        Some("BaseModel") => format!("no BaseModel with the name `{}` in namespace `{}`", name.value, service.namespace),
+        Some("BaseModel") => format!(
+            "no BaseModel with the name `{}` in namespace `{}`",
+            name.value, service.namespace
+        ),
         Some("ClusterBaseModel") => format!("no ClusterBaseModel with the name `{}`", name.value),
         _ => format!("no BaseModel or ClusterBaseModel with the name `{}`", name.value),
     };
-    ServiceError { code: Code::ModelNotFound, message, help: help.or_else(|| Some("load the model with `-f`".into())), span: name.span() }
+    ServiceError {
+        code: Code::ModelNotFound,
+        message,
+        help: help.or_else(|| Some("load the model with `-f`".into())),
+        span: name.span(),
+    }
 }

@@ -1,7 +1,9 @@
-//! The state: groups, role replicas and pods, as the controller's store and the API server hold them.
+//! The state: groups, role replicas and pods, as the controller's store and the API server hold
+//! them.
 //!
-//! Upstream keeps the two apart; here they are one tree, because whatever is in the one without the other is in the middle
-//! of a transition. Lists are sorted by ordinal, as upstream sorts them whenever it looks.
+//! Upstream keeps the two apart; here they are one tree, because whatever is in the one without the
+//! other is in the middle of a transition. Lists are sorted by ordinal, as upstream sorts them
+//! whenever it looks.
 
 use super::target::{Id, Target, TargetRole};
 use super::trace::{Action, Cause, Event, Kind, Reason, Trace};
@@ -70,7 +72,8 @@ pub(super) struct Group {
     pub(super) roles: Vec<GroupRole>,
     /// It has a PodGroup.
     pub(super) gang: bool,
-    /// Nothing changed since its roles were last looked at, so that looking again would change nothing.
+    /// Nothing changed since its roles were last looked at, so that looking again would change
+    /// nothing.
     pub(super) settled: bool,
     /// All its Services are there.
     pub(super) served: bool,
@@ -82,7 +85,17 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(ordinal: i64, revision: Id, began: (u32, Cause)) -> Self {
-        Self { ordinal, revision, status: Status::Creating, roles: Vec::new(), gang: false, settled: false, served: false, touched: true, began }
+        Self {
+            ordinal,
+            revision,
+            status: Status::Creating,
+            roles: Vec::new(),
+            gang: false,
+            settled: false,
+            served: false,
+            touched: true,
+            began,
+        }
     }
 
     pub(super) fn role(&self, name: Id) -> &[Replica] {
@@ -107,7 +120,8 @@ impl Group {
     }
 
     pub(super) fn has_unready_pods(&self) -> bool {
-        self.replicas().any(|(_, replica)| replica.pods.iter().any(|pod| !pod.ready && !pod.terminating))
+        self.replicas()
+            .any(|(_, replica)| replica.pods.iter().any(|pod| !pod.ready && !pod.terminating))
     }
 
     pub(super) fn cost(&self) -> i64 {
@@ -118,7 +132,8 @@ impl Group {
     pub(super) fn is_ready(&self, target: &Target) -> bool {
         target.roles.iter().all(|role| {
             let replicas = self.role(role.name);
-            i64::try_from(replicas.len()) == Ok(role.replicas) && replicas.iter().all(|replica| replica.status == Status::Running)
+            i64::try_from(replicas.len()) == Ok(role.replicas)
+                && replicas.iter().all(|replica| replica.status == Status::Running)
         })
     }
 }
@@ -239,31 +254,80 @@ impl Cluster {
         Some(&mut self.groups[position])
     }
 
-    pub(super) fn replica_mut(&mut self, group: i64, role: Id, ordinal: i64) -> Option<&mut Replica> {
+    pub(super) fn replica_mut(
+        &mut self,
+        group: i64,
+        role: Id,
+        ordinal: i64,
+    ) -> Option<&mut Replica> {
         let replicas = self.group_mut(group)?.role_mut(role);
         let position = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal).ok()?;
         Some(&mut replicas[position])
     }
 
     pub(super) fn pod_mut(&mut self, at: Address) -> Option<&mut Pod> {
-        self.replica_mut(at.group, at.role, at.ordinal)?.pods.iter_mut().find(|pod| pod.index == at.index)
+        self.replica_mut(at.group, at.role, at.ordinal)?
+            .pods
+            .iter_mut()
+            .find(|pod| pod.index == at.index)
     }
 
     /// Writes down what happens to a group or its PodGroup in this stage.
-    pub(super) fn note_group(&mut self, action: Action, kind: Kind, group: i64, cause: Cause, reason: Reason) {
-        self.note(Event { stage: self.stage, action, kind, group, replica: None, index: 0, cause, reason });
+    pub(super) fn note_group(
+        &mut self,
+        action: Action,
+        kind: Kind,
+        group: i64,
+        cause: Cause,
+        reason: Reason,
+    ) {
+        self.note(Event {
+            stage: self.stage,
+            action,
+            kind,
+            group,
+            replica: None,
+            index: 0,
+            cause,
+            reason,
+        });
     }
 
     /// Writes down what happens to a role replica, its Service, or one of its pods in this stage.
-    pub(super) fn note_replica(&mut self, action: Action, kind: Kind, at: Address, cause: Cause, reason: Reason) {
-        self.note(Event { stage: self.stage, action, kind, group: at.group, replica: Some((at.role, at.ordinal)), index: at.index, cause, reason });
+    pub(super) fn note_replica(
+        &mut self,
+        action: Action,
+        kind: Kind,
+        at: Address,
+        cause: Cause,
+        reason: Reason,
+    ) {
+        self.note(Event {
+            stage: self.stage,
+            action,
+            kind,
+            group: at.group,
+            replica: Some((at.role, at.ordinal)),
+            index: at.index,
+            cause,
+            reason,
+        });
     }
 
     /// Writes down that something runs which a stage began.
     pub(super) fn note_ready(&mut self, kind: Kind, at: Address, began: (u32, Cause)) {
         let replica = (kind != Kind::ServingGroup).then_some((at.role, at.ordinal));
         let (stage, cause) = began;
-        self.note(Event { stage, action: Action::Ready, kind, group: at.group, replica, index: at.index, cause, reason: Reason::AllReady });
+        self.note(Event {
+            stage,
+            action: Action::Ready,
+            kind,
+            group: at.group,
+            replica,
+            index: at.index,
+            cause,
+            reason: Reason::AllReady,
+        });
     }
 
     fn note(&mut self, event: Event) {

@@ -1,4 +1,5 @@
-//! One reconcile of the controller: scale groups, scale roles, update, Services, status (kthena.md 2.4). Nothing in it waits.
+//! One reconcile of the controller: scale groups, scale roles, update, Services, status (kthena.md
+//! 2.4). Nothing in it waits.
 
 use super::cluster::{Cluster, Status};
 use super::target::{Id, TargetRole};
@@ -18,7 +19,8 @@ impl Cluster {
             return;
         }
         self.sync_roles();
-        // Quirk: a ModelServing that never had a group fails here, so that nothing after it happens (kthena.md 5.5).
+        // Quirk: a ModelServing that never had a group fails here, so that nothing after it happens
+        // (kthena.md 5.5).
         if !self.known {
             return;
         }
@@ -33,7 +35,8 @@ impl Cluster {
 
     /// The number of groups, and their PodGroups. False when it fails.
     fn sync_groups(&mut self) -> bool {
-        let (have, want) = (i64::try_from(self.groups.len()).unwrap_or(i64::MAX), self.target.replicas);
+        let (have, want) =
+            (i64::try_from(self.groups.len()).unwrap_or(i64::MAX), self.target.replicas);
         if have < want {
             self.sync_pod_groups();
             return self.scale_up_groups();
@@ -65,9 +68,11 @@ impl Cluster {
                 continue;
             }
             let (ordinal, own) = (group.ordinal, group.revision);
-            let protected = i64::try_from(position).is_ok_and(|position| position < self.target.partition);
+            let protected =
+                i64::try_from(position).is_ok_and(|position| position < self.target.partition);
             let (revision, roles) = if protected {
-                // Quirk: without a stored snapshot the new roles are applied under the old revision (kthena.md 4.5, 4.6).
+                // Quirk: without a stored snapshot the new roles are applied under the old revision
+                // (kthena.md 4.5, 4.6).
                 (own, self.snapshot(own).unwrap_or_else(|| current.clone()))
             } else {
                 (self.target.revision, current.clone())
@@ -86,7 +91,8 @@ impl Cluster {
 
     /// Services of all replicas whose role has a worker template now.
     pub(super) fn sync_all_services(&mut self) {
-        let roles: Vec<Id> = self.target.roles.iter().filter(|role| role.service).map(|role| role.name).collect();
+        let roles: Vec<Id> =
+            self.target.roles.iter().filter(|role| role.service).map(|role| role.name).collect();
         if roles.is_empty() {
             return;
         }
@@ -104,7 +110,12 @@ impl Cluster {
                     .map(|replica| replica.ordinal)
                     .collect();
                 for replica in missing {
-                    let at = super::cluster::Address { group: ordinal, role: *role, ordinal: replica, index: 0 };
+                    let at = super::cluster::Address {
+                        group: ordinal,
+                        role: *role,
+                        ordinal: replica,
+                        index: 0,
+                    };
                     self.create_service(at, Cause::Upkeep, Reason::Upkeep);
                 }
             }
@@ -112,8 +123,8 @@ impl Cluster {
         }
     }
 
-    /// Groups that are complete without any event run, and the revisions of the status follow those of the groups. No
-    /// reconcile follows from either.
+    /// Groups that are complete without any event run, and the revisions of the status follow those
+    /// of the groups. No reconcile follows from either.
     fn sync_status(&mut self) {
         let new = self.target.revision;
         let (mut updated, mut old): (usize, Vec<(Id, usize)>) = (0, Vec::new());
@@ -137,13 +148,16 @@ impl Cluster {
                 }
             }
         }
-        let kept = self.current_revision.filter(|current| updated == self.groups.len() || old.iter().any(|(revision, _)| revision == current));
+        let kept = self.current_revision.filter(|current| {
+            updated == self.groups.len() || old.iter().any(|(revision, _)| revision == current)
+        });
         let current = if updated == self.groups.len() || old.is_empty() {
             new
         } else if let Some(kept) = kept {
             kept
         } else {
-            // Upstream takes the most frequent one, ties in the order of a Go map; here the lowest ordinal wins.
+            // Upstream takes the most frequent one, ties in the order of a Go map; here the lowest
+            // ordinal wins.
             let most = old.iter().map(|(_, count)| *count).max().unwrap_or(0);
             old.iter().find(|(_, count)| *count == most).map_or(new, |(revision, _)| *revision)
         };

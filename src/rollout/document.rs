@@ -1,18 +1,23 @@
-//! A change as seed 004 tells it: one group at a time, the highest ordinal first, and the next one when it runs.
+//! A change as seed 004 tells it: one group at a time, the highest ordinal first, and the next one
+//! when it runs.
 
 use super::cluster::{Cluster, Group, Status};
 use super::trace::{Cause, Reason};
 use std::rc::Rc;
 
 impl Cluster {
-    /// Groups first, then the roles of those that stay, then the templates; stops at the first group that does not run.
+    /// Groups first, then the roles of those that stay, then the templates; stops at the first
+    /// group that does not run.
     pub(super) fn follow_document(&mut self) {
         let _ = self.scale_groups() && self.scale_roles() && self.update();
     }
 
-    /// Surplus groups go from the highest ordinal down, missing ones come from the lowest up (S4-032).
+    /// Surplus groups go from the highest ordinal down, missing ones come from the lowest up
+    /// (S4-032).
     fn scale_groups(&mut self) -> bool {
-        while let Some(group) = self.groups.last().filter(|group| group.ordinal >= self.target.replicas) {
+        while let Some(group) =
+            self.groups.last().filter(|group| group.ordinal >= self.target.replicas)
+        {
             self.delete_group(group.ordinal, Cause::Groups, Reason::SurplusOrdinal);
             while self.end_pods(false) {}
             self.close_stage();
@@ -22,7 +27,14 @@ impl Cluster {
                 continue;
             }
             let roles: Rc<[_]> = self.target.roles.clone().into();
-            if !self.create_group(ordinal, self.target.revision, &roles, Cause::Groups, Reason::MissingOrdinal) || !self.run(ordinal) {
+            if !self.create_group(
+                ordinal,
+                self.target.revision,
+                &roles,
+                Cause::Groups,
+                Reason::MissingOrdinal,
+            ) || !self.run(ordinal)
+            {
                 return false;
             }
         }
@@ -35,10 +47,15 @@ impl Cluster {
         let ordinals: Vec<i64> = self.groups.iter().rev().map(|group| group.ordinal).collect();
         for ordinal in ordinals {
             let Some(position) = self.position(ordinal) else { continue };
-            let differs = |group: &Group| roles.iter().any(|role| i64::try_from(group.role(role.name).len()) != Ok(role.replicas));
+            let differs = |group: &Group| {
+                roles
+                    .iter()
+                    .any(|role| i64::try_from(group.role(role.name).len()) != Ok(role.replicas))
+            };
             let group = &self.groups[position];
             // A group that is about to be rebuilt comes back with the new numbers anyway.
-            let rebuilt = group.revision != self.target.revision && ordinal >= self.target.partition;
+            let rebuilt =
+                group.revision != self.target.revision && ordinal >= self.target.partition;
             if rebuilt || !differs(group) {
                 continue;
             }
@@ -60,13 +77,18 @@ impl Cluster {
             .groups
             .iter()
             .rev()
-            .filter(|group| group.ordinal >= self.target.partition && group.revision != self.target.revision)
+            .filter(|group| {
+                group.ordinal >= self.target.partition && group.revision != self.target.revision
+            })
             .map(|group| group.ordinal)
             .collect();
-        outdated.into_iter().all(|ordinal| self.recreate_group(ordinal, Cause::Update, Reason::OutdatedOrdinal))
+        outdated
+            .into_iter()
+            .all(|ordinal| self.recreate_group(ordinal, Cause::Update, Reason::OutdatedOrdinal))
     }
 
-    /// A group goes and comes back with the templates that hold for it. False when it does not run afterwards.
+    /// A group goes and comes back with the templates that hold for it. False when it does not run
+    /// afterwards.
     pub(super) fn recreate_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) -> bool {
         self.delete_group(ordinal, cause, reason);
         while self.end_pods(false) {}

@@ -1,4 +1,5 @@
-//! The cluster around the controller: pods end, pods get ready, things go wrong (kthena-rollout, "the simulated cluster").
+//! The cluster around the controller: pods end, pods get ready, things go wrong (kthena-rollout,
+//! "the simulated cluster").
 
 use super::cluster::{Address, Cluster, Group, Status};
 use super::target::Target;
@@ -28,7 +29,8 @@ pub struct Scenario<'a> {
     pub from: Vec<Before<'a>>,
     /// What is applied now.
     pub to: &'a ModelServing,
-    /// Names of pods that are not ready in the starting state, and stay so until another pod replaces them.
+    /// Names of pods that are not ready in the starting state, and stay so until another pod
+    /// replaces them.
     pub pending: Vec<EcoString>,
     /// Names of pods that never get ready once the change is applied.
     pub stuck: Vec<EcoString>,
@@ -79,18 +81,34 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Ends the story with the first stage whose pods find no place, when everything waits for the one group that it
-    /// rebuilds. Where several groups are under way at once, those that fit go on, and which these are nobody knows.
+    /// Ends the story with the first stage whose pods find no place, when everything waits for the
+    /// one group that it rebuilds. Where several groups are under way at once, those that fit
+    /// go on, and which these are nobody knows.
     pub fn stop_where_nothing_fits(&mut self, fits: &[bool]) {
         let Some(position) = fits.iter().position(|fits| !fits) else { return };
         let Some(capacity) = self.trace.capacity.get(position) else { return };
         let (stage, &[ordinal]) = (capacity.stage, capacity.waits_for.as_slice()) else { return };
-        let starts = |event: &Event| event.stage == stage && event.group == ordinal && event.action == Action::Ready;
-        self.trace.events.retain(|event| event.stage <= stage && !starts(event) && event.action != Action::Wait);
+        let starts = |event: &Event| {
+            event.stage == stage && event.group == ordinal && event.action == Action::Ready
+        };
+        self.trace
+            .events
+            .retain(|event| event.stage <= stage && !starts(event) && event.action != Action::Wait);
         self.trace.capacity.truncate(position + 1);
-        let rows = self.trace.rows.iter().rposition(|row| row.stage.is_some_and(|own| own <= stage)).map_or(0, |last| last + 1);
+        let rows = self
+            .trace
+            .rows
+            .iter()
+            .rposition(|row| row.stage.is_some_and(|own| own <= stage))
+            .map_or(0, |last| last + 1);
         self.trace.rows.truncate(rows);
-        let cause = self.trace.events.iter().rev().find(|event| event.group == ordinal).map_or(Cause::Upkeep, |event| event.cause);
+        let cause = self
+            .trace
+            .events
+            .iter()
+            .rev()
+            .find(|event| event.group == ordinal)
+            .map_or(Cause::Upkeep, |event| event.cause);
         self.trace.events.push(Event {
             stage,
             action: Action::Wait,
@@ -101,7 +119,10 @@ impl Outcome {
             cause,
             reason: Reason::NoPlace,
         });
-        self.restarted = count(&self.trace, |event| event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate));
+        self.restarted = count(&self.trace, |event| {
+            event.action == Action::Delete
+                && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
+        });
         self.stuck = Some(ordinal);
         let name = names::group(&self.trace.serving, ordinal);
         self.proof = Some(format!(
@@ -115,20 +136,36 @@ impl Outcome {
 pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let policy = scenario.policy;
     let mut trace = Trace { serving: scenario.to.name().clone(), ..Trace::default() };
-    let targets: Vec<Target> = scenario.from.iter().map(|before| Target::new(before.serving, policy, &mut trace.names)).collect();
+    let targets: Vec<Target> = scenario
+        .from
+        .iter()
+        .map(|before| Target::new(before.serving, policy, &mut trace.names))
+        .collect();
     let goal = Target::new(scenario.to, policy, &mut trace.names);
     let mut reader = PodNames { serving: scenario.to.name().clone(), unknown: Vec::new() };
-    let mut places = |names: &[EcoString], trace: &mut Trace| -> Vec<Address> { names.iter().filter_map(|name| reader.address(name, trace)).collect() };
+    let mut places = |names: &[EcoString], trace: &mut Trace| -> Vec<Address> {
+        names.iter().filter_map(|name| reader.address(name, trace)).collect()
+    };
     let pending = places(&scenario.pending, &mut trace);
     let mut stuck = places(&scenario.stuck, &mut trace);
     let fail = places(&scenario.fail, &mut trace);
-    let named: Vec<(Address, EcoString)> = [(&pending, &scenario.pending), (&stuck, &scenario.stuck), (&fail, &scenario.fail)]
-        .into_iter()
-        .filter(|(places, names)| places.len() == names.len())
-        .flat_map(|(places, names)| places.iter().copied().zip(names.iter().cloned()))
+    let named: Vec<(Address, EcoString)> =
+        [(&pending, &scenario.pending), (&stuck, &scenario.stuck), (&fail, &scenario.fail)]
+            .into_iter()
+            .filter(|(places, names)| places.len() == names.len())
+            .flat_map(|(places, names)| places.iter().copied().zip(names.iter().cloned()))
+            .collect();
+    let costs: Vec<Vec<(Address, i64)>> = scenario
+        .from
+        .iter()
+        .map(|before| {
+            before
+                .costs
+                .iter()
+                .filter_map(|(name, cost)| Some((reader.address(name, &mut trace)?, *cost)))
+                .collect()
+        })
         .collect();
-    let costs: Vec<Vec<(Address, i64)>> =
-        scenario.from.iter().map(|before| before.costs.iter().filter_map(|(name, cost)| Some((reader.address(name, &mut trace)?, *cost))).collect()).collect();
 
     let mut cluster = Cluster::new(policy, targets.first().unwrap_or(&goal).clone(), trace);
     cluster.held = pending.into_iter().collect();
@@ -148,7 +185,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     let crashes = if policy.reconciles || unchanged {
         fail
     } else {
-        // In the document a failure in the middle of a change is a pod of the change that does not come up (S4-029).
+        // In the document a failure in the middle of a change is a pod of the change that does not
+        // come up (S4-029).
         stuck.extend(fail);
         Vec::new()
     };
@@ -158,8 +196,11 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     cluster.begin(&goal);
     cluster.apply(goal, applied, scenario.to.object.node.get("spec"));
     cluster.settle(scenario.stagger);
-    let restarted = count(&cluster.trace, |event| event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate));
-    let protected = cluster.groups.iter().filter(|group| group.revision != cluster.target.revision).count();
+    let restarted = count(&cluster.trace, |event| {
+        event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
+    });
+    let protected =
+        cluster.groups.iter().filter(|group| group.revision != cluster.target.revision).count();
 
     let recovery = (!crashes.is_empty()).then(|| {
         let first = cluster.trace.events.len();
@@ -168,7 +209,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         }
         cluster.recovery(first)
     });
-    cluster.trace.pods_recover_alone = cluster.target.recovery == RecoveryPolicy::RoleRecreate && policy.role_recreate == RoleRecreateRule::PodThenGroup;
+    cluster.trace.pods_recover_alone = cluster.target.recovery == RecoveryPolicy::RoleRecreate
+        && policy.role_recreate == RoleRecreateRule::PodThenGroup;
     cluster.finish();
     let stuck = cluster.stuck();
     let proof = stuck.map(|ordinal| cluster.proof(ordinal));
@@ -178,8 +220,11 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         cluster.note_group(Action::Wait, Kind::ServingGroup, ordinal, cause, Reason::NeverReady);
     }
     let is_known = |at: Address| {
-        let seen =
-            |event: &Event| event.kind == Kind::Pod && (event.group, event.index) == (at.group, at.index) && event.replica == Some((at.role, at.ordinal));
+        let seen = |event: &Event| {
+            event.kind == Kind::Pod
+                && (event.group, event.index) == (at.group, at.index)
+                && event.replica == Some((at.role, at.ordinal))
+        };
         cluster.exists(at) || cluster.trace.events.iter().any(seen)
     };
     reader.unknown.extend(named.into_iter().filter(|(at, _)| !is_known(*at)).map(|(_, name)| name));
@@ -199,7 +244,8 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
 }
 
 fn count(trace: &Trace, wanted: impl Fn(&Event) -> bool) -> i64 {
-    let found = trace.events.iter().filter(|event| event.kind == Kind::Pod && wanted(event)).count();
+    let found =
+        trace.events.iter().filter(|event| event.kind == Kind::Pod && wanted(event)).count();
     i64::try_from(found).unwrap_or(i64::MAX)
 }
 
@@ -238,17 +284,28 @@ impl Cluster {
         if before.is_some() && before == after {
             return;
         }
-        // Quirk: without a topology and without minima all PodGroups are deleted once; the reconcile makes them anew.
+        // Quirk: without a topology and without minima all PodGroups are deleted once; the
+        // reconcile makes them anew.
         if before.is_some() && old.topology && !self.target.topology && !self.target.gang_minimum {
-            let with_pod_group = self.groups.iter().filter(|group| group.gang).map(|group| group.ordinal);
+            let with_pod_group =
+                self.groups.iter().filter(|group| group.gang).map(|group| group.ordinal);
             let orphans = std::mem::take(&mut self.orphans);
-            let mut going: Vec<(EcoString, i64)> = with_pod_group.chain(orphans).map(|ordinal| (names::group("", ordinal), ordinal)).collect();
+            let mut going: Vec<(EcoString, i64)> = with_pod_group
+                .chain(orphans)
+                .map(|ordinal| (names::group("", ordinal), ordinal))
+                .collect();
             going.sort_unstable();
             for (_, ordinal) in going {
                 if let Some(group) = self.group_mut(ordinal) {
                     group.gang = false;
                 }
-                self.note_group(Action::Delete, Kind::PodGroup, ordinal, Cause::Upkeep, Reason::TopologyRemoved);
+                self.note_group(
+                    Action::Delete,
+                    Kind::PodGroup,
+                    ordinal,
+                    Cause::Upkeep,
+                    Reason::TopologyRemoved,
+                );
             }
         }
         self.queued = true;
@@ -263,7 +320,9 @@ impl Cluster {
             return;
         }
         // Every turn ends or starts a pod; more turns than that are none that ends.
-        let mut turns = 64 + 64 * (self.counts.pods + self.target.replicas.saturating_mul(self.target.pods_per_group().max(1)));
+        let mut turns = 64
+            + 64 * (self.counts.pods
+                + self.target.replicas.saturating_mul(self.target.pods_per_group().max(1)));
         loop {
             self.reconcile_all();
             turns -= 1;
@@ -294,7 +353,8 @@ impl Cluster {
         let fit = |at: &Address| {
             let pod = self.position(at.group).and_then(|position| {
                 let replicas = self.groups[position].role(at.role);
-                let replica = replicas.binary_search_by_key(&at.ordinal, |replica| replica.ordinal).ok()?;
+                let replica =
+                    replicas.binary_search_by_key(&at.ordinal, |replica| replica.ordinal).ok()?;
                 replicas[replica].pods.iter().find(|pod| pod.index == at.index)
             });
             pod.is_some_and(|pod| !pod.ready && !pod.terminating && !pod.held)
@@ -345,7 +405,12 @@ impl Cluster {
         if !self.recording || !std::mem::take(&mut self.busy) {
             return;
         }
-        let waits_for = self.groups.iter().filter(|group| group.touched && group.status != Status::Running).map(|group| group.ordinal).collect();
+        let waits_for = self
+            .groups
+            .iter()
+            .filter(|group| group.touched && group.status != Status::Running)
+            .map(|group| group.ordinal)
+            .collect();
         self.trace.capacity.push(Capacity {
             stage: self.stage,
             groups: self.counts.groups,
@@ -387,7 +452,10 @@ impl Cluster {
     }
 
     fn has_wanted_roles(&self, group: &Group) -> bool {
-        self.target.roles.iter().all(|role| i64::try_from(group.role(role.name).len()) == Ok(role.replicas))
+        self.target
+            .roles
+            .iter()
+            .all(|role| i64::try_from(group.role(role.name).len()) == Ok(role.replicas))
     }
 
     /// The last row, if something got ready after the last stage.
@@ -412,7 +480,8 @@ impl Cluster {
         let whole_group = self.target.recovery == RecoveryPolicy::ServingGroupRecreate;
         self.pod_crashed(at);
         if self.policy.reconciles {
-            // Without grace the pod is deleted at once; either way the reconcile that the crash queues comes before its end.
+            // Without grace the pod is deleted at once; either way the reconcile that the crash
+            // queues comes before its end.
             if self.target.grace_seconds > 0 {
                 self.reconcile_all();
             }
@@ -432,33 +501,55 @@ impl Cluster {
     }
 
     fn recovery(&self, first: usize) -> Recovery {
-        let mut restarted: BTreeMap<i64, i64> = self.groups.iter().map(|group| (group.ordinal, 0)).collect();
-        for event in self.trace.events[first..].iter().filter(|event| event.kind == Kind::Pod && event.action == Action::Create) {
+        let mut restarted: BTreeMap<i64, i64> =
+            self.groups.iter().map(|group| (group.ordinal, 0)).collect();
+        for event in self.trace.events[first..]
+            .iter()
+            .filter(|event| event.kind == Kind::Pod && event.action == Action::Create)
+        {
             *restarted.entry(event.group).or_default() += 1;
         }
-        let escalates = self.target.recovery == RecoveryPolicy::RoleRecreate && self.policy.role_recreate == RoleRecreateRule::PodThenGroup;
+        let escalates = self.target.recovery == RecoveryPolicy::RoleRecreate
+            && self.policy.role_recreate == RoleRecreateRule::PodThenGroup;
         Recovery {
             policy: self.target.recovery,
             restarted: restarted.into_iter().collect(),
             grace_seconds: self.target.grace_seconds,
-            escalation: escalates.then(|| (self.target.grace_seconds, self.target.pods_per_group())),
+            escalation: escalates
+                .then(|| (self.target.grace_seconds, self.target.pods_per_group())),
         }
     }
 
     fn exists(&self, at: Address) -> bool {
         let replicas = self.position(at.group).map(|position| self.groups[position].role(at.role));
-        replicas.is_some_and(|replicas| replicas.iter().any(|replica| replica.ordinal == at.ordinal && replica.pods.iter().any(|pod| pod.index == at.index)))
+        replicas.is_some_and(|replicas| {
+            replicas.iter().any(|replica| {
+                replica.ordinal == at.ordinal
+                    && replica.pods.iter().any(|pod| pod.index == at.index)
+            })
+        })
     }
 
-    /// Replicas of groups that count as updated, made from another template than the one asked for now.
+    /// Replicas of groups that count as updated, made from another template than the one asked for
+    /// now.
     fn left_behind(&self) -> Vec<EcoString> {
         let mut found = Vec::new();
         for group in self.groups.iter().filter(|group| group.revision == self.target.revision) {
             for role in &self.target.roles {
-                let open = group.role(role.name).iter().skip(usize::try_from(role.partition).unwrap_or(usize::MAX));
-                let other = open.filter(|replica| replica.hash != role.hash && replica.status != Status::Deleting);
+                let open = group
+                    .role(role.name)
+                    .iter()
+                    .skip(usize::try_from(role.partition).unwrap_or(usize::MAX));
+                let other = open.filter(|replica| {
+                    replica.hash != role.hash && replica.status != Status::Deleting
+                });
                 let name = names::group(&self.trace.serving, group.ordinal);
-                found.extend(other.map(|replica| ecow::eco_format!("{name}-{}", names::role_id(self.trace.names.text(role.name), replica.ordinal))));
+                found.extend(other.map(|replica| {
+                    ecow::eco_format!(
+                        "{name}-{}",
+                        names::role_id(self.trace.names.text(role.name), replica.ordinal)
+                    )
+                }));
             }
         }
         found
@@ -466,7 +557,9 @@ impl Cluster {
 
     /// The highest group that the change touched and that does not run.
     fn stuck(&self) -> Option<i64> {
-        let waiting = |group: &&Group| group.touched && group.status != Status::Running && group.has_unready_pods();
+        let waiting = |group: &&Group| {
+            group.touched && group.status != Status::Running && group.has_unready_pods()
+        };
         self.groups.iter().rev().find(waiting).map(|group| group.ordinal)
     }
 
@@ -474,7 +567,10 @@ impl Cluster {
     fn waits_since(&self, ordinal: i64) -> (u32, Cause) {
         let Some(position) = self.position(ordinal) else { return (self.stage, Cause::Upkeep) };
         let group = &self.groups[position];
-        let pods = group.replicas().flat_map(|(_, replica)| &replica.pods).filter(|pod| !pod.ready && !pod.terminating);
+        let pods = group
+            .replicas()
+            .flat_map(|(_, replica)| &replica.pods)
+            .filter(|pod| !pod.ready && !pod.terminating);
         pods.map(|pod| pod.began).min_by_key(|(stage, _)| *stage).unwrap_or(group.began)
     }
 
@@ -489,9 +585,15 @@ impl Cluster {
             .map(|group| names::group(&self.trace.serving, group.ordinal))
             .collect();
         if outdated.is_empty() {
-            return format!("{name} waits for a pod that does not get ready; nothing else is left to do");
+            return format!(
+                "{name} waits for a pod that does not get ready; nothing else is left to do"
+            );
         }
-        let most = if self.policy.pace == crate::policy::UpdatePace::OneByOne { 1 } else { self.target.max_unavailable };
+        let most = if self.policy.pace == crate::policy::UpdatePace::OneByOne {
+            1
+        } else {
+            self.target.max_unavailable
+        };
         format!(
             "{name} does not run, and at most {most} of {} groups may be missing: {} keep the old revision until it does",
             self.target.replicas,

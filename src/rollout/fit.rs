@@ -7,7 +7,11 @@ use crate::machines::{Inventory, Shape};
 use crate::render::kthena::revision;
 
 /// One answer per stage. The pods of all stages are made from the templates of `servings`.
-pub fn fits<'a>(trace: &Trace, servings: impl IntoIterator<Item = &'a ModelServing>, inventory: &Inventory<'_>) -> Vec<bool> {
+pub fn fits<'a>(
+    trace: &Trace,
+    servings: impl IntoIterator<Item = &'a ModelServing>,
+    inventory: &Inventory<'_>,
+) -> Vec<bool> {
     let roles = servings.into_iter().flat_map(|serving| &serving.roles);
     let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = roles.map(shapes_of).collect();
     let find = |names: &Names, (hash, worker): (Id, bool)| {
@@ -15,12 +19,20 @@ pub fn fits<'a>(trace: &Trace, servings: impl IntoIterator<Item = &'a ModelServi
         if worker { other.as_ref() } else { Some(entry) }
     };
     let stage = |capacity: &super::trace::Capacity| {
-        let pods: Vec<(&Shape, i64)> = capacity.templates.iter().filter_map(|(key, count)| Some((find(&trace.names, *key)?, *count))).collect();
+        let pods: Vec<(&Shape, i64)> = capacity
+            .templates
+            .iter()
+            .filter_map(|(key, count)| Some((find(&trace.names, *key)?, *count)))
+            .collect();
         inventory.clone().place_all(pods)
     };
     trace.capacity.iter().map(stage).collect()
 }
 
 fn shapes_of(role: &Role) -> (ecow::EcoString, Shape, Option<Shape>) {
-    (revision::of_role(&role.node), Shape::of(&role.entry.spec), role.worker.as_ref().map(|worker| Shape::of(&worker.spec)))
+    (
+        revision::of_role(&role.node),
+        Shape::of(&role.entry.spec),
+        role.worker.as_ref().map(|worker| Shape::of(&worker.spec)),
+    )
 }

@@ -1,9 +1,11 @@
-//! What happens to the pods of a ModelServing when it is created, changed, or when one of them fails.
+//! What happens to the pods of a ModelServing when it is created, changed, or when one of them
+//! fails.
 //!
-//! In: ModelServings before and after, and what goes wrong. Out: a [`Trace`] of everything that is requested and of
-//! everything that gets ready, in order, with the reason for each. The state is a tree of groups, role replicas and pods
-//! (`cluster`); every way in which it changes is a named transition (`transition`), and the strategies only choose among
-//! transitions. Group-level steps and rows are a fold over the same events. Nothing here reads a file or words a finding.
+//! In: ModelServings before and after, and what goes wrong. Out: a [`Trace`] of everything that is
+//! requested and of everything that gets ready, in order, with the reason for each. The state is a
+//! tree of groups, role replicas and pods (`cluster`); every way in which it changes is a named
+//! transition (`transition`), and the strategies only choose among transitions. Group-level steps
+//! and rows are a fold over the same events. Nothing here reads a file or words a finding.
 //!
 //! | file | kthena.md |
 //! |---|---|

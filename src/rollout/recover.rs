@@ -9,16 +9,30 @@ impl Cluster {
     /// A pod is gone that nobody wanted gone.
     pub(super) fn pod_lost(&mut self, at: Address) {
         match self.target.recovery {
-            RecoveryPolicy::ServingGroupRecreate => self.delete_group(at.group, Cause::Recovery, Reason::PodLost),
+            RecoveryPolicy::ServingGroupRecreate => {
+                self.delete_group(at.group, Cause::Recovery, Reason::PodLost);
+            }
             RecoveryPolicy::RoleRecreate => match self.policy.role_recreate {
                 RoleRecreateRule::RoleReplica => {
                     self.stop_group(at.group);
-                    self.delete_replica(at.group, at.role, at.ordinal, Cause::Recovery, Reason::PodLost);
+                    self.delete_replica(
+                        at.group,
+                        at.role,
+                        at.ordinal,
+                        Cause::Recovery,
+                        Reason::PodLost,
+                    );
                 }
                 RoleRecreateRule::PodThenGroup => {
                     let role = self.target.role(at.role).cloned();
                     if let Some(role) = role {
-                        self.create_missing_pods(at.group, &role, at.ordinal, Cause::Recovery, Reason::PodLost);
+                        self.create_missing_pods(
+                            at.group,
+                            &role,
+                            at.ordinal,
+                            Cause::Recovery,
+                            Reason::PodLost,
+                        );
                     }
                 }
             },

@@ -18,7 +18,8 @@ struct Candidate {
 fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reason)> {
     match rule {
         ScaleDownRule::HighestOrdinal => candidates.sort_by_key(|candidate| -candidate.ordinal),
-        ScaleDownRule::Cheapest => candidates.sort_by_key(|candidate| (candidate.running, candidate.cost, -candidate.ordinal)),
+        ScaleDownRule::Cheapest => candidates
+            .sort_by_key(|candidate| (candidate.running, candidate.cost, -candidate.ordinal)),
     }
     let differ = candidates.iter().any(|candidate| candidate.cost != 0);
     let reason = |candidate: &Candidate| match rule {
@@ -30,7 +31,13 @@ fn order(mut candidates: Vec<Candidate>, rule: ScaleDownRule) -> Vec<(i64, Reaso
 }
 
 /// Free ordinals for `count` newcomers.
-fn free(taken: &BTreeSet<i64>, count: i64, wanted: i64, partition: i64, rule: OrdinalRule) -> Vec<i64> {
+fn free(
+    taken: &BTreeSet<i64>,
+    count: i64,
+    wanted: i64,
+    partition: i64,
+    rule: OrdinalRule,
+) -> Vec<i64> {
     let count = usize::try_from(count).unwrap_or(0);
     let holes = |end: i64| (0..end).filter(|ordinal| !taken.contains(ordinal));
     match rule {
@@ -56,12 +63,16 @@ impl Cluster {
             let created = if ordinal < partition {
                 let revision = self.current_revision.unwrap_or(new);
                 let snapshot = self.snapshot(revision);
-                let reason = if revision == new { Reason::MissingOrdinal } else { Reason::Protected };
+                let reason =
+                    if revision == new { Reason::MissingOrdinal } else { Reason::Protected };
                 let roles = snapshot.unwrap_or_else(|| self.target.roles.clone().into());
                 self.create_group(ordinal, revision, &roles, Cause::Groups, reason)
             } else {
                 if !std::mem::replace(&mut stored, true) && self.policy.controller_revisions {
-                    self.snapshots.insert(self.trace.names.text(new).clone(), (new, self.target.roles.clone()));
+                    self.snapshots.insert(
+                        self.trace.names.text(new).clone(),
+                        (new, self.target.roles.clone()),
+                    );
                     self.places_changed();
                 }
                 let roles = self.target.roles.clone();
@@ -74,17 +85,30 @@ impl Cluster {
         true
     }
 
-    /// Surplus groups go at once: unprotected ones first, by [`order`]. Groups that are going already count.
+    /// Surplus groups go at once: unprotected ones first, by [`order`]. Groups that are going
+    /// already count.
     pub(super) fn scale_down_groups(&mut self) {
-        let partition = usize::try_from(self.target.partition).unwrap_or(usize::MAX).min(self.groups.len());
-        let surplus = self.groups.len() - usize::try_from(self.target.replicas).unwrap_or(0).min(self.groups.len());
+        let partition =
+            usize::try_from(self.target.partition).unwrap_or(usize::MAX).min(self.groups.len());
+        let surplus = self.groups.len()
+            - usize::try_from(self.target.replicas).unwrap_or(0).min(self.groups.len());
         let candidates = |from: usize, to: usize| {
-            let read = |group: &super::cluster::Group| Candidate { ordinal: group.ordinal, running: group.status == Status::Running, cost: group.cost() };
+            let read = |group: &super::cluster::Group| Candidate {
+                ordinal: group.ordinal,
+                running: group.status == Status::Running,
+                cost: group.cost(),
+            };
             order(self.groups[from..to].iter().map(read).collect(), self.policy.scale_down)
         };
-        let mut going: Vec<(i64, Reason)> = candidates(partition, self.groups.len()).into_iter().take(surplus).collect();
+        let mut going: Vec<(i64, Reason)> =
+            candidates(partition, self.groups.len()).into_iter().take(surplus).collect();
         let more = surplus - going.len();
-        going.extend(candidates(0, partition).into_iter().take(more).map(|(ordinal, _)| (ordinal, Reason::SurplusProtected)));
+        going.extend(
+            candidates(0, partition)
+                .into_iter()
+                .take(more)
+                .map(|(ordinal, _)| (ordinal, Reason::SurplusProtected)),
+        );
         for (ordinal, reason) in going {
             self.delete_group(ordinal, Cause::Groups, reason);
         }
@@ -98,12 +122,19 @@ impl Cluster {
         let lacking: Vec<(usize, i64)> = replicas
             .iter()
             .enumerate()
-            .filter(|(_, replica)| replica.status != Status::Deleting && i64::try_from(replica.pods.len()).is_ok_and(|pods| pods < role.size))
+            .filter(|(_, replica)| {
+                replica.status != Status::Deleting
+                    && i64::try_from(replica.pods.len()).is_ok_and(|pods| pods < role.size)
+            })
             .map(|(position, replica)| (position, replica.ordinal))
             .collect();
         for (position, ordinal) in lacking {
             let protected = i64::try_from(position).is_ok_and(|position| position < role.partition);
-            let applied = if protected { self.protected_template(group, role, ordinal) } else { role.clone() };
+            let applied = if protected {
+                self.protected_template(group, role, ordinal)
+            } else {
+                role.clone()
+            };
             self.create_missing_pods(group, &applied, ordinal, Cause::Roles, Reason::MissingPods);
         }
         if have < role.replicas {
@@ -117,50 +148,90 @@ impl Cluster {
     fn protected_template(&mut self, group: i64, role: &TargetRole, ordinal: i64) -> TargetRole {
         let revision = self.replica_mut(group, role.name, ordinal).map(|replica| replica.revision);
         let stored = revision.and_then(|revision| self.snapshot(revision));
-        stored.and_then(|roles| roles.iter().find(|stored| stored.name == role.name).cloned()).unwrap_or_else(|| role.clone())
+        stored
+            .and_then(|roles| roles.iter().find(|stored| stored.name == role.name).cloned())
+            .unwrap_or_else(|| role.clone())
     }
 
     fn scale_up_role(&mut self, group: i64, role: &TargetRole, revision: Id) {
         let Some(position) = self.position(group) else { return };
         self.set_status(position, Status::Scaling);
-        let taken: BTreeSet<i64> = self.groups[position].role(role.name).iter().map(|replica| replica.ordinal).collect();
+        let taken: BTreeSet<i64> =
+            self.groups[position].role(role.name).iter().map(|replica| replica.ordinal).collect();
         let count = role.replicas - i64::try_from(taken.len()).unwrap_or(0);
         for ordinal in free(&taken, count, role.replicas, role.partition, self.policy.ordinals) {
             if ordinal < role.partition {
                 let (stored, revision) = self.revision_of_protected(role, revision);
-                self.create_replica(group, &stored, ordinal, (revision, stored.hash), Cause::Roles, Reason::Protected);
+                self.create_replica(
+                    group,
+                    &stored,
+                    ordinal,
+                    (revision, stored.hash),
+                    Cause::Roles,
+                    Reason::Protected,
+                );
             } else {
-                self.create_replica(group, role, ordinal, (revision, role.hash), Cause::Roles, Reason::MissingOrdinal);
+                self.create_replica(
+                    group,
+                    role,
+                    ordinal,
+                    (revision, role.hash),
+                    Cause::Roles,
+                    Reason::MissingOrdinal,
+                );
             }
         }
     }
 
-    /// What a missing replica under the role's partition comes back as: the current revision of the status, or another one
-    /// that is still stored when the status has moved on (kthena.md 4.5).
+    /// What a missing replica under the role's partition comes back as: the current revision of the
+    /// status, or another one that is still stored when the status has moved on (kthena.md
+    /// 4.5).
     fn revision_of_protected(&self, role: &TargetRole, new: Id) -> (TargetRole, Id) {
         let current = self.current_revision.unwrap_or(new);
         let revision = if current == self.target.revision {
-            self.snapshots.values().map(|(revision, _)| *revision).find(|revision| *revision != self.target.revision).unwrap_or(current)
+            self.snapshots
+                .values()
+                .map(|(revision, _)| *revision)
+                .find(|revision| *revision != self.target.revision)
+                .unwrap_or(current)
         } else {
             current
         };
-        let stored = self.snapshot(revision).and_then(|roles| roles.iter().find(|stored| stored.name == role.name).cloned());
+        let stored = self
+            .snapshot(revision)
+            .and_then(|roles| roles.iter().find(|stored| stored.name == role.name).cloned());
         (stored.unwrap_or_else(|| role.clone()), revision)
     }
 
     fn scale_down_role(&mut self, group: i64, role: &TargetRole) {
         let Some(position) = self.position(group) else { return };
-        let read = |replica: &super::cluster::Replica| Candidate { ordinal: replica.ordinal, running: replica.status == Status::Running, cost: replica.cost() };
-        let live: Vec<Candidate> = self.groups[position].role(role.name).iter().filter(|replica| replica.status != Status::Deleting).map(read).collect();
+        let read = |replica: &super::cluster::Replica| Candidate {
+            ordinal: replica.ordinal,
+            running: replica.status == Status::Running,
+            cost: replica.cost(),
+        };
+        let live: Vec<Candidate> = self.groups[position]
+            .role(role.name)
+            .iter()
+            .filter(|replica| replica.status != Status::Deleting)
+            .map(read)
+            .collect();
         let surplus = live.len().saturating_sub(usize::try_from(role.replicas).unwrap_or(0));
         if surplus == 0 {
             return;
         }
         self.set_status(position, Status::Scaling);
-        let (protected, open) = live.split_at(usize::try_from(role.partition).unwrap_or(usize::MAX).min(live.len()));
-        let mut going: Vec<(i64, Reason)> = order(open.to_vec(), self.policy.scale_down).into_iter().take(surplus).collect();
+        let (protected, open) =
+            live.split_at(usize::try_from(role.partition).unwrap_or(usize::MAX).min(live.len()));
+        let mut going: Vec<(i64, Reason)> =
+            order(open.to_vec(), self.policy.scale_down).into_iter().take(surplus).collect();
         let more = surplus - going.len();
-        going.extend(order(protected.to_vec(), self.policy.scale_down).into_iter().take(more).map(|(ordinal, _)| (ordinal, Reason::SurplusProtected)));
+        going.extend(
+            order(protected.to_vec(), self.policy.scale_down)
+                .into_iter()
+                .take(more)
+                .map(|(ordinal, _)| (ordinal, Reason::SurplusProtected)),
+        );
         for (ordinal, reason) in going {
             self.delete_replica(group, role.name, ordinal, Cause::Roles, reason);
         }

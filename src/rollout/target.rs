@@ -79,7 +79,10 @@ impl Target {
             .iter()
             .map(|role| {
                 let replicas = role.replicas.value;
-                let gpus = |template: Option<&crate::api::PodTemplate>| template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits));
+                let gpus = |template: Option<&crate::api::PodTemplate>| {
+                    template
+                        .map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits))
+                };
                 TargetRole {
                     name: names.id(role.name.value.clone()),
                     replicas,
@@ -88,11 +91,16 @@ impl Target {
                     hash: names.id(revision::of_role(&role.node)),
                     service: role.worker.is_some(),
                     max_unavailable: match role.budget.unavailable(replicas) {
-                        // The CRD writes 1 where nothing is written; releases before it had no default.
+                        // The CRD writes 1 where nothing is written; releases before it had no
+                        // default.
                         Some(_) if !policy.role_max_unavailable_default && is_default(role) => None,
                         found => found.map(|most| most.max(0)),
                     },
-                    partition: if policy.role_partition { role.budget.protected(replicas) } else { 0 },
+                    partition: if policy.role_partition {
+                        role.budget.protected(replicas)
+                    } else {
+                        0
+                    },
                     gpus: (gpus(Some(&role.entry)), gpus(role.worker.as_ref())),
                     costs: (cost(chain.as_ref(), role, 0), cost(chain.as_ref(), role, 1)),
                 }
@@ -110,7 +118,10 @@ impl Target {
             grace_seconds: serving.restart_grace_seconds,
             pod_groups: pod_group::has_pod_group(serving, policy),
             topology: serving.topology.is_some(),
-            gang_minimum: serving.gang.as_ref().is_some_and(|gang| !gang.min_role_replicas.is_empty()),
+            gang_minimum: serving
+                .gang
+                .as_ref()
+                .is_some_and(|gang| !gang.min_role_replicas.is_empty()),
             broken: chain.is_none(),
         }
     }
@@ -129,10 +140,15 @@ impl Target {
 fn cost(chain: Option<&plugins::Chain<'_>>, role: &crate::api::Role, index: i64) -> i64 {
     let template = if index == 0 { Some(&role.entry) } else { role.worker.as_ref() };
     let written = template.and_then(|template| template.annotations.get(names::DELETION_COST));
-    let given = chain.and_then(|chain| chain.annotation(&role.name.value, index, names::DELETION_COST)).or(written);
+    let given = chain
+        .and_then(|chain| chain.annotation(&role.name.value, index, names::DELETION_COST))
+        .or(written);
     given.and_then(Node::as_str).map_or(0, names::deletion_cost)
 }
 
 fn is_default(role: &crate::api::Role) -> bool {
-    role.budget.max_unavailable.as_ref().is_some_and(|most| matches!(most.origin, crate::yaml::Origin::Default(_)))
+    role.budget
+        .max_unavailable
+        .as_ref()
+        .is_some_and(|most| matches!(most.origin, crate::yaml::Origin::Default(_)))
 }

@@ -1,4 +1,5 @@
-//! What holds for every rollout (issue: properties), and rows of kthena.md that no recorded case holds.
+//! What holds for every rollout (issue: properties), and rows of kthena.md that no recorded case
+//! holds.
 
 use super::{Action, Before, Cause, Kind, Outcome, Scenario, simulate};
 use crate::api::{Api, ModelServing, Object, ObjectRef, Scope};
@@ -23,10 +24,18 @@ struct Shape {
 
 impl Shape {
     fn read(&self, policy: &KthenaPolicy) -> ModelServing {
-        let mut text = format!("{{metadata: {{name: s}}, spec: {{replicas: {}, {} template: {{roles: [", self.replicas, self.rollout);
+        let mut text = format!(
+            "{{metadata: {{name: s}}, spec: {{replicas: {}, {} template: {{roles: [",
+            self.replicas, self.rollout
+        );
         for (index, (replicas, workers, image)) in self.roles.iter().enumerate() {
-            let pod = format!("{{spec: {{containers: [{{name: c, image: 'i:{image}', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}");
-            let _ = write!(text, "{{name: r{index}, replicas: {replicas}, workerReplicas: {workers}, entryTemplate: {pod}, workerTemplate: {pod}}}, ");
+            let pod = format!(
+                "{{spec: {{containers: [{{name: c, image: 'i:{image}', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}"
+            );
+            let _ = write!(
+                text,
+                "{{name: r{index}, replicas: {replicas}, workerReplicas: {workers}, entryTemplate: {pod}, workerTemplate: {pod}}}, "
+            );
         }
         text.push_str("]}}}");
         read(&text, policy)
@@ -36,16 +45,45 @@ impl Shape {
 fn read(text: &str, policy: &KthenaPolicy) -> ModelServing {
     let node = parse(SourceId(0), text, 0..text.len(), &Limits::default()).value.unwrap();
     let span = Span { source: SourceId(0), start: 0, end: 1 };
-    let id = ObjectRef { kind: "ModelServing".into(), scope: Scope::Namespace("default".into()), name: "s".into() };
-    let object = Object { api: Api::Kthena, api_version: kthena::API_VERSION.into(), id, node, span, builtin: false, reported: true };
+    let id = ObjectRef {
+        kind: "ModelServing".into(),
+        scope: Scope::Namespace("default".into()),
+        name: "s".into(),
+    };
+    let object = Object {
+        api: Api::Kthena,
+        api_version: kthena::API_VERSION.into(),
+        id,
+        node,
+        span,
+        builtin: false,
+        reported: true,
+    };
     kthena::model_serving(object, policy)
 }
 
 fn requests(outcome: &Outcome) -> Vec<String> {
-    outcome.trace.requests().map(|event| format!("{} {} {} {}", event.stage, event.action.as_str(), event.kind.as_str(), outcome.trace.name(event))).collect()
+    outcome
+        .trace
+        .requests()
+        .map(|event| {
+            format!(
+                "{} {} {} {}",
+                event.stage,
+                event.action.as_str(),
+                event.kind.as_str(),
+                outcome.trace.name(event)
+            )
+        })
+        .collect()
 }
 
-fn play(policy: &'static KthenaPolicy, from: &[&ModelServing], to: &ModelServing, broken: &[&str]) -> Outcome {
+fn play(
+    policy: &'static KthenaPolicy,
+    from: &[&ModelServing],
+    to: &ModelServing,
+    broken: &[&str],
+) -> Outcome {
     let names = |names: &[&str]| names.iter().map(|name| EcoString::from(*name)).collect();
     simulate(&Scenario {
         policy,
@@ -76,13 +114,15 @@ fn fresh_pods(policy: &KthenaPolicy, serving: &ModelServing) -> BTreeSet<EcoStri
     let objects = expand(serving, policy, &mut Vec::new());
     let name = |object: &Expanded| -> Option<EcoString> {
         let object = &object.node;
-        (object.get("kind")?.as_str()? == "Pod").then(|| object.at(&["metadata", "name"])?.as_str().map(EcoString::from))?
+        (object.get("kind")?.as_str()? == "Pod")
+            .then(|| object.at(&["metadata", "name"])?.as_str().map(EcoString::from))?
     };
     objects.iter().filter_map(name).collect()
 }
 
 fn shape(least: i64) -> impl Strategy<Value = Shape> {
-    (least..5_i64, prop::collection::vec((0..4_i64, 0..3_i64, 0..3_u8), 1..4)).prop_map(|(replicas, roles)| Shape { replicas, rollout: String::new(), roles })
+    (least..5_i64, prop::collection::vec((0..4_i64, 0..3_i64, 0..3_u8), 1..4))
+        .prop_map(|(replicas, roles)| Shape { replicas, rollout: String::new(), roles })
 }
 
 /// The same roles with other images and perhaps other numbers.
@@ -202,7 +242,12 @@ fn rows(outcome: &Outcome) -> Vec<String> {
         super::Cell::Rolling => 'w',
         super::Cell::Updated => 'd',
     };
-    outcome.trace.rows.iter().map(|row| row.groups.iter().map(|(cell, _)| sign(cell)).collect()).collect()
+    outcome
+        .trace
+        .rows
+        .iter()
+        .map(|row| row.groups.iter().map(|(cell, _)| sign(cell)).collect())
+        .collect()
 }
 
 fn four(image: u8, rollout: &str) -> Shape {
@@ -213,31 +258,55 @@ fn four(image: u8, rollout: &str) -> Shape {
 #[test]
 fn the_table_of_the_document_is_a_fold_over_pods() {
     let (old, new) = (four(1, "").read(&KTHENA_SEED), four(2, "").read(&KTHENA_SEED));
-    assert_eq!(rows(&play(&KTHENA_SEED, &[&old], &new, &[])), ["oooo", "ooow", "oowd", "owdd", "wddd", "dddd"]);
+    assert_eq!(
+        rows(&play(&KTHENA_SEED, &[&old], &new, &[])),
+        ["oooo", "ooow", "oowd", "owdd", "wddd", "dddd"]
+    );
     let stuck = play(&KTHENA_SEED, &[&old], &new, &["s-3-r0-0-0"]);
     assert_eq!((rows(&stuck), stuck.stuck), (vec!["oooo".to_owned(), "ooow".to_owned()], Some(3)));
     assert!(stuck.proof.is_some_and(|proof| proof.contains("s-0, s-1, s-2 keep the old revision")));
 }
 
-// A group that exists waits in the row in which its new pod appeared, not in the one of its own creation.
+// A group that exists waits in the row in which its new pod appeared, not in the one of its own
+// creation.
 #[test]
 fn a_group_waits_in_the_row_that_holds_it_up() {
     let old = four(1, "");
     let mut new = old.clone();
     new.roles[0].0 = 2;
-    let outcome = play(&KTHENA_SEED, &[&old.read(&KTHENA_SEED)], &new.read(&KTHENA_SEED), &["s-2-r0-1-0"]);
-    let steps: Vec<(u32, &str, i64)> = outcome.trace.group_steps().map(|event| (event.stage, event.action.as_str(), event.group)).collect();
-    assert_eq!((steps, outcome.trace.rows.len()), (vec![(0, "create", 3), (1, "create", 2), (1, "wait", 2)], 3));
+    let outcome =
+        play(&KTHENA_SEED, &[&old.read(&KTHENA_SEED)], &new.read(&KTHENA_SEED), &["s-2-r0-1-0"]);
+    let steps: Vec<(u32, &str, i64)> = outcome
+        .trace
+        .group_steps()
+        .map(|event| (event.stage, event.action.as_str(), event.group))
+        .collect();
+    assert_eq!(
+        (steps, outcome.trace.rows.len()),
+        (vec![(0, "create", 3), (1, "create", 2), (1, "wait", 2)], 3)
+    );
 }
 
 // kthena.md 8: v1.0 appends, so that a default update of four groups ends with the ordinals 3 to 6.
 #[test]
 fn ordinals_drift_where_a_release_appends_them() {
-    for (policy, expected) in [(&KTHENA_V1_0, vec![3, 4, 5, 6]), (&KTHENA_HEAD, vec![0, 1, 2, 3]), (&KTHENA_V0_1, vec![0, 1, 2, 3])] {
+    for (policy, expected) in [
+        (&KTHENA_V1_0, vec![3, 4, 5, 6]),
+        (&KTHENA_HEAD, vec![0, 1, 2, 3]),
+        (&KTHENA_V0_1, vec![0, 1, 2, 3]),
+    ] {
         let (old, new) = (four(1, "").read(policy), four(2, "").read(policy));
         let pods = pods_after(fresh_pods(policy, &old), &play(policy, &[&old], &new, &[]));
         let found: Vec<EcoString> = pods.into_iter().collect();
-        assert_eq!(found, expected.iter().map(|ordinal| EcoString::from(format!("s-{ordinal}-r0-0-0"))).collect::<Vec<_>>(), "{}", policy.profile);
+        assert_eq!(
+            found,
+            expected
+                .iter()
+                .map(|ordinal| EcoString::from(format!("s-{ordinal}-r0-0-0")))
+                .collect::<Vec<_>>(),
+            "{}",
+            policy.profile
+        );
     }
 }
 
@@ -247,20 +316,31 @@ fn a_bad_image_is_replaced_first_and_scaling_does_not_wait() {
     let [a, b, c] = [1, 2, 3].map(|image| four(image, "").read(&KTHENA_HEAD));
     let bad = play(&KTHENA_HEAD, &[&a], &b, &["s-3-r0-0-0"]);
     assert_eq!(rows(&bad), ["oooo", "ooow"]);
-    let order =
-        |outcome: &Outcome| -> Vec<i64> { outcome.trace.group_steps().filter(|event| event.action == Action::Delete).map(|event| event.group).collect() };
+    let order = |outcome: &Outcome| -> Vec<i64> {
+        outcome
+            .trace
+            .group_steps()
+            .filter(|event| event.action == Action::Delete)
+            .map(|event| event.group)
+            .collect()
+    };
     assert_eq!(order(&play(&KTHENA_HEAD, &[&a, &b], &c, &[])), [3, 2, 1, 0]);
 
     let mut two = four(2, "");
     two.replicas = 2;
     let down = play(&KTHENA_HEAD, &[&a], &two.read(&KTHENA_HEAD), &[]);
     assert_eq!(order(&down), [3, 2, 1, 0]);
-    let first: Vec<(i64, Cause)> =
-        down.trace.group_steps().filter(|event| event.action == Action::Delete && event.stage == 0).map(|event| (event.group, event.cause)).collect();
+    let first: Vec<(i64, Cause)> = down
+        .trace
+        .group_steps()
+        .filter(|event| event.action == Action::Delete && event.stage == 0)
+        .map(|event| (event.group, event.cause))
+        .collect();
     assert_eq!(first, [(3, Cause::Groups), (2, Cause::Groups), (1, Cause::Update)]);
 }
 
-// A plugin that cannot be built: what exists stays, what is missing does not come, and pods that get ready are not seen.
+// A plugin that cannot be built: what exists stays, what is missing does not come, and pods that
+// get ready are not seen.
 #[test]
 fn a_broken_plugin_stops_pods_and_nothing_else() {
     let mut old = four(1, "schedulerName: other,");
@@ -270,13 +350,17 @@ fn a_broken_plugin_stops_pods_and_nothing_else() {
     new.replicas = 3;
     new.roles[0].0 = 2;
     let from = old.read(&KTHENA_HEAD);
-    assert_eq!(requests(&play(&KTHENA_HEAD, &[&from], &new.read(&KTHENA_HEAD), &[])), Vec::<String>::new());
+    assert_eq!(
+        requests(&play(&KTHENA_HEAD, &[&from], &new.read(&KTHENA_HEAD), &[])),
+        Vec::<String>::new()
+    );
     new.replicas = 1;
     let down = play(&KTHENA_HEAD, &[&from], &new.read(&KTHENA_HEAD), &[]);
     assert_eq!(requests(&down), ["0 delete Pod s-1-r0-0-0", "0 delete Service s-1-r0-0-0"]);
 }
 
-// The annotation counts wherever the pod has it from: its template, or a plugin, which has the last word.
+// The annotation counts wherever the pod has it from: its template, or a plugin, which has the last
+// word.
 #[test]
 fn deletion_costs_come_from_templates_and_plugins() {
     let serving = |replicas: i64, costs: [&str; 2], plugins: &str| {
@@ -292,13 +376,22 @@ fn deletion_costs_come_from_templates_and_plugins() {
         );
         read(&text, &KTHENA_HEAD)
     };
-    // A partition keeps `a-0` and `b-0` on the old template; the new replicas are cheaper to delete, or dearer.
+    // A partition keeps `a-0` and `b-0` on the old template; the new replicas are cheaper to
+    // delete, or dearer.
     let to_go = |plugins: &str| -> Vec<String> {
         let mut second = serving(2, ["1", "20"], plugins);
         for role in &mut second.roles {
-            role.budget.partition = Some(crate::api::Field::new(crate::quantity::IntOrPercent::Int(1), role.name.origin));
+            role.budget.partition = Some(crate::api::Field::new(
+                crate::quantity::IntOrPercent::Int(1),
+                role.name.origin,
+            ));
         }
-        let outcome = play(&KTHENA_HEAD, &[&serving(2, ["9", "9"], ""), &second], &serving(1, ["1", "20"], plugins), &[]);
+        let outcome = play(
+            &KTHENA_HEAD,
+            &[&serving(2, ["9", "9"], ""), &second],
+            &serving(1, ["1", "20"], plugins),
+            &[],
+        );
         requests(&outcome).into_iter().take(2).collect()
     };
     assert_eq!(to_go(""), ["0 delete Pod s-0-a-1-0", "0 delete Pod s-0-b-0-0"]);

@@ -30,7 +30,8 @@ impl Action {
     }
 }
 
-/// What it happens to. Groups and role replicas are no objects of the API; the controller thinks in them.
+/// What it happens to. Groups and role replicas are no objects of the API; the controller thinks in
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A PodGroup.
@@ -125,7 +126,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingOrdinal => f.write_str("lowest free ordinal"),
-            Self::Protected => f.write_str("protected by the partition: comes back with its revision"),
+            Self::Protected => {
+                f.write_str("protected by the partition: comes back with its revision")
+            }
             Self::MissingPods => f.write_str("its role replica lacks pods"),
             Self::SurplusNotRunning => f.write_str("too many: those that do not run go first"),
             Self::SurplusCost(cost) => write!(f, "too many: lowest deletion cost ({cost})"),
@@ -266,16 +269,24 @@ pub struct Trace {
 impl Trace {
     /// What the controller requests of the API server.
     pub fn requests(&self) -> impl Iterator<Item = &Event> {
-        self.events.iter().filter(|event| event.kind.is_object() && matches!(event.action, Action::Create | Action::Delete))
+        self.events.iter().filter(|event| {
+            event.kind.is_object() && matches!(event.action, Action::Create | Action::Delete)
+        })
     }
 
-    /// What happens to groups, and to roles and pods where they are the unit of a change; a selection of the same events. An
-    /// event of stage `n` is in row `n + 2`: rows count from 1, and the first is before the change.
+    /// What happens to groups, and to roles and pods where they are the unit of a change; a
+    /// selection of the same events. An event of stage `n` is in row `n + 2`: rows count from
+    /// 1, and the first is before the change.
     pub fn group_steps(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| match (event.kind, event.cause) {
-            (Kind::ServingGroup, Cause::Groups) | (Kind::Role, Cause::Roles) => event.action != Action::Ready,
-            (Kind::ServingGroup, Cause::Update | Cause::Recovery) | (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
-            (Kind::ServingGroup, Cause::Roles | Cause::RoleUpdate | Cause::Upkeep) => event.action == Action::Wait,
+            (Kind::ServingGroup, Cause::Groups) | (Kind::Role, Cause::Roles) => {
+                event.action != Action::Ready
+            }
+            (Kind::ServingGroup, Cause::Update | Cause::Recovery)
+            | (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
+            (Kind::ServingGroup, Cause::Roles | Cause::RoleUpdate | Cause::Upkeep) => {
+                event.action == Action::Wait
+            }
             (Kind::Pod, Cause::Recovery) => self.pods_recover_alone,
             _ => false,
         })

@@ -1,5 +1,6 @@
-//! Every way in which the state changes. Each transition is one request of the controller or one event of the cluster, and
-//! says what follows from it at once; what follows later is a reconcile (`queued`).
+//! Every way in which the state changes. Each transition is one request of the controller or one
+//! event of the cluster, and says what follows from it at once; what follows later is a reconcile
+//! (`queued`).
 //!
 //! | transition | kthena.md |
 //! |---|---|
@@ -15,9 +16,16 @@ use super::target::{Id, TargetRole};
 use super::trace::{Action, Cause, Kind, Reason};
 
 impl Cluster {
-    /// A group begins: its PodGroup, then for every role in order every replica. False when no pod can be created at all; the
-    /// PodGroup is there then, and the reconcile fails.
-    pub(super) fn create_group(&mut self, ordinal: i64, revision: Id, roles: &[TargetRole], cause: Cause, reason: Reason) -> bool {
+    /// A group begins: its PodGroup, then for every role in order every replica. False when no pod
+    /// can be created at all; the PodGroup is there then, and the reconcile fails.
+    pub(super) fn create_group(
+        &mut self,
+        ordinal: i64,
+        revision: Id,
+        roles: &[TargetRole],
+        cause: Cause,
+        reason: Reason,
+    ) -> bool {
         if self.target.broken && roles.iter().any(|role| role.replicas > 0) {
             if self.target.pod_groups && self.orphans.insert(ordinal) {
                 self.note_group(Action::Create, Kind::PodGroup, ordinal, cause, reason);
@@ -25,7 +33,8 @@ impl Cluster {
             return false;
         }
         self.known = true;
-        let cause = if cause == Cause::Groups { self.owed_groups.pop().unwrap_or(cause) } else { cause };
+        let cause =
+            if cause == Cause::Groups { self.owed_groups.pop().unwrap_or(cause) } else { cause };
         self.note_group(Action::Create, Kind::ServingGroup, ordinal, cause, reason);
         let mut group = Group::new(ordinal, revision, (self.stage, cause));
         group.gang = self.orphans.remove(&ordinal);
@@ -54,21 +63,53 @@ impl Cluster {
     }
 
     /// A role replica begins within its group: its entry pod, then its workers.
-    pub(super) fn create_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, labels: (Id, Id), cause: Cause, reason: Reason) {
+    pub(super) fn create_replica(
+        &mut self,
+        group: i64,
+        role: &TargetRole,
+        ordinal: i64,
+        labels: (Id, Id),
+        cause: Cause,
+        reason: Reason,
+    ) {
         if self.target.broken {
             return;
         }
-        let owed = self.owed_replicas.iter().position(|(owner, name, _)| cause == Cause::Roles && (*owner, *name) == (group, role.name));
+        let owed = self.owed_replicas.iter().position(|(owner, name, _)| {
+            cause == Cause::Roles && (*owner, *name) == (group, role.name)
+        });
         let cause = owed.map_or(cause, |owed| self.owed_replicas.swap_remove(owed).2);
         self.add_replica(group, role, ordinal, labels, cause);
-        self.note_replica(Action::Create, Kind::Role, Address { group, role: role.name, ordinal, index: 0 }, cause, reason);
+        self.note_replica(
+            Action::Create,
+            Kind::Role,
+            Address { group, role: role.name, ordinal, index: 0 },
+            cause,
+            reason,
+        );
         self.create_missing_pods(group, role, ordinal, cause, reason);
     }
 
-    /// A place for a role replica, labelled with a revision and a hash that need not be those of its role.
-    fn add_replica(&mut self, group: i64, role: &TargetRole, ordinal: i64, (revision, hash): (Id, Id), cause: Cause) {
+    /// A place for a role replica, labelled with a revision and a hash that need not be those of
+    /// its role.
+    fn add_replica(
+        &mut self,
+        group: i64,
+        role: &TargetRole,
+        ordinal: i64,
+        (revision, hash): (Id, Id),
+        cause: Cause,
+    ) {
         let began = (self.stage, cause);
-        let replica = Replica { ordinal, revision, hash, status: Status::Creating, pods: Vec::new(), service: false, began };
+        let replica = Replica {
+            ordinal,
+            revision,
+            hash,
+            status: Status::Creating,
+            pods: Vec::new(),
+            service: false,
+            began,
+        };
         let Some(owner) = self.group_mut(group) else { return };
         let replicas = owner.role_mut(role.name);
         if let Err(position) = replicas.binary_search_by_key(&ordinal, |replica| replica.ordinal) {
@@ -77,7 +118,14 @@ impl Cluster {
     }
 
     /// The pods of a role replica that do not exist are created; those that do stay as they are.
-    pub(super) fn create_missing_pods(&mut self, group: i64, role: &TargetRole, ordinal: i64, cause: Cause, reason: Reason) {
+    pub(super) fn create_missing_pods(
+        &mut self,
+        group: i64,
+        role: &TargetRole,
+        ordinal: i64,
+        cause: Cause,
+        reason: Reason,
+    ) {
         if self.target.broken {
             return;
         }
@@ -90,7 +138,16 @@ impl Cluster {
             if let Err(position) = replica.pods.binary_search_by_key(&index, |pod| pod.index) {
                 let gpus = if index == 0 { role.gpus.0 } else { role.gpus.1 };
                 let cost = if index == 0 { role.costs.0 } else { role.costs.1 };
-                let pod = Pod { index, ready: false, terminating: false, held, cost, gpus, template: role.hash, began };
+                let pod = Pod {
+                    index,
+                    ready: false,
+                    terminating: false,
+                    held,
+                    cost,
+                    gpus,
+                    template: role.hash,
+                    began,
+                };
                 replica.pods.insert(position, pod);
                 created.push(at);
                 self.counts.pod(&pod, 1);
@@ -113,7 +170,8 @@ impl Cluster {
         }
     }
 
-    /// A whole group goes: its PodGroup, its pods by name, its Services. Its ordinal stays taken until all pods are gone.
+    /// A whole group goes: its PodGroup, its pods by name, its Services. Its ordinal stays taken
+    /// until all pods are gone.
     pub(super) fn delete_group(&mut self, ordinal: i64, cause: Cause, reason: Reason) {
         let Some(position) = self.position(ordinal) else { return };
         let group = &mut self.groups[position];
@@ -141,8 +199,16 @@ impl Cluster {
         self.remove_if_gone(ordinal);
     }
 
-    /// A role replica goes: its pods by name, its Service. Its ordinal stays taken until all pods are gone.
-    pub(super) fn delete_replica(&mut self, group: i64, role: Id, ordinal: i64, cause: Cause, reason: Reason) {
+    /// A role replica goes: its pods by name, its Service. Its ordinal stays taken until all pods
+    /// are gone.
+    pub(super) fn delete_replica(
+        &mut self,
+        group: i64,
+        role: Id,
+        ordinal: i64,
+        cause: Cause,
+        reason: Reason,
+    ) {
         let Some(replica) = self.replica_mut(group, role, ordinal) else { return };
         if replica.status == Status::Deleting {
             return;
@@ -160,15 +226,33 @@ impl Cluster {
         self.remove_replica_if_gone(at);
     }
 
-    /// Pods by name, byte by byte, then Services likewise: one request deletes several, and their order is not upstream's.
-    fn delete_contents(&mut self, ordinal: i64, only: Option<(Id, i64)>, cause: Cause, reason: Reason) {
+    /// Pods by name, byte by byte, then Services likewise: one request deletes several, and their
+    /// order is not upstream's.
+    fn delete_contents(
+        &mut self,
+        ordinal: i64,
+        only: Option<(Id, i64)>,
+        cause: Cause,
+        reason: Reason,
+    ) {
         let Some(position) = self.position(ordinal) else { return };
         let names = &self.trace.names;
         let (mut pods, mut services) = (Vec::new(), Vec::new());
         for role in &mut self.groups[position].roles {
-            for replica in role.replicas.iter_mut().filter(|replica| only.is_none_or(|only| only == (role.name, replica.ordinal))) {
-                let at = |index| Address { group: ordinal, role: role.name, ordinal: replica.ordinal, index };
-                let name = |index: i64| ecow::eco_format!("{}-{}-{index}", names.text(role.name), replica.ordinal);
+            for replica in role
+                .replicas
+                .iter_mut()
+                .filter(|replica| only.is_none_or(|only| only == (role.name, replica.ordinal)))
+            {
+                let at = |index| Address {
+                    group: ordinal,
+                    role: role.name,
+                    ordinal: replica.ordinal,
+                    index,
+                };
+                let name = |index: i64| {
+                    ecow::eco_format!("{}-{}-{index}", names.text(role.name), replica.ordinal)
+                };
                 for pod in replica.pods.iter_mut().filter(|pod| !pod.terminating) {
                     pod.terminating = true;
                     pods.push((name(pod.index), at(pod.index)));
@@ -200,13 +284,17 @@ impl Cluster {
         }
     }
 
-    /// A terminating pod is gone. The last one of a deleted group or replica frees its ordinal; the loss of any other is a
-    /// failure.
+    /// A terminating pod is gone. The last one of a deleted group or replica frees its ordinal; the
+    /// loss of any other is a failure.
     pub(super) fn pod_gone(&mut self, at: Address) {
         let Some(position) = self.position(at.group) else { return };
         let deleting_group = self.groups[position].status == Status::Deleting;
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
-        let Some(index) = replica.pods.iter().position(|pod| pod.index == at.index && pod.terminating) else { return };
+        let Some(index) =
+            replica.pods.iter().position(|pod| pod.index == at.index && pod.terminating)
+        else {
+            return;
+        };
         let pod = replica.pods.remove(index);
         let deleting_replica = replica.status == Status::Deleting;
         self.counts.pod(&pod, -1);
@@ -241,21 +329,27 @@ impl Cluster {
         }
     }
 
-    /// A pod runs and is ready. When its replica has exactly as many ready pods as its role asks for now, the replica runs;
-    /// when all replicas of all roles do, the group runs and a reconcile is due.
+    /// A pod runs and is ready. When its replica has exactly as many ready pods as its role asks
+    /// for now, the replica runs; when all replicas of all roles do, the group runs and a
+    /// reconcile is due.
     pub(super) fn pod_ready(&mut self, at: Address) {
-        let Some(pod) = self.pod_mut(at).filter(|pod| !pod.ready && !pod.terminating) else { return };
+        let Some(pod) = self.pod_mut(at).filter(|pod| !pod.ready && !pod.terminating) else {
+            return;
+        };
         pod.ready = true;
         let began = pod.began;
         self.note_ready(Kind::Pod, at, began);
-        // Quirk: a plugin that cannot be built stops the controller from counting the pod, now and later.
+        // Quirk: a plugin that cannot be built stops the controller from counting the pod, now and
+        // later.
         if self.target.broken {
             return;
         }
         let size = self.target.role(at.role).map(|role| role.size);
         let Some(replica) = self.replica_mut(at.group, at.role, at.ordinal) else { return };
         let ready = replica.pods.iter().filter(|pod| pod.ready).count();
-        if size.is_some_and(|size| i64::try_from(ready) == Ok(size)) && replica.status == Status::Creating {
+        if size.is_some_and(|size| i64::try_from(ready) == Ok(size))
+            && replica.status == Status::Creating
+        {
             replica.status = Status::Running;
             let began = replica.began;
             self.counts.replica(at.role, 1);
@@ -274,12 +368,16 @@ impl Cluster {
         if self.groups[position].status != Status::Running {
             self.set_status(position, Status::Running);
             let group = &self.groups[position];
-            let (at, began) = (Address { group: group.ordinal, role: self.target.revision, ordinal: 0, index: 0 }, group.began);
+            let (at, began) = (
+                Address { group: group.ordinal, role: self.target.revision, ordinal: 0, index: 0 },
+                group.began,
+            );
             self.note_ready(Kind::ServingGroup, at, began);
         }
     }
 
-    /// A container crashes and the pod does not come back by itself: its replica and its group stop running.
+    /// A container crashes and the pod does not come back by itself: its replica and its group stop
+    /// running.
     pub(super) fn pod_crashed(&mut self, at: Address) {
         let Some(pod) = self.pod_mut(at) else { return };
         pod.ready = false;
@@ -296,7 +394,10 @@ impl Cluster {
 
     /// A running group waits for its pods again.
     pub(super) fn stop_group(&mut self, ordinal: i64) {
-        if let Some(position) = self.position(ordinal).filter(|position| self.groups[*position].status == Status::Running) {
+        if let Some(position) = self
+            .position(ordinal)
+            .filter(|position| self.groups[*position].status == Status::Running)
+        {
             self.set_status(position, Status::Creating);
         }
     }
@@ -304,7 +405,8 @@ impl Cluster {
     /// Gives a group a status and counts the groups that run.
     pub(super) fn set_status(&mut self, position: usize, status: Status) {
         let group = &mut self.groups[position];
-        self.counts.groups += i64::from(status == Status::Running) - i64::from(group.status == Status::Running);
+        self.counts.groups +=
+            i64::from(status == Status::Running) - i64::from(group.status == Status::Running);
         group.status = status;
     }
 
@@ -317,7 +419,8 @@ impl Cluster {
         }
     }
 
-    /// A place in the list decides whether a partition protects a group, so that all have to be looked at again.
+    /// A place in the list decides whether a partition protects a group, so that all have to be
+    /// looked at again.
     pub(super) fn places_changed(&mut self) {
         if self.target.partition > 0 {
             self.groups.iter_mut().for_each(|group| group.settled = false);

@@ -9,7 +9,9 @@ impl Cluster {
     pub(super) fn update_groups(&mut self) {
         let partition = usize::try_from(self.target.partition).unwrap_or(usize::MAX);
         // Quirk: the partition protects places in the list, not ordinals.
-        let Some(open) = self.groups.get(partition..).filter(|open| !open.is_empty()) else { return };
+        let Some(open) = self.groups.get(partition..).filter(|open| !open.is_empty()) else {
+            return;
+        };
         let new = self.target.revision;
         let outdated = |group: &&Group| group.revision != new;
         let budget = match self.policy.pace {
@@ -18,8 +20,10 @@ impl Cluster {
             UpdatePace::Budget => self.group_budget(open),
         };
         let going: Vec<(i64, Reason)> = {
-            let waiting = open.iter().rev().filter(outdated).filter(|group| group.status != Status::Running);
-            let running = open.iter().rev().filter(outdated).filter(|group| group.status == Status::Running);
+            let waiting =
+                open.iter().rev().filter(outdated).filter(|group| group.status != Status::Running);
+            let running =
+                open.iter().rev().filter(outdated).filter(|group| group.status == Status::Running);
             waiting
                 .map(|group| (group.ordinal, Reason::OutdatedNotRunning))
                 .chain(running.map(|group| (group.ordinal, Reason::OutdatedOrdinal)))
@@ -31,11 +35,19 @@ impl Cluster {
         }
     }
 
-    /// How many groups may go: what is there, less what must stay, less what is new and not yet running. Old groups that do
-    /// not run cost nothing; groups under the partition never count.
+    /// How many groups may go: what is there, less what must stay, less what is new and not yet
+    /// running. Old groups that do not run cost nothing; groups under the partition never
+    /// count.
     fn group_budget(&self, open: &[Group]) -> i64 {
-        let starting = open.iter().filter(|group| group.status != Status::Running && group.revision == self.target.revision).count();
+        let starting = open
+            .iter()
+            .filter(|group| {
+                group.status != Status::Running && group.revision == self.target.revision
+            })
+            .count();
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        count(self.groups.len()) - (self.target.replicas - self.target.max_unavailable) - count(starting)
+        count(self.groups.len())
+            - (self.target.replicas - self.target.max_unavailable)
+            - count(starting)
     }
 }

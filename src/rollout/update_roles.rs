@@ -17,10 +17,16 @@ impl Cluster {
         let partition = usize::try_from(self.target.partition).unwrap_or(usize::MAX);
         let new = self.target.revision;
         let Some(open) = self.groups.get(partition..) else { return };
-        // Quirk: only groups whose revision differs are looked at, so that going back to the template a half-updated group
-        // still carries does nothing (kthena.md, corrections).
-        let outdated = |running: bool| open.iter().rev().filter(move |group| group.revision != new && (group.status == Status::Running) == running);
-        let ordinals: Vec<i64> = outdated(false).chain(outdated(true)).map(|group| group.ordinal).collect();
+        // Quirk: only groups whose revision differs are looked at, so that going back to the
+        // template a half-updated group still carries does nothing (kthena.md,
+        // corrections).
+        let outdated = |running: bool| {
+            open.iter().rev().filter(move |group| {
+                group.revision != new && (group.status == Status::Running) == running
+            })
+        };
+        let ordinals: Vec<i64> =
+            outdated(false).chain(outdated(true)).map(|group| group.ordinal).collect();
         for ordinal in ordinals {
             let Some(position) = self.position(ordinal) else { continue };
             let work = self.work(&self.groups[position]);
@@ -38,26 +44,35 @@ impl Cluster {
         let mut work = Work { going: Vec::new(), outdated: false };
         for role in &self.target.roles {
             let replicas = group.role(role.name);
-            let is_outdated = |replica: &&Replica| replica.status != Status::Deleting && replica.hash != role.hash;
+            let is_outdated = |replica: &&Replica| {
+                replica.status != Status::Deleting && replica.hash != role.hash
+            };
             work.outdated |= replicas.iter().any(|replica| is_outdated(&replica));
-            let partition = usize::try_from(role.partition).unwrap_or(usize::MAX).min(replicas.len());
+            let partition =
+                usize::try_from(role.partition).unwrap_or(usize::MAX).min(replicas.len());
             let candidates = || replicas[partition..].iter().rev().filter(is_outdated);
             let waiting = candidates().filter(|replica| replica.status != Status::Running);
             let running = candidates().filter(|replica| replica.status == Status::Running);
             let ordered = waiting
                 .map(|replica| (role.name, replica.ordinal, Reason::OutdatedNotRunning))
-                .chain(running.map(|replica| (role.name, replica.ordinal, Reason::OutdatedOrdinal)));
+                .chain(
+                    running.map(|replica| (role.name, replica.ordinal, Reason::OutdatedOrdinal)),
+                );
             work.going.extend(ordered.take(replica_budget(role, replicas)));
         }
         // Upstream's order is that of a Go map; here by name, then by ordinal.
         let mut removed: Vec<_> = group
             .replicas()
-            .filter(|(name, replica)| self.target.role(*name).is_none() && replica.status != Status::Deleting)
+            .filter(|(name, replica)| {
+                self.target.role(*name).is_none() && replica.status != Status::Deleting
+            })
             .map(|(name, replica)| (self.trace.names.text(name), name, replica.ordinal))
             .collect();
         removed.sort_unstable();
         work.outdated |= !removed.is_empty();
-        work.going.extend(removed.into_iter().map(|(_, name, ordinal)| (name, ordinal, Reason::RoleRemoved)));
+        work.going.extend(
+            removed.into_iter().map(|(_, name, ordinal)| (name, ordinal, Reason::RoleRemoved)),
+        );
         work
     }
 }
@@ -65,8 +80,13 @@ impl Cluster {
 /// How many replicas of a role may go: what is there, less what must stay, less what is on its way.
 fn replica_budget(role: &TargetRole, replicas: &[Replica]) -> usize {
     let Some(most) = role.max_unavailable else { return usize::MAX };
-    let on_the_way =
-        replicas.iter().filter(|replica| replica.status == Status::Deleting || (replica.hash == role.hash && replica.status != Status::Running)).count();
+    let on_the_way = replicas
+        .iter()
+        .filter(|replica| {
+            replica.status == Status::Deleting
+                || (replica.hash == role.hash && replica.status != Status::Running)
+        })
+        .count();
     let stay = (role.replicas - most).max(0);
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
     usize::try_from(count(replicas.len()) - stay - count(on_the_way)).unwrap_or(0)

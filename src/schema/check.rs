@@ -1,7 +1,8 @@
-//! What is wrong with a tree, by its schema: unknown fields, wrong types, absent fields, values out of range.
+//! What is wrong with a tree, by its schema: unknown fields, wrong types, absent fields, values out
+//! of range.
 //!
-//! Messages use the API server's words; each names the field in the user's spelling, the value and what is accepted.
-//! `null` counts as absent.
+//! Messages use the API server's words; each names the field in the user's spelling, the value and
+//! what is accepted. `null` counts as absent.
 
 use super::types::{Definition, Field, Item, Object, Rules, Schema, Type};
 use super::{hint, pattern};
@@ -31,16 +32,29 @@ impl Strictness {
 }
 
 impl Schema {
-    /// Adds a finding for everything in the object that the schema does not allow. The texts are those the object was
-    /// read from: messages quote a value as it is written there.
-    pub fn check(&self, object: &Node, strictness: Strictness, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+    /// Adds a finding for everything in the object that the schema does not allow. The texts are
+    /// those the object was read from: messages quote a value as it is written there.
+    pub fn check(
+        &self,
+        object: &Node,
+        strictness: Strictness,
+        sources: &SourceMap,
+        findings: &mut Vec<Diagnostic>,
+    ) {
         self.root().check(object, strictness, sources, findings);
     }
 }
 
 impl Type {
-    /// Adds a finding for everything in the tree that the type does not allow; paths begin at the tree.
-    pub fn check(&'static self, tree: &Node, strictness: Strictness, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
+    /// Adds a finding for everything in the tree that the type does not allow; paths begin at the
+    /// tree.
+    pub fn check(
+        &'static self,
+        tree: &Node,
+        strictness: Strictness,
+        sources: &SourceMap,
+        findings: &mut Vec<Diagnostic>,
+    ) {
         Check { strictness, sources, findings, custom: false }.value(tree, self, &Place::ROOT);
     }
 }
@@ -84,8 +98,9 @@ impl Place<'_> {
 
 struct Check<'f> {
     strictness: Strictness,
-    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There `null` is a value of no
-    /// type, and an amount is an integer or a text; for a Go struct both are as good as any.
+    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There
+    /// `null` is a value of no type, and an amount is an integer or a text; for a Go struct
+    /// both are as good as any.
     custom: bool,
     sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
@@ -93,16 +108,25 @@ struct Check<'f> {
 
 impl Check<'_> {
     /// A finding about a value.
-    fn report(&mut self, code: Code, node: &Node, place: &Place<'_>, said: impl FnOnce(&str) -> String) -> &mut Diagnostic {
+    fn report(
+        &mut self,
+        code: Code,
+        node: &Node,
+        place: &Place<'_>,
+        said: impl FnOnce(&str) -> String,
+    ) -> &mut Diagnostic {
         let path = place.path();
-        let finding = Diagnostic::new(code, said(&path)).at(node.origin.span().or(place.key)).path(path);
+        let finding =
+            Diagnostic::new(code, said(&path)).at(node.origin.span().or(place.key)).path(path);
         self.findings.push(finding);
         self.findings.last_mut().expect("it was just added")
     }
 
     fn value(&mut self, node: &Node, ty: &'static Type, place: &Place<'_>) {
         match (ty, &node.value) {
-            (Type::Quantity, Value::Float(number)) if self.custom && number.fract() != 0.0 => self.mistyped(node, ty, place),
+            (Type::Quantity, Value::Float(number)) if self.custom && number.fract() != 0.0 => {
+                self.mistyped(node, ty, place);
+            }
             (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Quantity, Value::Int(_) | Value::Big(_) | Value::Float(_))
@@ -124,27 +148,49 @@ impl Check<'_> {
                     self.text(node, text, rules, place);
                 }
             }
-            (Type::Int(rules) | Type::IntOrString(rules), Value::Int(number)) => self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place),
-            (Type::Int32(rules), Value::Int(number)) => self.integer(node, *number, (i32::MIN.into(), i32::MAX.into()), rules.as_deref(), place),
+            (Type::Int(rules) | Type::IntOrString(rules), Value::Int(number)) => {
+                self.integer(node, *number, (i64::MIN, i64::MAX), rules.as_deref(), place);
+            }
+            (Type::Int32(rules), Value::Int(number)) => self.integer(
+                node,
+                *number,
+                (i32::MIN.into(), i32::MAX.into()),
+                rules.as_deref(),
+                place,
+            ),
             (Type::Int(_) | Type::Int32(_), Value::Big(number)) => {
-                self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {}, not {number}", i64::MAX));
+                self.report(Code::InvalidValue, node, place, |path| {
+                    format!("`{path}` must be at most {}, not {number}", i64::MAX)
+                });
             }
             // JSON has one kind of number: 3.0 is an integer.
-            (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(number)) if number.fract() == 0.0 && node.as_int().is_some() => {
-                self.value(&Node::new(Value::Int(node.as_int().unwrap_or_default()), node.origin), ty, place);
+            (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(number))
+                if number.fract() == 0.0 && node.as_int().is_some() =>
+            {
+                self.value(
+                    &Node::new(Value::Int(node.as_int().unwrap_or_default()), node.origin),
+                    ty,
+                    place,
+                );
             }
-            (Type::Number(rules), Value::Int(_) | Value::Big(_) | Value::Float(_)) => self.number(node, rules.as_deref(), place),
+            (Type::Number(rules), Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
+                self.number(node, rules.as_deref(), place);
+            }
             (Type::Quantity, Value::Str(text)) => self.quantity(node, text, place),
             (Type::Time, Value::Str(text)) => {
                 if !is_time(text) {
-                    self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: `{text}` is not a time of RFC 3339"))
-                        .help
-                        .replace("write a time such as `2026-01-31T12:00:00Z`".into());
+                    self.report(Code::InvalidValue, node, place, |path| {
+                        format!("`{path}`: `{text}` is not a time of RFC 3339")
+                    })
+                    .help
+                    .replace("write a time such as `2026-01-31T12:00:00Z`".into());
                 }
             }
             (Type::Bytes, Value::Str(text)) => {
                 if !is_base64(text) {
-                    self.report(Code::InvalidValue, node, place, |path| format!("`{path}` is not base64"));
+                    self.report(Code::InvalidValue, node, place, |path| {
+                        format!("`{path}` is not base64")
+                    });
                 }
             }
             _ => self.mistyped(node, ty, place),
@@ -153,12 +199,21 @@ impl Check<'_> {
 
     fn object(&mut self, node: &Node, definition: &'static Definition, place: &Place<'_>) {
         let object = self.strictness.fields(definition);
-        let outside = std::mem::replace(&mut self.custom, self.strictness == Strictness::Server && !definition.is_built_in());
+        let outside = std::mem::replace(
+            &mut self.custom,
+            self.strictness == Strictness::Server && !definition.is_built_in(),
+        );
         self.fields(node, object, definition, place);
         self.custom = outside;
     }
 
-    fn fields(&mut self, node: &Node, object: &'static Object, definition: &'static Definition, place: &Place<'_>) {
+    fn fields(
+        &mut self,
+        node: &Node,
+        object: &'static Object,
+        definition: &'static Definition,
+        place: &Place<'_>,
+    ) {
         let Value::Map(map) = &node.value else { return };
         let mut present = 0;
         for entry in map {
@@ -175,7 +230,8 @@ impl Check<'_> {
                 None => self.unknown(entry, node, object, place),
             }
         }
-        // A Go struct of Kubernetes has its zero value where a field is absent; the server asks for what it needs later.
+        // A Go struct of Kubernetes has its zero value where a field is absent; the server asks for
+        // what it needs later.
         let zero = self.strictness == Strictness::Server && definition.is_built_in();
         if present < object.needed && !zero {
             let custom = self.custom;
@@ -194,20 +250,36 @@ impl Check<'_> {
     /// A field that is there and holds nothing; whether it was refused for that.
     fn null(&mut self, entry: &Entry, field: &Field, place: &Place<'_>) -> bool {
         // The server puts a default in its place, if there is one.
-        let refused = self.custom && !field.nullable && field.default.is_none() && !matches!(field.ty, Type::Any);
+        let refused = self.custom
+            && !field.nullable
+            && field.default.is_none()
+            && !matches!(field.ty, Type::Any);
         if refused {
-            let finding = self.report(Code::InvalidType, &entry.node, &place.key(entry), |path| format!("`{path}` must be {}, not null", expected(&field.ty)));
+            let finding = self.report(Code::InvalidType, &entry.node, &place.key(entry), |path| {
+                format!("`{path}` must be {}, not null", expected(&field.ty))
+            });
             finding.help = Some("delete the key, or give it a value".into());
         }
         refused
     }
 
-    fn unknown(&mut self, entry: &Entry, parent: &Node, object: &'static Object, place: &Place<'_>) {
+    fn unknown(
+        &mut self,
+        entry: &Entry,
+        parent: &Node,
+        object: &'static Object,
+        place: &Place<'_>,
+    ) {
         let path = place.key(entry).path();
         let help = hint::unknown_field(&entry.key, parent, object);
         let span = entry.key_origin.span().or_else(|| entry.node.origin.span());
-        let mut finding = Diagnostic::new(Code::UnknownField, format!("unknown field `{path}`")).at(span).path(path).maybe_help(help);
-        if let (Some(span), Some(meant)) = (entry.key_origin.span(), hint::slip(&entry.key, parent, object)) {
+        let mut finding = Diagnostic::new(Code::UnknownField, format!("unknown field `{path}`"))
+            .at(span)
+            .path(path)
+            .maybe_help(help);
+        if let (Some(span), Some(meant)) =
+            (entry.key_origin.span(), hint::slip(&entry.key, parent, object))
+        {
             let mut faults = Vec::new();
             meant.ty.check(&entry.node, self.strictness, self.sources, &mut faults);
             if faults.is_empty() {
@@ -224,14 +296,23 @@ impl Check<'_> {
         let first = parent.entries().next().and_then(|entry| entry.key_origin.span());
         let span = place.key.or(first).or_else(|| parent.origin.span());
         let path = format!("{path}{dot}{}", field.name);
-        self.findings.push(Diagnostic::new(Code::RequiredField, format!("`{path}` is required")).at(span).path(path).help(hint::absent_field(field)));
+        self.findings.push(
+            Diagnostic::new(Code::RequiredField, format!("`{path}` is required"))
+                .at(span)
+                .path(path)
+                .help(hint::absent_field(field)),
+        );
     }
 
     fn list(&mut self, node: &Node, item: &'static Item, place: &Place<'_>) {
         let items = node.items();
         self.length(node, items.len(), &item.rules, ("element", "elements"), place);
         for (index, element) in items.iter().enumerate() {
-            self.value(element, &item.ty, &Place { above: Some(place), step: Step::Index(index), key: None });
+            self.value(
+                element,
+                &item.ty,
+                &Place { above: Some(place), step: Step::Index(index), key: None },
+            );
         }
         if item.rules.set || !item.rules.keys.is_empty() {
             self.duplicates(items, item, place);
@@ -247,7 +328,9 @@ impl Check<'_> {
             let keys = item.rules.keys.iter().map(|key| match element.get(key) {
                 Some(found) => Some(found.value.clone()),
                 None => match item.ty.field(key)?.default? {
-                    text if text.starts_with('"') => Some(Value::Str(text.trim_matches('"').into())),
+                    text if text.starts_with('"') => {
+                        Some(Value::Str(text.trim_matches('"').into()))
+                    }
                     text => text.parse().ok().map(Value::Int),
                 },
             });
@@ -267,32 +350,46 @@ impl Check<'_> {
             let said = if item.rules.set {
                 format!("`{}`", element.scalar_text().unwrap_or_default())
             } else {
-                let pairs =
-                    item.rules.keys.iter().zip(&seen[first]).map(|(key, value)| format!("{key}: {}", Node::new(value.clone(), element.origin).to_json()));
+                let pairs = item.rules.keys.iter().zip(&seen[first]).map(|(key, value)| {
+                    format!("{key}: {}", Node::new(value.clone(), element.origin).to_json())
+                });
                 format!("`{}`", pairs.collect::<Vec<_>>().join(", "))
             };
             let shown = item.rules.keys.iter().find_map(|key| element.get(key)).unwrap_or(element);
             let here = Place { above: Some(place), step: Step::Index(index), key: None };
             let list = place.path();
-            let finding = self.report(Code::InvalidValue, shown, &here, |_| format!("`{list}` has {said} twice"));
+            let finding = self
+                .report(Code::InvalidValue, shown, &here, |_| format!("`{list}` has {said} twice"));
             finding.help = Some("delete one of the two, or give it another key".into());
         }
     }
 
-    fn length(&mut self, node: &Node, length: usize, rules: &Rules, (what, many): (&str, &str), place: &Place<'_>) {
+    fn length(
+        &mut self,
+        node: &Node,
+        length: usize,
+        rules: &Rules,
+        (what, many): (&str, &str),
+        place: &Place<'_>,
+    ) {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
         let what = |count: i64| if count == 1 { what } else { many };
         if let Some(least) = rules.min.filter(|least| length < *least) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at least {least} {}, not {length}", what(least)));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must have at least {least} {}, not {length}", what(least))
+            });
         }
         if let Some(most) = rules.max.filter(|most| length > *most) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must have at most {most} {}, not {length}", what(most)));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must have at most {most} {}, not {length}", what(most))
+            });
         }
     }
 
     fn text(&mut self, node: &Node, text: &str, rules: &Rules, place: &Place<'_>) {
         if !rules.choices.is_empty() {
-            let words: Vec<&str> = rules.choices.iter().map(|word| word.trim_matches('"')).collect();
+            let words: Vec<&str> =
+                rules.choices.iter().map(|word| word.trim_matches('"')).collect();
             if !words.contains(&text) {
                 self.unsupported(node, text, &words, place);
             }
@@ -300,29 +397,47 @@ impl Check<'_> {
         }
         let length = text.chars().count();
         self.length(node, length, rules, ("character", "characters"), place);
-        if let Some(pattern) = rules.pattern.and_then(|pattern| serde_json::from_str::<String>(pattern).ok())
+        if let Some(pattern) =
+            rules.pattern.and_then(|pattern| serde_json::from_str::<String>(pattern).ok())
             && !pattern::matches(&pattern, text)
         {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: `{text}` does not match `{pattern}`"));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}`: `{text}` does not match `{pattern}`")
+            });
         }
     }
 
     fn unsupported(&mut self, node: &Node, value: &str, words: &[&str], place: &Place<'_>) {
         let help = hint::choices(value, words);
-        self.report(Code::InvalidValue, node, place, |path| format!("`{path}`: unsupported value `{value}`")).help = Some(help);
+        self.report(Code::InvalidValue, node, place, |path| {
+            format!("`{path}`: unsupported value `{value}`")
+        })
+        .help = Some(help);
     }
 
-    fn integer(&mut self, node: &Node, number: i64, range: (i64, i64), rules: Option<&Rules>, place: &Place<'_>) {
-        let (least, most) = rules.map_or(range, |rules| (rules.min.unwrap_or(range.0), rules.max.unwrap_or(range.1)));
+    fn integer(
+        &mut self,
+        node: &Node,
+        number: i64,
+        range: (i64, i64),
+        rules: Option<&Rules>,
+        place: &Place<'_>,
+    ) {
+        let (least, most) = rules
+            .map_or(range, |rules| (rules.min.unwrap_or(range.0), rules.max.unwrap_or(range.1)));
         if let Some(rules) = rules.filter(|rules| !rules.choices.is_empty()) {
             let text = number.to_string();
             if !rules.choices.contains(&text.as_str()) {
                 self.unsupported(node, &text, &rules.choices, place);
             }
         } else if number < least {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at least {least}, not {number}"));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must be at least {least}, not {number}")
+            });
         } else if number > most {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {most}, not {number}"));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must be at most {most}, not {number}")
+            });
         }
     }
 
@@ -336,19 +451,27 @@ impl Check<'_> {
         };
         let Some(rules) = rules else { return };
         if let Some(least) = rules.min.filter(|least| value < *least as f64) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at least {least}, not {value}"));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must be at least {least}, not {value}")
+            });
         }
         if let Some(most) = rules.max.filter(|most| value > *most as f64) {
-            self.report(Code::InvalidValue, node, place, |path| format!("`{path}` must be at most {most}, not {value}"));
+            self.report(Code::InvalidValue, node, place, |path| {
+                format!("`{path}` must be at most {most}, not {value}")
+            });
         }
     }
 
     fn quantity(&mut self, node: &Node, text: &str, place: &Place<'_>) {
-        // The library also takes a unit without a number for zero; the pattern of every CRD does not, and nobody means it.
+        // The library also takes a unit without a number for zero; the pattern of every CRD does
+        // not, and nobody means it.
         let number = text.trim_start_matches(['+', '-']).trim_start_matches('.');
         if !number.starts_with(|c: char| c.is_ascii_digit()) || Quantity::parse(text).is_err() {
             let help = hint::quantity(text);
-            self.report(Code::InvalidQuantity, node, place, |path| format!("`{path}`: `{text}` is not a quantity")).help = Some(help);
+            self.report(Code::InvalidQuantity, node, place, |path| {
+                format!("`{path}`: `{text}` is not a quantity")
+            })
+            .help = Some(help);
         }
     }
 
@@ -356,7 +479,10 @@ impl Check<'_> {
     fn written(&self, node: &Node) -> Option<EcoString> {
         let value = node.scalar_text()?;
         let span = node.origin.span().filter(|_| node.as_str().is_none());
-        let text = span.map(|span| self.sources.text(span)).filter(|text| !text.is_empty()).map_or(value, EcoString::from);
+        let text = span
+            .map(|span| self.sources.text(span))
+            .filter(|text| !text.is_empty())
+            .map_or(value, EcoString::from);
         Some(text).filter(|text| text.len() <= 60 && !text.contains('\n'))
     }
 
@@ -364,9 +490,19 @@ impl Check<'_> {
         let expected = expected(ty);
         let written = self.written(node);
         // kubectl reads 1.0 as the integer 1; whoever wrote it sees a number.
-        let found = if matches!(node.value, Value::Int(_)) && written.as_ref().is_some_and(|text| text.contains('.')) { "a number" } else { node.kind_name() };
-        let said = written.as_ref().map_or_else(|| format!("not {found}"), |text| format!("`{text}` is {found}"));
-        let finding = self.report(Code::InvalidType, node, place, |path| format!("`{path}` must be {expected}, {said}"));
+        let found = if matches!(node.value, Value::Int(_))
+            && written.as_ref().is_some_and(|text| text.contains('.'))
+        {
+            "a number"
+        } else {
+            node.kind_name()
+        };
+        let said = written
+            .as_ref()
+            .map_or_else(|| format!("not {found}"), |text| format!("`{text}` is {found}"));
+        let finding = self.report(Code::InvalidType, node, place, |path| {
+            format!("`{path}` must be {expected}, {said}")
+        });
         let (help, fix) = hint::mistyped(node, ty, written.as_deref());
         finding.help = help;
         finding.fix = fix;
@@ -393,7 +529,9 @@ fn expected(ty: &Type) -> &'static str {
 fn is_time(text: &str) -> bool {
     let shape = |text: &str, form: &str| {
         text.len() == form.len()
-            && text.bytes().zip(form.bytes()).all(|(c, form)| if form == b'0' { c.is_ascii_digit() } else { c.eq_ignore_ascii_case(&form) })
+            && text.bytes().zip(form.bytes()).all(|(c, form)| {
+                if form == b'0' { c.is_ascii_digit() } else { c.eq_ignore_ascii_case(&form) }
+            })
     };
     let Some((date, rest)) = text.split_at_checked(19) else { return false };
     let number = |range: std::ops::Range<usize>| date[range].parse::<u32>().unwrap_or(u32::MAX);
@@ -402,16 +540,24 @@ fn is_time(text: &str) -> bool {
     }
     let (year, month) = (number(0..4), number(5..7));
     let days = match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
         _ => 0,
     };
-    if !(1..=days).contains(&number(8..10)) || number(11..13) > 23 || number(14..16) > 59 || number(17..19) > 59 {
+    if !(1..=days).contains(&number(8..10))
+        || number(11..13) > 23
+        || number(14..16) > 59
+        || number(17..19) > 59
+    {
         return false;
     }
-    let rest = rest.strip_prefix('.').map_or(rest, |fraction| fraction.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let rest = rest
+        .strip_prefix('.')
+        .map_or(rest, |fraction| fraction.trim_start_matches(|c: char| c.is_ascii_digit()));
     shape(rest, "Z") || shape(rest, "+00:00") || shape(rest, "-00:00")
 }
 
@@ -419,5 +565,7 @@ fn is_time(text: &str) -> bool {
 fn is_base64(text: &str) -> bool {
     let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
     let body = text.trim_end_matches('=');
-    text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/'))
+    text.len().is_multiple_of(4)
+        && text.len() - body.len() <= 2
+        && body.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/'))
 }

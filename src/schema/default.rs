@@ -5,19 +5,22 @@ use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// The rule that wrote a default.
-pub static CRD_DEFAULT: Rule =
-    Rule { id: "crd-default", text: "the API server fills in the default of the CustomResourceDefinition", cite: "ome-components 0.1" };
+pub static CRD_DEFAULT: Rule = Rule {
+    id: "crd-default",
+    text: "the API server fills in the default of the CustomResourceDefinition",
+    cite: "ome-components 0.1",
+};
 
 impl Schema {
-    /// Writes the defaults of the CRD into an object; each has the origin [`CRD_DEFAULT`]. As on the server, a null
-    /// where there is a default becomes the default, any other null vanishes unless the field may be null, and fields
-    /// that only the documents know are left alone.
+    /// Writes the defaults of the CRD into an object; each has the origin [`CRD_DEFAULT`]. As on
+    /// the server, a null where there is a default becomes the default, any other null vanishes
+    /// unless the field may be null, and fields that only the documents know are left alone.
     pub fn default(&self, object: &mut Node) {
         self.root().default(object);
     }
 
-    /// Defaults of the CRD that an object does without because a file says something else there: the place of what is
-    /// written, and the default.
+    /// Defaults of the CRD that an object does without because a file says something else there:
+    /// the place of what is written, and the default.
     pub fn overruled(&self, object: &Node) -> Vec<(Span, Node)> {
         let mut found = Vec::new();
         overruled(object, self.root(), &mut found);
@@ -28,15 +31,30 @@ impl Schema {
 fn overruled(node: &Node, ty: &Type, found: &mut Vec<(Span, Node)>) {
     match (ty, &node.value) {
         (Type::Object(definition), Value::Map(map)) => {
-            for (field, written) in definition.server().fields.iter().filter_map(|field| Some((field, map.get(field.name)?))) {
+            for (field, written) in definition
+                .server()
+                .fields
+                .iter()
+                .filter_map(|field| Some((field, map.get(field.name)?)))
+            {
                 if let (Some(default), Some(span)) = (field.default, written.origin.span()) {
-                    found.push((span, Node::from_json(&serde_json::from_str(default).unwrap_or_default(), Origin::Default(&CRD_DEFAULT))));
+                    found.push((
+                        span,
+                        Node::from_json(
+                            &serde_json::from_str(default).unwrap_or_default(),
+                            Origin::Default(&CRD_DEFAULT),
+                        ),
+                    ));
                 }
                 overruled(written, &field.ty, found);
             }
         }
-        (Type::Map(item), Value::Map(map)) => map.iter().for_each(|entry| overruled(&entry.node, &item.ty, found)),
-        (Type::List(item), Value::List(items)) => items.iter().for_each(|element| overruled(element, &item.ty, found)),
+        (Type::Map(item), Value::Map(map)) => {
+            map.iter().for_each(|entry| overruled(&entry.node, &item.ty, found));
+        }
+        (Type::List(item), Value::List(items)) => {
+            items.iter().for_each(|element| overruled(element, &item.ty, found));
+        }
         _ => {}
     }
 }
@@ -60,7 +78,10 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
                 if found.is_none_or(|found| found.is_null() && !field.nullable) {
                     match field.default {
                         Some(default) => {
-                            let mut node = Node::from_json(&serde_json::from_str(default).unwrap_or_default(), Origin::Default(&CRD_DEFAULT));
+                            let mut node = Node::from_json(
+                                &serde_json::from_str(default).unwrap_or_default(),
+                                Origin::Default(&CRD_DEFAULT),
+                            );
                             field.ty.default(&mut node);
                             changed.get_or_insert_with(|| map.clone()).insert(field.name, node);
                         }
@@ -71,7 +92,8 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
                     }
                 } else if let Some(found) = found
                     && let Some(value) = defaulted(found, &field.ty)
-                    && let Some(node) = changed.get_or_insert_with(|| map.clone()).get_mut(field.name)
+                    && let Some(node) =
+                        changed.get_or_insert_with(|| map.clone()).get_mut(field.name)
                 {
                     node.value = value;
                 }
@@ -79,22 +101,29 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
             changed.map(Value::Map)
         }
         (Type::Map(item), Value::Map(map)) => {
-            let values: Vec<Option<Value>> = map.iter().map(|entry| defaulted(&entry.node, &item.ty)).collect();
+            let values: Vec<Option<Value>> =
+                map.iter().map(|entry| defaulted(&entry.node, &item.ty)).collect();
             if values.iter().all(Option::is_none) {
                 return None;
             }
-            let entries = map.iter().zip(values).map(|(entry, value)| Entry { node: with(&entry.node, value), ..entry.clone() });
+            let entries = map
+                .iter()
+                .zip(values)
+                .map(|(entry, value)| Entry { node: with(&entry.node, value), ..entry.clone() });
             Some(Value::Map(entries.collect()))
         }
         (Type::List(item), Value::List(items)) => {
             if matches!(item.ty, Type::Str(None)) {
                 return None;
             }
-            let values: Vec<Option<Value>> = items.iter().map(|element| defaulted(element, &item.ty)).collect();
+            let values: Vec<Option<Value>> =
+                items.iter().map(|element| defaulted(element, &item.ty)).collect();
             if values.iter().all(Option::is_none) {
                 return None;
             }
-            Some(Value::List(items.iter().zip(values).map(|(element, value)| with(element, value)).collect()))
+            Some(Value::List(
+                items.iter().zip(values).map(|(element, value)| with(element, value)).collect(),
+            ))
         }
         _ => None,
     }

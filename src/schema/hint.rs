@@ -1,4 +1,5 @@
-//! The next action for a finding: what was probably meant, and the repair that is mechanical and safe.
+//! The next action for a finding: what was probably meant, and the repair that is mechanical and
+//! safe.
 
 use super::overlay;
 use super::types::{Field, Object, Type};
@@ -15,14 +16,16 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
     }
     let free = |field: &&Field| !parent.as_map().is_some_and(|map| map.contains_key(field.name));
     // A field that stands there already was hardly meant; but better that than nothing.
-    let near = nearest(name, object.fields.iter().filter(free).map(|field| field.name)).or_else(|| nearest(name, object.fields.iter().map(|field| field.name)));
+    let near = nearest(name, object.fields.iter().filter(free).map(|field| field.name))
+        .or_else(|| nearest(name, object.fields.iter().map(|field| field.name)));
     if let Some(near) = near {
         return Some(format!("did you mean `{near}`?"));
     }
     if let Some(place) = below(name, parent, object) {
         return Some(format!("`{name}` is a field of `{place}`"));
     }
-    let names: Vec<String> = object.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+    let names: Vec<String> =
+        object.fields.iter().map(|field| format!("`{}`", field.name)).collect();
     match names.len() {
         0 => Some("delete the key: nothing is known here".into()),
         1..=MANY => Some(format!("the fields are {}", names.join(", "))),
@@ -33,10 +36,15 @@ pub(super) fn unknown_field(name: &str, parent: &Node, object: &Object) -> Optio
 /// Where a field that stands one level too high most often belongs.
 const USUAL: &[&str] = &["engine", "engineConfig", "predictor"];
 
-/// The field that a slip of the pen means: the same letters but for case and dashes, or one letter off in a word long
-/// enough; it is not there yet, and there is no other such field.
+/// The field that a slip of the pen means: the same letters but for case and dashes, or one letter
+/// off in a word long enough; it is not there yet, and there is no other such field.
 pub(super) fn slip<'o>(name: &str, parent: &Node, object: &'o Object) -> Option<&'o Field> {
-    let letters = |name: &str| name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect::<String>();
+    let letters = |name: &str| {
+        name.chars()
+            .filter(|c| !matches!(c, '-' | '_'))
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
     let wanted = letters(name);
     let close = |field: &&'o Field| {
         let known = letters(field.name);
@@ -49,8 +57,13 @@ pub(super) fn slip<'o>(name: &str, parent: &Node, object: &'o Object) -> Option<
 
 /// A child that has the field: one that is present, else the usual one.
 fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
-    let has =
-        |field: &&Field| matches!(field.ty, Type::Object(_)) && field.ty.object().is_some_and(|object| object.fields.iter().any(|field| field.name == name));
+    let has = |field: &&Field| {
+        matches!(field.ty, Type::Object(_))
+            && field
+                .ty
+                .object()
+                .is_some_and(|object| object.fields.iter().any(|field| field.name == name))
+    };
     let mut children = object.fields.iter().filter(has);
     let present = children.clone().find(|field| parent.get(field.name).is_some());
     let usual = children.clone().find(|field| USUAL.contains(&field.name));
@@ -60,7 +73,9 @@ fn below(name: &str, parent: &Node, object: &Object) -> Option<&'static str> {
 /// What to do about a field that is not there.
 pub(super) fn absent_field(field: &Field) -> String {
     match &field.ty {
-        Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => format!("add `{}`: {}", field.name, list(&rules.choices)),
+        Type::Str(Some(rules)) if !rules.choices.is_empty() && rules.choices.len() <= MANY => {
+            format!("add `{}`: {}", field.name, list(&rules.choices))
+        }
         _ => format!("add `{}`", field.name),
     }
 }
@@ -68,13 +83,16 @@ pub(super) fn absent_field(field: &Field) -> String {
 /// What to write instead of a word that is not accepted.
 pub(super) fn choices(value: &str, words: &[&str]) -> String {
     match nearest(value, words.iter().copied().filter(|word| !word.is_empty())) {
-        Some(near) if words.len() > 4 => format!("did you mean `{near}`? Accepted are {}", list(words)),
+        Some(near) if words.len() > 4 => {
+            format!("did you mean `{near}`? Accepted are {}", list(words))
+        }
         _ => format!("write {}", list(words)),
     }
 }
 
 fn list(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.trim_matches('"'))).collect();
+    let words: Vec<String> =
+        words.iter().map(|word| format!("`{}`", word.trim_matches('"'))).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => words.concat(),
@@ -95,41 +113,67 @@ pub(super) fn quantity(text: &str) -> String {
     match (letter, unit) {
         (Some(letter @ ('K' | 'M' | 'G' | 'T' | 'P' | 'E')), unit) if unit.len() <= 3 => {
             let decimal = if letter == 'K' { 'k' } else { letter };
-            format!("write `{number}{letter}i` (powers of 1024) or `{number}{decimal}` (powers of 1000)")
+            format!(
+                "write `{number}{letter}i` (powers of 1024) or `{number}{decimal}` (powers of 1000)"
+            )
         }
         (None | Some('B'), _) => format!("write `{number}`"),
         _ => "write a number with an optional unit, such as `8Gi` or `500m`".into(),
     }
 }
 
-/// What to write instead of a value of another type, and the edits that write it. `written`: a scalar as it stands in
-/// the text.
-pub(super) fn mistyped(node: &Node, ty: &Type, written: Option<&str>) -> (Option<String>, Vec<Edit>) {
+/// What to write instead of a value of another type, and the edits that write it. `written`: a
+/// scalar as it stands in the text.
+pub(super) fn mistyped(
+    node: &Node,
+    ty: &Type,
+    written: Option<&str>,
+) -> (Option<String>, Vec<Edit>) {
     let span = node.origin.span();
-    let replace = |text: &str| span.map(|span| Edit { span, insert: text.to_owned() }).into_iter().collect::<Vec<_>>();
+    let replace = |text: &str| {
+        span.map(|span| Edit { span, insert: text.to_owned() }).into_iter().collect::<Vec<_>>()
+    };
     match (ty, &node.value) {
-        (Type::Str(_) | Type::Time | Type::Bytes, Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
+        (
+            Type::Str(_) | Type::Time | Type::Bytes,
+            Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_),
+        ) => {
             // What is no text was written plain, so it holds nothing that quotes would change.
             let quoted = format!("\"{}\"", written.unwrap_or_default());
-            (Some(format!("put it in quotes: `{quoted}`")), if written.is_some() { replace(&quoted) } else { Vec::new() })
+            (
+                Some(format!("put it in quotes: `{quoted}`")),
+                if written.is_some() { replace(&quoted) } else { Vec::new() },
+            )
         }
         (Type::Bool, Value::Str(text)) => match text.as_str() {
             "true" | "false" => (Some(format!("write `{text}` without quotes")), replace(text)),
             _ => (Some("write `true` or `false`".into()), Vec::new()),
         },
         (Type::Bool, _) => (Some("write `true` or `false`".into()), Vec::new()),
-        (Type::Int(_) | Type::Int32(_) | Type::Number(_), Value::Str(text)) => match text.parse::<i64>() {
-            Ok(number) => (Some(format!("write `{number}` without quotes")), replace(&number.to_string())),
-            Err(_) => (Some("write a number".into()), Vec::new()),
-        },
-        (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(_)) => (Some("write a whole number".into()), Vec::new()),
-        (Type::Quantity, Value::Bool(_)) => (Some("write a quantity such as `8Gi` or `500m`".into()), Vec::new()),
-        (Type::List(item), Value::Map(_)) if matches!(item.ty, Type::Object(_)) => (Some("begin each element with `- `".into()), Vec::new()),
+        (Type::Int(_) | Type::Int32(_) | Type::Number(_), Value::Str(text)) => {
+            match text.parse::<i64>() {
+                Ok(number) => {
+                    (Some(format!("write `{number}` without quotes")), replace(&number.to_string()))
+                }
+                Err(_) => (Some("write a number".into()), Vec::new()),
+            }
+        }
+        (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Float(_)) => {
+            (Some("write a whole number".into()), Vec::new())
+        }
+        (Type::Quantity, Value::Bool(_)) => {
+            (Some("write a quantity such as `8Gi` or `500m`".into()), Vec::new())
+        }
+        (Type::List(item), Value::Map(_)) if matches!(item.ty, Type::Object(_)) => {
+            (Some("begin each element with `- `".into()), Vec::new())
+        }
         (Type::List(_), _) => match written {
             Some(text) => (Some(format!("write a list: `[{text}]`")), Vec::new()),
             None => (Some("write a list".into()), Vec::new()),
         },
-        (Type::Object(definition), Value::Str(text)) if definition.documented().fields.iter().any(|field| field.name == "name") => {
+        (Type::Object(definition), Value::Str(text))
+            if definition.documented().fields.iter().any(|field| field.name == "name") =>
+        {
             (Some(format!("write `name: {text}` on a line of its own below it")), Vec::new())
         }
         _ => (None, Vec::new()),

@@ -1,8 +1,9 @@
-//! What is left of a tree when a controller decodes it into a Go struct and encodes the struct again.
+//! What is left of a tree when a controller decodes it into a Go struct and encodes the struct
+//! again.
 //!
-//! Controllers merge marshalled structs, not the text of the user: zero values of fields with `omitempty` vanish and so
-//! override nothing, fields without it are always there and so always win, quantities are in canonical form, unknown
-//! fields are gone (ome-components 1.2).
+//! Controllers merge marshalled structs, not the text of the user: zero values of fields with
+//! `omitempty` vanish and so override nothing, fields without it are always there and so always
+//! win, quantities are in canonical form, unknown fields are gone (ome-components 1.2).
 
 use super::types::{Field, Type};
 use crate::quantity::Quantity;
@@ -10,13 +11,17 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
 
 /// The rule that wrote a zero value.
-pub static ZERO_VALUE: Rule =
-    Rule { id: "go-zero-value", text: "a Go struct prints its fields without `omitempty` even when nobody set them", cite: "ome-components 1.2" };
+pub static ZERO_VALUE: Rule = Rule {
+    id: "go-zero-value",
+    text: "a Go struct prints its fields without `omitempty` even when nobody set them",
+    cite: "ome-components 1.2",
+};
 
 /// Which Kubernetes libraries a controller is built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// v0.33, as the OME controller v0.1.5: `creationTimestamp: null` is printed and newer fields are unknown.
+    /// v0.33, as the OME controller v0.1.5: `creationTimestamp: null` is printed and newer fields
+    /// are unknown.
     V0_33,
     /// v0.34 and later, as KServe 0.20.
     V0_34,
@@ -39,7 +44,10 @@ impl Misfit {
     }
 
     fn of(node: &Node) -> Self {
-        Self { path: EcoString::new(), found: node.scalar_text().unwrap_or_else(|| node.kind_name().into()) }
+        Self {
+            path: EcoString::new(),
+            found: node.scalar_text().unwrap_or_else(|| node.kind_name().into()),
+        }
     }
 
     fn below(mut self, step: &str) -> Self {
@@ -49,8 +57,8 @@ impl Misfit {
     }
 }
 
-/// Decodes and encodes a tree. Values that were written keep their origin; zero values that the struct adds have
-/// [`ZERO_VALUE`].
+/// Decodes and encodes a tree. Values that were written keep their origin; zero values that the
+/// struct adds have [`ZERO_VALUE`].
 ///
 /// # Errors
 /// When a value does not fit its type.
@@ -62,16 +70,24 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
                 if library == Library::V0_33 && field.recent {
                     continue;
                 }
-                // Go's decoder takes a key in other case for a field when nothing spells it exactly.
+                // Go's decoder takes a key in other case for a field when nothing spells it
+                // exactly.
                 let same = |entry: &&Entry| entry.key.eq_ignore_ascii_case(field.name);
-                let found = map.entry(field.name).or_else(|| map.iter().find(same)).filter(|entry| !entry.node.is_null());
-                if let Some(node) = self::field(found.map(|entry| &entry.node), field, library).map_err(|error| error.below(field.name))? {
+                let found = map
+                    .entry(field.name)
+                    .or_else(|| map.iter().find(same))
+                    .filter(|entry| !entry.node.is_null());
+                if let Some(node) = self::field(found.map(|entry| &entry.node), field, library)
+                    .map_err(|error| error.below(field.name))?
+                {
                     let key_origin = found.map_or(node.origin, |entry| entry.key_origin);
                     out.push(Entry { key: field.name.into(), key_origin, node });
                 }
             }
             if definition.documented().open {
-                let unknown = |entry: &&Entry| definition.documented().fields.iter().all(|field| field.name != entry.key);
+                let unknown = |entry: &&Entry| {
+                    definition.documented().fields.iter().all(|field| field.name != entry.key)
+                };
                 map.iter().filter(unknown).for_each(|entry| out.push(entry.clone()));
             }
             Ok(Node::new(Value::Map(out), tree.origin))
@@ -80,14 +96,17 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
         (Type::Map(item), Value::Map(map)) => {
             let mut out = Map::with_capacity(map.len());
             for entry in map {
-                let node = marshal(&entry.node, &item.ty, library).map_err(|error| error.below(&entry.key))?;
+                let node = marshal(&entry.node, &item.ty, library)
+                    .map_err(|error| error.below(&entry.key))?;
                 out.push(Entry { node, ..entry.clone() });
             }
             Ok(Node::new(Value::Map(out), tree.origin))
         }
         (Type::List(item), Value::List(items)) => {
-            let elements =
-                items.iter().enumerate().map(|(index, element)| marshal(element, &item.ty, library).map_err(|error| error.below(&format!("[{index}]"))));
+            let elements = items.iter().enumerate().map(|(index, element)| {
+                marshal(element, &item.ty, library)
+                    .map_err(|error| error.below(&format!("[{index}]")))
+            });
             Ok(Node::new(Value::List(elements.collect::<Result<_, _>>()?), tree.origin))
         }
         (Type::Quantity, Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
@@ -95,9 +114,14 @@ pub fn marshal(tree: &Node, ty: &Type, library: Library) -> Result<Node, Misfit>
             let quantity = Quantity::parse_field(&text).map_err(|_| Misfit::of(tree))?;
             Ok(Node::str(quantity.canonical(), tree.origin))
         }
-        (Type::Int32(_), Value::Int(number)) if i32::try_from(*number).is_err() => Err(Misfit::of(tree)),
+        (Type::Int32(_), Value::Int(number)) if i32::try_from(*number).is_err() => {
+            Err(Misfit::of(tree))
+        }
         (Type::Any, _)
-        | (Type::Str(_) | Type::Time | Type::Bytes | Type::Loose | Type::IntOrString(_), Value::Str(_))
+        | (
+            Type::Str(_) | Type::Time | Type::Bytes | Type::Loose | Type::IntOrString(_),
+            Value::Str(_),
+        )
         | (Type::Int(_) | Type::Int32(_) | Type::IntOrString(_), Value::Int(_))
         | (Type::Number(_) | Type::Loose, Value::Int(_) | Value::Big(_) | Value::Float(_))
         | (Type::Bool, Value::Bool(_)) => Ok(tree.clone()),
@@ -118,7 +142,10 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
         if structure && !field.pointer {
             return marshal(&Node::map(origin), &field.ty, library).map(Some);
         }
-        return Ok(Some(Node::new(if structure || field.pointer { Value::Null } else { zero(&field.ty) }, origin)));
+        return Ok(Some(Node::new(
+            if structure || field.pointer { Value::Null } else { zero(&field.ty) },
+            origin,
+        )));
     };
     let node = marshal(found, &field.ty, library)?;
     if always || field.pointer {
@@ -154,11 +181,15 @@ pub fn prune(tree: &mut Node, ty: &Type) {
     match (ty, &mut tree.value) {
         (Type::Object(definition), Value::Map(map)) => {
             let object = definition.server();
-            if !object.open && map.iter().any(|entry| object.fields.iter().all(|field| field.name != entry.key)) {
+            if !object.open
+                && map.iter().any(|entry| object.fields.iter().all(|field| field.name != entry.key))
+            {
                 map.retain(|entry| object.fields.iter().any(|field| field.name == entry.key));
             }
             for field in &object.fields {
-                if field.ty.item().is_some_and(|item| item.ty.item().is_none() && !matches!(item.ty, Type::Object(_))) {
+                if field.ty.item().is_some_and(|item| {
+                    item.ty.item().is_none() && !matches!(item.ty, Type::Object(_))
+                }) {
                     continue;
                 }
                 if (matches!(field.ty, Type::Object(_)) || field.ty.item().is_some())
@@ -168,8 +199,12 @@ pub fn prune(tree: &mut Node, ty: &Type) {
                 }
             }
         }
-        (Type::Map(item), Value::Map(map)) => map.iter_mut().for_each(|entry| prune(&mut entry.node, &item.ty)),
-        (Type::List(item), Value::List(items)) => items.make_mut().iter_mut().for_each(|node| prune(node, &item.ty)),
+        (Type::Map(item), Value::Map(map)) => {
+            map.iter_mut().for_each(|entry| prune(&mut entry.node, &item.ty));
+        }
+        (Type::List(item), Value::List(items)) => {
+            items.make_mut().iter_mut().for_each(|node| prune(node, &item.ty));
+        }
         _ => {}
     }
 }

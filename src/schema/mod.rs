@@ -1,10 +1,11 @@
-//! What every kind looks like: its fields, their types, defaults, list keys and merge strategies, and the order in
-//! which they are printed.
+//! What every kind looks like: its fields, their types, defaults, list keys and merge strategies,
+//! and the order in which they are printed.
 //!
-//! In: the tables of `tables/`, made by `examples/schema.rs` from the upstream schemas and checked in. Out: [`Schema`]s,
-//! which check a tree ([`Schema::check`]), fill in what the API server would ([`Schema::default`]), marshal it as the
-//! controllers' Go structs do ([`marshal`]), order its keys ([`order`]) and answer how a field is merged
-//! ([`Field::patch`]). This room reads no file and knows no object but by its schema.
+//! In: the tables of `tables/`, made by `examples/schema.rs` from the upstream schemas and checked
+//! in. Out: [`Schema`]s, which check a tree ([`Schema::check`]), fill in what the API server would
+//! ([`Schema::default`]), marshal it as the controllers' Go structs do ([`marshal`]), order its
+//! keys ([`order`]) and answer how a field is merged ([`Field::patch`]). This room reads no file
+//! and knows no object but by its schema.
 //!
 //! Tables are read when a kind is first asked for, and types when a tree first reaches them.
 
@@ -32,7 +33,9 @@ static KINDS: OnceLock<Vec<Schema>> = OnceLock::new();
 
 /// Every kind that has a schema, sorted by apiVersion and kind.
 pub fn kinds() -> &'static [Schema] {
-    KINDS.get_or_init(|| table::lines(include_str!("tables/kinds.txt")).filter_map(Schema::parse).collect())
+    KINDS.get_or_init(|| {
+        table::lines(include_str!("tables/kinds.txt")).filter_map(Schema::parse).collect()
+    })
 }
 
 /// The schema of a kind; the version must be one that is served.

@@ -1,10 +1,12 @@
-//! The order in which fields are printed: `apiVersion`, `kind`, `metadata`, then as the Go structs declare them.
+//! The order in which fields are printed: `apiVersion`, `kind`, `metadata`, then as the Go structs
+//! declare them.
 
 use super::types::Type;
 use crate::yaml::{Entry, Node, Value};
 
-/// Puts the keys of a tree in the order of its type. Keys that the type does not know, and those of maps with free
-/// keys, keep their order; unknown ones come last. What is in order already is shared.
+/// Puts the keys of a tree in the order of its type. Keys that the type does not know, and those of
+/// maps with free keys, keep their order; unknown ones come last. What is in order already is
+/// shared.
 pub fn order(tree: &mut Node, ty: &Type) {
     if let Some(value) = ordered(tree, ty) {
         tree.value = value;
@@ -15,10 +17,17 @@ fn ordered(node: &Node, ty: &Type) -> Option<Value> {
     match (ty, &node.value) {
         (Type::Object(definition), Value::Map(map)) => {
             let fields = &definition.documented().fields;
-            let place = |entry: &Entry| fields.iter().position(|field| field.name == entry.key).unwrap_or(usize::MAX);
+            let place = |entry: &Entry| {
+                fields.iter().position(|field| field.name == entry.key).unwrap_or(usize::MAX)
+            };
             let places: Vec<usize> = map.iter().map(place).collect();
-            let values: Vec<Option<Value>> =
-                map.iter().zip(&places).map(|(entry, place)| fields.get(*place).and_then(|field| ordered(&entry.node, &field.ty))).collect();
+            let values: Vec<Option<Value>> = map
+                .iter()
+                .zip(&places)
+                .map(|(entry, place)| {
+                    fields.get(*place).and_then(|field| ordered(&entry.node, &field.ty))
+                })
+                .collect();
             if places.is_sorted() && values.iter().all(Option::is_none) {
                 return None;
             }
@@ -38,7 +47,8 @@ fn ordered(node: &Node, ty: &Type) -> Option<Value> {
             Some(Value::Map(entries.into_iter().map(|(_, entry)| entry).collect()))
         }
         (Type::Map(item), Value::Map(map)) => {
-            let values: Vec<Option<Value>> = map.iter().map(|entry| ordered(&entry.node, &item.ty)).collect();
+            let values: Vec<Option<Value>> =
+                map.iter().map(|entry| ordered(&entry.node, &item.ty)).collect();
             if values.iter().all(Option::is_none) {
                 return None;
             }
@@ -52,11 +62,14 @@ fn ordered(node: &Node, ty: &Type) -> Option<Value> {
             Some(Value::Map(entries.collect()))
         }
         (Type::List(item), Value::List(items)) => {
-            let values: Vec<Option<Value>> = items.iter().map(|element| ordered(element, &item.ty)).collect();
+            let values: Vec<Option<Value>> =
+                items.iter().map(|element| ordered(element, &item.ty)).collect();
             if values.iter().all(Option::is_none) {
                 return None;
             }
-            let elements = items.iter().zip(values).map(|(element, value)| value.map_or_else(|| element.clone(), |value| Node::new(value, element.origin)));
+            let elements = items.iter().zip(values).map(|(element, value)| {
+                value.map_or_else(|| element.clone(), |value| Node::new(value, element.origin))
+            });
             Some(Value::List(elements.collect()))
         }
         _ => None,

@@ -1,9 +1,9 @@
-//! What the documents know beyond the shipped schemas: fields of OEP-0003, and requirements that the documents do not
-//! make.
+//! What the documents know beyond the shipped schemas: fields of OEP-0003, and requirements that
+//! the documents do not make.
 //!
-//! The table `tables/overlay.txt` is written by hand, in the grammar of the others. A field of the same name replaces
-//! the shipped one where the documents are asked; every other field is added. Types whose name begins with `oep3/` are
-//! its own.
+//! The table `tables/overlay.txt` is written by hand, in the grammar of the others. A field of the
+//! same name replaces the shipped one where the documents are asked; every other field is added.
+//! Types whose name begins with `oep3/` are its own.
 
 use super::table;
 use super::types::{Definition, Object, Type};
@@ -43,8 +43,14 @@ const EVERY_TYPE: &str = "*";
 /// The fields of a type as the documents know it, if they differ from the shipped ones.
 pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object> {
     let overlay = definition(name);
-    let everywhere = definition(EVERY_TYPE).map_or(&[][..], |definition| &definition.server().fields);
-    let mut rules = everywhere.iter().filter(|rule| body.lines().any(|line| line.trim_start().split(' ').next() == Some(rule.name))).peekable();
+    let everywhere =
+        definition(EVERY_TYPE).map_or(&[][..], |definition| &definition.server().fields);
+    let mut rules = everywhere
+        .iter()
+        .filter(|rule| {
+            body.lines().any(|line| line.trim_start().split(' ').next() == Some(rule.name))
+        })
+        .peekable();
     if overlay.is_none() && rules.peek().is_none() {
         return None;
     }
@@ -54,12 +60,16 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
             restrict(&mut field.ty, &rule.ty);
         }
     }
-    for mut field in overlay.map_or_else(Vec::new, |overlay| table::object(overlay.body(), open).fields) {
+    for mut field in
+        overlay.map_or_else(Vec::new, |overlay| table::object(overlay.body(), open).fields)
+    {
         if let Some(known) = object.fields.iter_mut().find(|known| known.name == field.name) {
-            // What the Go struct says about the field stays, and the requirement of the server as a lenient one.
+            // What the Go struct says about the field stays, and the requirement of the server as a
+            // lenient one.
             field.lenient = known.required && !field.required;
             field.patch = known.patch;
-            (field.always, field.formerly_always, field.pointer, field.recent) = (known.always, known.formerly_always, known.pointer, known.recent);
+            (field.always, field.formerly_always, field.pointer, field.recent) =
+                (known.always, known.formerly_always, known.pointer, known.recent);
             field.default = field.default.or(known.default);
             *known = field;
         } else {
@@ -73,7 +83,9 @@ pub(super) fn apply(name: &str, body: &'static str, open: bool) -> Option<Object
 /// Gives a type the rules of another one of its kind, if it has none.
 fn restrict(ty: &mut Type, rule: &Type) {
     match (ty, rule) {
-        (Type::Str(rules), Type::Str(wanted)) | (Type::Int(rules), Type::Int(wanted)) | (Type::IntOrString(rules), Type::IntOrString(wanted))
+        (Type::Str(rules), Type::Str(wanted))
+        | (Type::Int(rules), Type::Int(wanted))
+        | (Type::IntOrString(rules), Type::IntOrString(wanted))
             if rules.is_none() =>
         {
             rules.clone_from(wanted);

@@ -1,7 +1,8 @@
 //! The regular expressions that schemas use, matched without backtracking.
 //!
-//! Only what the tables contain is known: literals, `.`, escapes, classes with ranges, groups, `|`, `* + ?`, `{n,m}`,
-//! `^` and `$`. A pattern with anything else matches every text, so that nothing is refused that a server takes.
+//! Only what the tables contain is known: literals, `.`, escapes, classes with ranges, groups, `|`,
+//! `* + ?`, `{n,m}`, `^` and `$`. A pattern with anything else matches every text, so that nothing
+//! is refused that a server takes.
 
 /// Counted repetitions beyond this are not expanded.
 const MAX_REPEAT: usize = 8;
@@ -63,7 +64,10 @@ impl Parser<'_> {
     }
 
     /// `Some(None)`: none follows.
-    #[expect(clippy::option_option, reason = "the outer one says that the pattern is not understood")]
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one says that the pattern is not understood"
+    )]
     fn repetition(&mut self) -> Option<Option<(usize, Option<usize>)>> {
         Some(match self.rest.next_if(|c| matches!(c, '*' | '+' | '?' | '{')) {
             None => None,
@@ -76,7 +80,8 @@ impl Parser<'_> {
                     bounds.push(c);
                 }
                 self.rest.next_if_eq(&'}')?;
-                let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number <= MAX_REPEAT);
+                let number =
+                    |text: &str| text.parse::<usize>().ok().filter(|number| *number <= MAX_REPEAT);
                 let (least, most) = match bounds.split_once(',') {
                     None => (number(&bounds)?, Some(number(&bounds)?)),
                     Some((least, "")) => (number(least)?, None),
@@ -156,7 +161,9 @@ impl Program {
 
     fn add(&mut self, expression: &Expression) {
         match expression {
-            Expression::Class(negated, ranges) => self.0.push(Step::Class(*negated, ranges.clone())),
+            Expression::Class(negated, ranges) => {
+                self.0.push(Step::Class(*negated, ranges.clone()));
+            }
             Expression::Start => self.0.push(Step::Start),
             Expression::End => self.0.push(Step::End),
             Expression::Sequence(parts) => parts.iter().for_each(|part| self.add(part)),
@@ -234,8 +241,16 @@ impl Program {
         false
     }
 
-    /// Adds every step that reads a character and can be reached from `from`; true when the end can be.
-    fn follow(&self, from: usize, place: usize, last: bool, seen: &mut [usize], states: &mut Vec<usize>) -> bool {
+    /// Adds every step that reads a character and can be reached from `from`; true when the end can
+    /// be.
+    fn follow(
+        &self,
+        from: usize,
+        place: usize,
+        last: bool,
+        seen: &mut [usize],
+        states: &mut Vec<usize>,
+    ) -> bool {
         let mut open = vec![from];
         while let Some(at) = open.pop() {
             if std::mem::replace(&mut seen[at], place) == place {

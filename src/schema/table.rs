@@ -1,7 +1,8 @@
 //! The text of the tables, and how it is read.
 //!
-//! A table is a list of object types sorted by name. The name stands at the start of a line, `open` after it says that
-//! unknown fields are kept; each field follows on a line of its own that begins with a blank:
+//! A table is a list of object types sorted by name. The name stands at the start of a line, `open`
+//! after it says that unknown fields are kept; each field follows on a line of its own that begins
+//! with a blank:
 //!
 //! ```text
 //! field  = " " NAME " " TYPE [" " FLAGS] [" " PATCH] [" " OR] [" = " JSON]      JSON: the default of the CRD
@@ -58,7 +59,10 @@ impl Table {
 
     pub(super) fn definition(&self, name: &str) -> Option<&Definition> {
         let index = self.index.get_or_init(|| index(self.text));
-        index.binary_search_by(|definition| definition.name.cmp(name)).ok().map(|found| &index[found])
+        index
+            .binary_search_by(|definition| definition.name.cmp(name))
+            .ok()
+            .map(|found| &index[found])
     }
 
     #[cfg(test)]

@@ -14,8 +14,12 @@ fn node(value: &serde_json::Value) -> Node {
 /// The rows of a table of apimachinery; none where the folder is absent.
 #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
 fn rows(table: &str) -> Vec<serde_json::Value> {
-    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into());
-    let Ok(text) = std::fs::read_to_string(format!("{directory}/{table}.jsonl")) else { return Vec::new() };
+    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into()
+    });
+    let Ok(text) = std::fs::read_to_string(format!("{directory}/{table}.jsonl")) else {
+        return Vec::new();
+    };
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -29,7 +33,14 @@ fn the_server_stores_the_same_defaults() {
         let schema = schema_of(&row["object"]).unwrap();
         let mut object = node(&row["object"]);
         schema.default(&mut object);
-        assert_eq!(object, node(&row["stored"]), "{}\n{}\n{}", row["about"], object.to_json(), row["stored"]);
+        assert_eq!(
+            object,
+            node(&row["stored"]),
+            "{}\n{}\n{}",
+            row["about"],
+            object.to_json(),
+            row["stored"]
+        );
         let mut again = object.clone();
         schema.default(&mut again);
         assert_eq!(again, object);
@@ -42,7 +53,11 @@ fn go_structs_print_the_same() {
     let mut count = 0;
     for row in rows("strategic-merge").iter().filter(|row| row["mode"] == "typed") {
         let ty = structure(row["type"].as_str().unwrap()).unwrap();
-        let pairs = [("original", "original_marshalled"), ("patch", "patch_marshalled"), ("merged", "result")];
+        let pairs = [
+            ("original", "original_marshalled"),
+            ("patch", "patch_marshalled"),
+            ("merged", "result"),
+        ];
         let mut misfits = 0;
         for (from, to) in pairs {
             if row[from].is_null() {
@@ -80,13 +95,18 @@ fn built_in_objects_are_judged_as_the_server_does() {
         let class = row["class"].as_str().unwrap_or("ok");
         let fine = match class {
             "ok" => findings.is_empty(),
-            // Rules beyond the types are others' work; what is said about them must be true all the same.
+            // Rules beyond the types are others' work; what is said about them must be true all the
+            // same.
             "semantic" => true,
             "unknown-field" => findings.iter().any(|finding| finding.code == Code::UnknownField),
             _ => !findings.is_empty(),
         };
         if !fine {
-            failed.push(format!("{class}: {}: {:?}", row["about"], findings.iter().map(|finding| &finding.message).collect::<Vec<_>>()));
+            failed.push(format!(
+                "{class}: {}: {:?}",
+                row["about"],
+                findings.iter().map(|finding| &finding.message).collect::<Vec<_>>()
+            ));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -114,7 +134,8 @@ fn check(text: &str, strictness: Strictness) -> (SourceMap, Vec<Diagnostic>) {
     (sources, findings)
 }
 
-/// What the server refuses by other rules than types: unknown kinds, names and labels, rules in CEL.
+/// What the server refuses by other rules than types: unknown kinds, names and labels, rules in
+/// CEL.
 const JUDGED_ELSEWHERE: &[&str] = &[
     "kind-plural",
     "wrong-api-version",
@@ -136,7 +157,9 @@ fn objects_are_judged_as_the_server_does() {
     for (folder, wanted) in [("valid", false), ("invalid", true)] {
         let Ok(cases) = std::fs::read_dir(format!("{root}/{folder}")) else { continue };
         for case in cases.flatten() {
-            let Ok(text) = std::fs::read_to_string(case.path().join("input.yaml")) else { continue };
+            let Ok(text) = std::fs::read_to_string(case.path().join("input.yaml")) else {
+                continue;
+            };
             if JUDGED_ELSEWHERE.iter().any(|name| case.file_name() == *name) {
                 continue;
             }
@@ -146,15 +169,30 @@ fn objects_are_judged_as_the_server_does() {
                 .iter()
                 .filter(|finding| finding.severity == Severity::Error)
                 .map(|finding| {
-                    format!("{}: {} ({})", finding.span().map_or(0, |span| sources.locate(span).line), finding.message, finding.help.as_deref().unwrap_or(""))
+                    format!(
+                        "{}: {} ({})",
+                        finding.span().map_or(0, |span| sources.locate(span).line),
+                        finding.message,
+                        finding.help.as_deref().unwrap_or("")
+                    )
                 })
                 .collect();
             count += 1;
             let value: serde_json::Value = serde_json::from_str(&about).unwrap();
             let line = value["runs"][0]["expect"][0]["contains"]["line"].as_u64();
-            let right = if wanted { errors.iter().any(|error| line.is_none_or(|line| error.starts_with(&format!("{line}:")))) } else { errors.is_empty() };
+            let right = if wanted {
+                errors
+                    .iter()
+                    .any(|error| line.is_none_or(|line| error.starts_with(&format!("{line}:"))))
+            } else {
+                errors.is_empty()
+            };
             if !right {
-                failed.push(format!("{}: line {line:?}: {errors:?}\n    {}", case.path().display(), value["about"].as_str().unwrap_or("")));
+                failed.push(format!(
+                    "{}: line {line:?}: {errors:?}\n    {}",
+                    case.path().display(),
+                    value["about"].as_str().unwrap_or("")
+                ));
             }
         }
     }
@@ -171,12 +209,18 @@ fn every_name_in_the_tables_is_found() {
             for line in definition.body().lines() {
                 // A name of an object type is what begins with a capital letter or holds a slash.
                 let rules = line.find('(').unwrap_or(line.len());
-                let name = line[..rules].split(' ').nth(2).unwrap().rsplit([']', '}']).next().unwrap();
+                let name =
+                    line[..rules].split(' ').nth(2).unwrap().rsplit([']', '}']).next().unwrap();
                 if name.contains('/') || name.starts_with(|c: char| c.is_ascii_uppercase()) {
                     assert!(table::definition(name).is_some(), "{name} in {}", definition.name);
                 }
             }
-            assert_eq!(definition.server().fields.len(), definition.body().lines().count(), "{}", definition.name);
+            assert_eq!(
+                definition.server().fields.len(),
+                definition.body().lines().count(),
+                "{}",
+                definition.name
+            );
         }
     }
     for schema in kinds() {
@@ -188,11 +232,23 @@ fn every_name_in_the_tables_is_found() {
 fn types_answer_merge_questions() {
     let service = kind("ome.io/v1beta1", "InferenceService").unwrap();
     let engine = service.root().at(&["spec", "engine"]).unwrap();
-    assert_eq!(engine.field("volumes").unwrap().patch, Patch { merge: true, retain: true, replace: false, key: Some("name") });
-    assert_eq!(engine.at(&["runner", "ports"]).map(|ty| ty.item().unwrap().rules.keys.clone()), Some(vec!["containerPort", "protocol"]));
-    assert_eq!(engine.at(&["runner"]).unwrap().field("ports").unwrap().patch.key, Some("containerPort"));
+    assert_eq!(
+        engine.field("volumes").unwrap().patch,
+        Patch { merge: true, retain: true, replace: false, key: Some("name") }
+    );
+    assert_eq!(
+        engine.at(&["runner", "ports"]).map(|ty| ty.item().unwrap().rules.keys.clone()),
+        Some(vec!["containerPort", "protocol"])
+    );
+    assert_eq!(
+        engine.at(&["runner"]).unwrap().field("ports").unwrap().patch.key,
+        Some("containerPort")
+    );
     assert_eq!(engine.at(&["runner"]).unwrap().field("args").unwrap().patch, Patch::default());
-    assert!(kind("ome.io/v1", "InferenceService").is_none() && !kind("ome.io/v1beta1", "AcceleratorClass").unwrap().namespaced);
+    assert!(
+        kind("ome.io/v1", "InferenceService").is_none()
+            && !kind("ome.io/v1beta1", "AcceleratorClass").unwrap().namespaced
+    );
 }
 
 /// The findings about one object as `line: code: message; help`.
@@ -200,7 +256,16 @@ fn said(text: &str, strictness: Strictness) -> Vec<String> {
     let (sources, findings) = check(text, strictness);
     let line = |finding: &Diagnostic| finding.span().map_or(0, |span| sources.locate(span).line);
     let own = findings.iter().filter(|finding| finding.code != Code::AmbiguousScalar);
-    own.map(|finding| format!("{}: {}: {}; {}", line(finding), finding.code.as_str(), finding.message, finding.help.as_deref().unwrap_or("-"))).collect()
+    own.map(|finding| {
+        format!(
+            "{}: {}: {}; {}",
+            line(finding),
+            finding.code.as_str(),
+            finding.message,
+            finding.help.as_deref().unwrap_or("-")
+        )
+    })
+    .collect()
 }
 
 #[test]
@@ -231,8 +296,11 @@ fn findings_name_field_value_and_next_action() {
 #[test]
 fn a_key_may_be_there_more_than_twice() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec:\n  engineConfig:\n    runner:\n      name: r\n      env: [{name: B}, {name: A}, {name: A}, {name: A}, {name: B}]\n";
-    let twice =
-        |name: &str| format!("8: invalid-value: `spec.engineConfig.runner.env` has `name: \"{name}\"` twice; delete one of the two, or give it another key");
+    let twice = |name: &str| {
+        format!(
+            "8: invalid-value: `spec.engineConfig.runner.env` has `name: \"{name}\"` twice; delete one of the two, or give it another key"
+        )
+    };
     assert_eq!(said(text, Strictness::Server), [twice("A"), twice("A"), twice("B")]);
 }
 
@@ -240,9 +308,22 @@ fn a_key_may_be_there_more_than_twice() {
 fn documents_know_more_and_ask_for_less() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: a}\nspec:\n  supportedModelFormats: [{name: safetensors}]\n  modelSizeRange: {min: 5000000000}\n  acceleratorRequirements: {supportedClasses: [a], requiredCapabilities: {minComputeCapability: \"8.0\"}}\n  engineConfig: {runner: {image: x}}\n";
     assert_eq!(said(text, Strictness::Documented), Vec::<String>::new());
-    let codes: Vec<String> = said(text, Strictness::Server).iter().map(|line| line.split(": ").nth(1).unwrap().to_owned()).collect();
+    let codes: Vec<String> = said(text, Strictness::Server)
+        .iter()
+        .map(|line| line.split(": ").nth(1).unwrap().to_owned())
+        .collect();
     // S0-021, S0-066, S0-032, OEP-0003, S0-005.
-    assert_eq!(codes, ["required-field", "required-field", "invalid-type", "unknown-field", "unknown-field", "required-field"]);
+    assert_eq!(
+        codes,
+        [
+            "required-field",
+            "required-field",
+            "invalid-type",
+            "unknown-field",
+            "unknown-field",
+            "required-field"
+        ]
+    );
 }
 
 #[test]
@@ -269,7 +350,12 @@ fn the_overlay_changes_types_that_are_there() {
         for field in &definition.server().fields {
             let ty = field.ty.item().map_or(&field.ty, |item| &item.ty);
             let free = definition.name == "kserve/InferenceService.explainer";
-            assert!(free || !matches!(ty, Type::Any), "{}.{} has an unknown type", definition.name, field.name);
+            assert!(
+                free || !matches!(ty, Type::Any),
+                "{}.{} has an unknown type",
+                definition.name,
+                field.name
+            );
         }
     }
 }
@@ -292,7 +378,10 @@ fn pruning_takes_what_the_server_does_not_know() {
         &serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x", "imge": "y"}, "acceleratorConfigurations": []}, "bogus": 1}}),
     );
     prune(&mut tree, ty);
-    assert_eq!(tree.to_json(), serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x"}}}}));
+    assert_eq!(
+        tree.to_json(),
+        serde_json::json!({"kind": "InferenceService", "spec": {"engine": {"runner": {"image": "x"}}}})
+    );
 }
 
 #[test]
@@ -303,8 +392,11 @@ fn the_type_at_a_place_is_found() {
     let id = sources.add(Source::new("input.yaml", SourceKind::File, text));
     let tree = yaml::parse(id, text, 0..text.len(), &yaml::Limits::default()).value.unwrap();
     let root = kind("ome.io/v1beta1", "ServingRuntime").unwrap().root();
-    let mut types: Vec<_> =
-        findings.iter().filter(|finding| finding.code == Code::AmbiguousScalar).map(|finding| root.under(&tree, finding.span().unwrap())).collect();
+    let mut types: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.code == Code::AmbiguousScalar)
+        .map(|finding| root.under(&tree, finding.span().unwrap()))
+        .collect();
     types.sort_by_key(|ty| !matches!(ty, Some(Type::Bool)));
     assert!(matches!(types[..], [Some(Type::Bool), Some(Type::Str(None))]), "{types:?}");
 }
@@ -357,7 +449,8 @@ mod properties {
             let field = prop_oneof![9 => names.prop_map(ToOwned::to_owned), 1 => "\\PC{0,6}"];
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
-                prop::collection::vec((field, inner), 0..6).prop_map(|pairs| serde_json::Value::Object(pairs.into_iter().collect())),
+                prop::collection::vec((field, inner), 0..6)
+                    .prop_map(|pairs| serde_json::Value::Object(pairs.into_iter().collect())),
             ]
         })
     }
@@ -400,7 +493,11 @@ mod properties {
 
 #[test]
 fn null_is_no_value_for_a_custom_resource() {
-    let runtime = |spec: &str| format!("apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a, labels: }}\nspec:\n{spec}");
+    let runtime = |spec: &str| {
+        format!(
+            "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {{name: a, labels: }}\nspec:\n{spec}"
+        )
+    };
     for (text, expected) in [
         (
             runtime("  engineConfig: {runner: {name: c, env: }}\n"),
@@ -432,8 +529,7 @@ fn an_amount_of_a_custom_resource_is_an_integer_or_a_text() {
         said(&text, Strictness::Server).len()
     };
     assert_eq!(["0.5", "\"0.5\"", "1", "2.0", "1.5e9"].map(limits), [1, 0, 0, 0, 0]);
-    let deployment =
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: 0.5}}}]}}}\n";
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: 0.5}}}]}}}\n";
     assert_eq!(said(deployment, Strictness::Server), Vec::<String>::new());
 }
 
@@ -445,8 +541,14 @@ fn whatever_repeats_is_told_each_time() {
 
 #[test]
 fn a_time_is_one_of_the_calendar() {
-    let times =
-        ["2026-01-31T12:00:00Z", "2024-02-29T23:59:59+01:00", "2026-02-29T12:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00"];
+    let times = [
+        "2026-01-31T12:00:00Z",
+        "2024-02-29T23:59:59+01:00",
+        "2026-02-29T12:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "2026-01-01T24:00:00Z",
+        "2026-01-01T00:00:00",
+    ];
     let taken = times
         .map(|time| said(&format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, creationTimestamp: \"{time}\"}}\n"), Strictness::Server).is_empty());
     assert_eq!(taken, [true, true, false, false, false, false]);

@@ -24,7 +24,8 @@ impl Schema {
     /// Reads a line of the table of kinds.
     pub(super) fn parse(line: &'static str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
-        let (api_version, kind, plural, scope, root) = (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
+        let (api_version, kind, plural, scope, root) =
+            (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
         Some(Self { api_version, kind, plural, namespaced: scope == "Namespaced", root })
     }
 
@@ -82,13 +83,18 @@ impl Type {
         }
     }
 
-    /// The field of an object type. As Go's decoder does, an exact match wins over one that differs in case.
+    /// The field of an object type. As Go's decoder does, an exact match wins over one that differs
+    /// in case.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         let fields = &self.object()?.fields;
-        fields.iter().find(|field| field.name == name).or_else(|| fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)))
+        fields
+            .iter()
+            .find(|field| field.name == name)
+            .or_else(|| fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)))
     }
 
-    /// The type at a chain of fields; map keys and list elements are passed through without a step for the list.
+    /// The type at a chain of fields; map keys and list elements are passed through without a step
+    /// for the list.
     pub fn at(&self, names: &[&str]) -> Option<&Type> {
         names.iter().try_fold(self, |ty, name| match ty.item() {
             Some(item) if matches!(ty, Self::List(_)) => item.ty.field(name).map(|field| &field.ty),
@@ -111,7 +117,9 @@ impl Type {
                 };
                 ty.under(&entry.node, place)
             }),
-            Value::List(items) => items.iter().find_map(|element| self.item()?.ty.under(element, place)),
+            Value::List(items) => {
+                items.iter().find_map(|element| self.item()?.ty.under(element, place))
+            }
             _ => None,
         }
     }
@@ -203,7 +211,8 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether an object without it is refused: a required field with a default is filled in before anyone looks.
+    /// Whether an object without it is refused: a required field with a default is filled in before
+    /// anyone looks.
     pub fn needed(&self) -> bool {
         self.required && self.default.is_none()
     }
@@ -216,7 +225,8 @@ pub struct Patch {
     pub merge: bool,
     /// Mappings are replaced as a whole.
     pub replace: bool,
-    /// A patch may name the keys that stay; without the directive `$retainKeys` it changes nothing.
+    /// A patch may name the keys that stay; without the directive `$retainKeys` it changes
+    /// nothing.
     pub retain: bool,
     /// Field that identifies an element of a merged list.
     pub key: Option<&'static str>,
@@ -255,8 +265,16 @@ pub struct Definition {
 impl Definition {
     /// From the head line and the lines of the fields.
     pub(super) fn new(head: &'static str, body: &'static str) -> Self {
-        let (name, open) = head.split_once(' ').map_or((head, false), |(name, flag)| (name, flag == "open"));
-        Self { name, open, body, server: OnceLock::new(), documented: OnceLock::new(), whole: OnceLock::new() }
+        let (name, open) =
+            head.split_once(' ').map_or((head, false), |(name, flag)| (name, flag == "open"));
+        Self {
+            name,
+            open,
+            body,
+            server: OnceLock::new(),
+            documented: OnceLock::new(),
+            whole: OnceLock::new(),
+        }
     }
 
     /// Whether it is a Go struct of Kubernetes itself and no schema of a CustomResourceDefinition.
@@ -281,7 +299,10 @@ impl Definition {
 
     /// The fields that the documents know: those of the server and those of the overlay.
     pub fn documented(&self) -> &Object {
-        self.documented.get_or_init(|| overlay::apply(self.name, self.body, self.open)).as_ref().unwrap_or_else(|| self.server())
+        self.documented
+            .get_or_init(|| overlay::apply(self.name, self.body, self.open))
+            .as_ref()
+            .unwrap_or_else(|| self.server())
     }
 
     /// The type that has these fields.

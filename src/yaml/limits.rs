@@ -1,19 +1,22 @@
 //! How much a reader takes before it refuses.
 
-/// Bounds of one run, each with its flag. A document or file beyond a bound is a finding that names the flag.
+/// Bounds of one run, each with its flag. A document or file beyond a bound is a finding that names
+/// the flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one file, before decoding. `--max-file-size`.
     pub file_size: u64,
-    /// Levels of lists and mappings in one document; a list of scalars is one level. `--max-depth`.
+    /// Levels of lists and mappings in one document; a list of scalars is one level.
+    /// `--max-depth`.
     pub depth: usize,
-    /// Nodes (keys are none) of one document, aliases and merge keys counted as often as they are used. `--max-nodes`.
+    /// Nodes (keys are none) of one document, aliases and merge keys counted as often as they are
+    /// used. `--max-nodes`.
     pub nodes: usize,
 }
 
 impl Limits {
-    /// The deepest document that any setting admits: trees are walked by functions that call themselves, and the scanner
-    /// counts brackets and braces in 8 bits.
+    /// The deepest document that any setting admits: trees are walked by functions that call
+    /// themselves, and the scanner counts brackets and braces in 8 bits.
     pub const DEEPEST: usize = 250;
 }
 

@@ -1,7 +1,7 @@
 //! The tree: values with origins, cheap to clone.
 //!
-//! Strings and lists are counted references that copy on write, so a service laid over a runtime shares everything it
-//! does not change.
+//! Strings and lists are counted references that copy on write, so a service laid over a runtime
+//! shares everything it does not change.
 
 use super::path::{FieldPath, Segment};
 use crate::source::Span;
@@ -125,7 +125,8 @@ impl Map {
         self.entries.iter().position(|entry| entry.key == key)
     }
 
-    /// Sets a key: in place when it is there, else at the end. The key's origin becomes the value's.
+    /// Sets a key: in place when it is there, else at the end. The key's origin becomes the
+    /// value's.
     pub fn insert(&mut self, key: impl Into<EcoString>, node: Node) {
         let key = key.into();
         let origin = node.origin;
@@ -254,11 +255,17 @@ impl Node {
                     (Segment::Field(name), Value::Map(map)) => next.extend(map.get(name)),
                     (Segment::Index(index), Value::List(items)) => next.extend(items.get(*index)),
                     (Segment::Keyed(key, value), Value::List(items)) => {
-                        let keyed = |item: &&Node| item.get(key).and_then(Node::scalar_text).is_some_and(|found| found == *value);
+                        let keyed = |item: &&Node| {
+                            item.get(key)
+                                .and_then(Node::scalar_text)
+                                .is_some_and(|found| found == *value)
+                        };
                         next.extend(items.iter().filter(keyed));
                     }
                     (Segment::All, Value::List(items)) => next.extend(items.iter()),
-                    (Segment::All, Value::Map(map)) => next.extend(map.iter().map(|entry| &entry.node)),
+                    (Segment::All, Value::Map(map)) => {
+                        next.extend(map.iter().map(|entry| &entry.node));
+                    }
                     _ => {}
                 }
             }
@@ -267,8 +274,9 @@ impl Node {
         found
     }
 
-    /// Sets the value at a path, or takes it out with `None`. Mappings that are missing on the way are made with the
-    /// value's origin; a path that leads through a list element that is not there, or through a scalar, changes nothing.
+    /// Sets the value at a path, or takes it out with `None`. Mappings that are missing on the way
+    /// are made with the value's origin; a path that leads through a list element that is not
+    /// there, or through a scalar, changes nothing.
     pub fn set(&mut self, path: &[Segment], value: Option<Node>) {
         let Some((segment, rest)) = path.split_first() else {
             if let Some(value) = value {
@@ -289,7 +297,9 @@ impl Node {
                         }
                     }
                 } else {
-                    if let (false, Some(value)) = (map.get(name).is_some_and(|node| !node.is_null()), &value) {
+                    if let (false, Some(value)) =
+                        (map.get(name).is_some_and(|node| !node.is_null()), &value)
+                    {
                         map.insert(name.clone(), Node::map(value.origin));
                     }
                     if let Some(node) = map.get_mut(name) {
@@ -297,9 +307,13 @@ impl Node {
                     }
                 }
             }
-            (Segment::Index(index), Value::List(items)) if *index < items.len() => items.make_mut()[*index].set(rest, value),
+            (Segment::Index(index), Value::List(items)) if *index < items.len() => {
+                items.make_mut()[*index].set(rest, value);
+            }
             (Segment::Keyed(key, wanted), Value::List(items)) => {
-                let position = items.iter().position(|item| item.get(key).and_then(Node::scalar_text).is_some_and(|found| found == *wanted));
+                let position = items.iter().position(|item| {
+                    item.get(key).and_then(Node::scalar_text).is_some_and(|found| found == *wanted)
+                });
                 if let Some(position) = position {
                     items.make_mut()[position].set(rest, value);
                 }
@@ -334,7 +348,11 @@ impl Node {
     pub fn as_int(&self) -> Option<i64> {
         match self.value {
             Value::Int(number) => Some(number),
-            Value::Float(number) if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 => Some(number as i64),
+            Value::Float(number)
+                if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 =>
+            {
+                Some(number as i64)
+            }
             _ => None,
         }
     }
@@ -389,7 +407,8 @@ impl Node {
         }
     }
 
-    /// A scalar as text: text as it is, numbers and booleans as JSON writes them; none for the others.
+    /// A scalar as text: text as it is, numbers and booleans as JSON writes them; none for the
+    /// others.
     pub fn scalar_text(&self) -> Option<EcoString> {
         match &self.value {
             Value::Str(text) => Some(text.clone()),
@@ -421,10 +440,13 @@ impl Node {
             Value::Bool(value) => (*value).into(),
             Value::Int(number) => (*number).into(),
             Value::Big(number) => (*number).into(),
-            Value::Float(number) => serde_json::Number::from_f64(*number).map_or(serde_json::Value::Null, serde_json::Value::Number),
+            Value::Float(number) => serde_json::Number::from_f64(*number)
+                .map_or(serde_json::Value::Null, serde_json::Value::Number),
             Value::Str(text) => text.as_str().into(),
             Value::List(items) => items.iter().map(Node::to_json).collect(),
-            Value::Map(map) => serde_json::Value::Object(map.iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect()),
+            Value::Map(map) => serde_json::Value::Object(
+                map.iter().map(|entry| (entry.key.to_string(), entry.node.to_json())).collect(),
+            ),
         }
     }
 
@@ -443,9 +465,17 @@ impl Node {
                 }
             }
             serde_json::Value::String(text) => Value::Str(text.as_str().into()),
-            serde_json::Value::Array(items) => Value::List(items.iter().map(|item| Self::from_json(item, origin)).collect()),
+            serde_json::Value::Array(items) => {
+                Value::List(items.iter().map(|item| Self::from_json(item, origin)).collect())
+            }
             serde_json::Value::Object(map) => Value::Map(
-                map.iter().map(|(key, value)| Entry { key: key.as_str().into(), key_origin: origin, node: Self::from_json(value, origin) }).collect(),
+                map.iter()
+                    .map(|(key, value)| Entry {
+                        key: key.as_str().into(),
+                        key_origin: origin,
+                        node: Self::from_json(value, origin),
+                    })
+                    .collect(),
             ),
         };
         Self { value, origin }
@@ -463,7 +493,9 @@ impl Serialize for Node {
             Value::Float(number) => serializer.serialize_f64(*number),
             Value::Str(text) => serializer.serialize_str(text),
             Value::List(items) => serializer.collect_seq(items.iter()),
-            Value::Map(map) => serializer.collect_map(map.iter().map(|entry| (entry.key.as_str(), &entry.node))),
+            Value::Map(map) => {
+                serializer.collect_map(map.iter().map(|entry| (entry.key.as_str(), &entry.node)))
+            }
         }
     }
 }
@@ -476,7 +508,10 @@ impl PartialEq for Node {
 
 impl PartialEq for Value {
     /// Values are equal as JSON values are: the order of keys means nothing, 1 equals 1.0.
-    #[expect(clippy::cast_precision_loss, reason = "integers beyond 2^53 are compared with floats as JSON readers do")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "integers beyond 2^53 are compared with floats as JSON readers do"
+    )]
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -485,11 +520,17 @@ impl PartialEq for Value {
             (Self::Big(a), Self::Big(b)) => a == b,
             // Adding zero makes -0 equal to 0.
             (Self::Float(a), Self::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)).is_eq(),
-            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => (*a as f64).total_cmp(&(b + 0.0)).is_eq(),
-            (Self::Big(a), Self::Float(b)) | (Self::Float(b), Self::Big(a)) => (*a as f64).total_cmp(&(b + 0.0)).is_eq(),
+            (Self::Int(a), Self::Float(b)) | (Self::Float(b), Self::Int(a)) => {
+                (*a as f64).total_cmp(&(b + 0.0)).is_eq()
+            }
+            (Self::Big(a), Self::Float(b)) | (Self::Float(b), Self::Big(a)) => {
+                (*a as f64).total_cmp(&(b + 0.0)).is_eq()
+            }
             (Self::Str(a), Self::Str(b)) => a == b,
             (Self::List(a), Self::List(b)) => a == b,
-            (Self::Map(a), Self::Map(b)) => a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key) == Some(&entry.node)),
+            (Self::Map(a), Self::Map(b)) => {
+                a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key) == Some(&entry.node))
+            }
             _ => false,
         }
     }

@@ -1,5 +1,5 @@
-//! Paths to fields, printed and read as users write them: `spec.engine.runner.args[0]`, `containers[name=main].image`,
-//! `nodeSelector.nvidia\.com/gpu`.
+//! Paths to fields, printed and read as users write them: `spec.engine.runner.args[0]`,
+//! `containers[name=main].image`, `nodeSelector.nvidia\.com/gpu`.
 
 use ecow::EcoString;
 use std::fmt;
@@ -85,7 +85,11 @@ impl FieldPath {
                     } else if let Some((key, value)) = inner.split_once('=') {
                         Segment::Keyed(key.into(), value.into())
                     } else {
-                        Segment::Index(inner.parse().map_err(|_| format!("has `[{inner}]`, which is neither a position nor `[key=value]`"))?)
+                        Segment::Index(inner.parse().map_err(|_| {
+                            format!(
+                                "has `[{inner}]`, which is neither a position nor `[key=value]`"
+                            )
+                        })?)
                     });
                 }
                 _ => {
@@ -131,7 +135,12 @@ mod tests {
 
     #[test]
     fn paths_read_as_they_print() {
-        for text in ["spec.a[0].b", "containers[name=main].image", "nodeSelector.nvidia\\.com/gpu", "a[*].b"] {
+        for text in [
+            "spec.a[0].b",
+            "containers[name=main].image",
+            "nodeSelector.nvidia\\.com/gpu",
+            "a[*].b",
+        ] {
             assert_eq!(FieldPath::parse(text).map(|path| path.to_string()).as_deref(), Ok(text));
         }
         for text in ["a[0", "a[x]", ".a"] {

@@ -1,8 +1,9 @@
 //! What a plain scalar means to kubectl, and whether others read it alike.
 //!
-//! In: the text of a scalar. Out: its value as sigs.k8s.io/yaml has it (YAML 1.1 with Go's number syntax), a remark when
-//! kustomize or a reader of YAML 1.2 takes it otherwise, and the answer whether a text may stand without quotes.
-//! Source: the recorded table yaml-scalars (kubectl 1.35, kustomize 5.7).
+//! In: the text of a scalar. Out: its value as sigs.k8s.io/yaml has it (YAML 1.1 with Go's number
+//! syntax), a remark when kustomize or a reader of YAML 1.2 takes it otherwise, and the answer
+//! whether a text may stand without quotes. Source: the recorded table yaml-scalars (kubectl 1.35,
+//! kustomize 5.7).
 
 use super::node::Value;
 use ecow::{EcoString, eco_format};
@@ -24,8 +25,12 @@ pub(super) enum Meaning {
 impl Meaning {
     /// The value; `None` for text.
     ///
-    /// kubectl passes JSON on, and JSON knows one kind of number: a float without fraction is an integer there.
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 63 bits")]
+    /// kubectl passes JSON on, and JSON knows one kind of number: a float without fraction is an
+    /// integer there.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "checked to be integral and within 63 bits"
+    )]
     pub(super) fn value(self) -> Option<Value> {
         Some(match self {
             Self::Text | Self::NotFinite(_) => return None,
@@ -33,7 +38,11 @@ impl Meaning {
             Self::Bool(value) => Value::Bool(value),
             Self::Int(number) => Value::Int(number),
             Self::Big(number) => Value::Big(number),
-            Self::Float(number) if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 => Value::Int(number as i64),
+            Self::Float(number)
+                if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 =>
+            {
+                Value::Int(number as i64)
+            }
             Self::Float(number) => Value::Float(number),
         })
     }
@@ -61,7 +70,24 @@ pub(super) struct Otherwise {
 
 /// Whether a plain scalar that begins with this byte can be anything but text.
 pub(super) fn may_mean_more(first: u8) -> bool {
-    matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.' | b'~' | b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O')
+    matches!(
+        first,
+        b'0'..=b'9'
+            | b'+'
+            | b'-'
+            | b'.'
+            | b'~'
+            | b'y'
+            | b'Y'
+            | b'n'
+            | b'N'
+            | b't'
+            | b'T'
+            | b'f'
+            | b'F'
+            | b'o'
+            | b'O'
+    )
 }
 
 /// The meaning of a plain scalar without a tag.
@@ -72,7 +98,9 @@ pub(super) fn plain(text: &str) -> Meaning {
         b'0'..=b'9' | b'+' | b'-' => {
             // Ports, counts and the like need no second look.
             if bytes.len() <= 18 && *first != b'0' && bytes.iter().all(u8::is_ascii_digit) {
-                return Meaning::Int(bytes.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')));
+                return Meaning::Int(
+                    bytes.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')),
+                );
             }
             word(text).unwrap_or_else(|| number(text))
         }
@@ -88,8 +116,12 @@ fn word(text: &str) -> Option<Meaning> {
         return None;
     }
     Some(match text {
-        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Meaning::Bool(true),
-        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Meaning::Bool(false),
+        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
+            Meaning::Bool(true)
+        }
+        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
+            Meaning::Bool(false)
+        }
         "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
         ".nan" | ".NaN" | ".NAN" => Meaning::NotFinite(".nan"),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Meaning::NotFinite(".inf"),
@@ -98,7 +130,8 @@ fn word(text: &str) -> Option<Meaning> {
     })
 }
 
-/// A number as go-yaml takes it: underscores mean nothing, prefixes and a leading zero name the base.
+/// A number as go-yaml takes it: underscores mean nothing, prefixes and a leading zero name the
+/// base.
 fn number(text: &str) -> Meaning {
     let without;
     let digits = if text.contains('_') {
@@ -140,12 +173,15 @@ fn go_integer(text: &str) -> Option<Meaning> {
     let magnitude = u64::from_str_radix(digits, radix).ok()?;
     match i64::try_from(magnitude) {
         Ok(number) => Some(Meaning::Int(if negative { -number } else { number })),
-        Err(_) if negative => (magnitude == i64::MIN.unsigned_abs()).then_some(Meaning::Int(i64::MIN)),
+        Err(_) if negative => {
+            (magnitude == i64::MIN.unsigned_abs()).then_some(Meaning::Int(i64::MIN))
+        }
         Err(_) => (!signed).then_some(Meaning::Big(magnitude)),
     }
 }
 
-/// `^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`, what YAML 1.2 takes for a float and go-yaml for a decimal.
+/// `^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`, what YAML 1.2 takes for a float and
+/// go-yaml for a decimal.
 fn is_decimal(text: &str) -> bool {
     let digits = |text: &mut &[u8]| {
         let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -179,10 +215,15 @@ fn is_decimal(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// `strconv.ParseFloat` of a decimal: an underscore may stand between digits; beyond the range it fails.
+/// `strconv.ParseFloat` of a decimal: an underscore may stand between digits; beyond the range it
+/// fails.
 fn go_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
-    let between_digits = |index: usize| index > 0 && bytes[index - 1].is_ascii_digit() && bytes.get(index + 1).is_some_and(u8::is_ascii_digit);
+    let between_digits = |index: usize| {
+        index > 0
+            && bytes[index - 1].is_ascii_digit()
+            && bytes.get(index + 1).is_some_and(u8::is_ascii_digit)
+    };
     let number = if text.contains('_') {
         if !bytes.iter().enumerate().all(|(index, byte)| *byte != b'_' || between_digits(index)) {
             return None;
@@ -198,8 +239,11 @@ fn go_float(text: &str) -> Option<f64> {
 /// Who reads a plain scalar without a tag otherwise than kubectl; `meaning` is kubectl's.
 pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<Otherwise> {
     match meaning {
-        Meaning::Bool(_) => (!matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE"))
-            .then(|| Otherwise { who: "kustomize", reading: eco_format!("the text \"{text}\"") }),
+        Meaning::Bool(_) => {
+            (!matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE")).then(|| {
+                Otherwise { who: "kustomize", reading: eco_format!("the text \"{text}\"") }
+            })
+        }
         Meaning::Int(number) => core_number(text, Some(number)),
         Meaning::Big(_) | Meaning::Float(_) => core_number(text, None),
         Meaning::Text => {
@@ -217,12 +261,17 @@ pub(super) fn otherwise(text: &str, meaning: Meaning) -> Option<Otherwise> {
 
 /// What the core schema of YAML 1.2 makes of a number, where that is something else.
 fn core_number(text: &str, number: Option<i64>) -> Option<Otherwise> {
-    let as_text = || Some(Otherwise { who: "YAML 1.2", reading: eco_format!("the text \"{text}\"") });
+    let as_text =
+        || Some(Otherwise { who: "YAML 1.2", reading: eco_format!("the text \"{text}\"") });
     if let Some(digits) = text.strip_prefix("0x") {
         return if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) { None } else { as_text() };
     }
     if let Some(digits) = text.strip_prefix("0o") {
-        return if digits.bytes().all(|byte| matches!(byte, b'0'..=b'7')) { None } else { as_text() };
+        return if digits.bytes().all(|byte| matches!(byte, b'0'..=b'7')) {
+            None
+        } else {
+            as_text()
+        };
     }
     if !is_decimal(text) {
         return as_text();
@@ -230,7 +279,9 @@ fn core_number(text: &str, number: Option<i64>) -> Option<Otherwise> {
     // A leading zero names no base in YAML 1.2.
     let core = text.parse::<i64>().ok();
     match (core, number) {
-        (Some(core), Some(number)) if core != number => Some(Otherwise { who: "YAML 1.2", reading: eco_format!("{core}") }),
+        (Some(core), Some(number)) if core != number => {
+            Some(Otherwise { who: "YAML 1.2", reading: eco_format!("{core}") })
+        }
         _ => None,
     }
 }
@@ -312,7 +363,9 @@ fn kustomize_time(text: &str) -> Option<EcoString> {
         if matches!(&rest[1..], "00:00") { "Z" } else { rest }
     };
     let dot = if fraction.is_empty() { "" } else { "." };
-    let printed = eco_format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{dot}{fraction}{zone}");
+    let printed = eco_format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{dot}{fraction}{zone}"
+    );
     (printed != text).then_some(printed)
 }
 
@@ -320,7 +373,9 @@ fn kustomize_time(text: &str) -> Option<EcoString> {
 pub(super) fn is_time(text: &str) -> bool {
     kustomize_time(text).is_some() || {
         // The one spelling that is printed as it was read.
-        text.len() >= 20 && text.as_bytes()[10] == b'T' && kustomize_time(&text.replacen('T', "t", 1)).is_some()
+        text.len() >= 20
+            && text.as_bytes()[10] == b'T'
+            && kustomize_time(&text.replacen('T', "t", 1)).is_some()
     }
 }
 

@@ -1,8 +1,9 @@
 //! A text falls into documents.
 //!
-//! In: a whole text. Out: the parts that hold one document each, so that a broken one hides none of the others. The lines
-//! are divided as kubectl divides them, before anybody looks at what stands in them: every line that begins with `---`
-//! ends a part, even within quotes. A text that begins with a brace is a stream of JSON objects for as long as it is JSON.
+//! In: a whole text. Out: the parts that hold one document each, so that a broken one hides none of
+//! the others. The lines are divided as kubectl divides them, before anybody looks at what stands
+//! in them: every line that begins with `---` ends a part, even within quotes. A text that begins
+//! with a brace is a stream of JSON objects for as long as it is JSON.
 
 use super::parse::json_value;
 use crate::diag::{Checked, Code, Diagnostic, Severity};
@@ -27,7 +28,8 @@ impl From<Range<usize>> for Part {
 
 /// The documents of a text, in order, without those that hold nothing but white space and comments.
 ///
-/// What follows `---` on its line is refused by kubectl; it is read nevertheless, for what else there is to say about it.
+/// What follows `---` on its line is refused by kubectl; it is read nevertheless, for what else
+/// there is to say about it.
 pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
     let mut splitter = Splitter { source, text, parts: Vec::new(), diagnostics: Vec::new() };
     let start = if text.trim_start().starts_with('{') { splitter.objects() } else { 0 };
@@ -35,7 +37,8 @@ pub fn split(source: SourceId, text: &str) -> Checked<Vec<Part>> {
     Checked { value: splitter.parts, diagnostics: splitter.diagnostics }
 }
 
-/// Where content begins behind `from` that is neither white space nor comment nor the mark at the end of a document.
+/// Where content begins behind `from` that is neither white space nor comment nor the mark at the
+/// end of a document.
 pub(super) fn content(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -68,7 +71,11 @@ struct Splitter<'a> {
 
 impl Splitter<'_> {
     fn span(&self, range: Range<usize>) -> Span {
-        Span { source: self.source, start: u32::try_from(range.start).unwrap_or(u32::MAX), end: u32::try_from(range.end).unwrap_or(u32::MAX) }
+        Span {
+            source: self.source,
+            start: u32::try_from(range.start).unwrap_or(u32::MAX),
+            end: u32::try_from(range.end).unwrap_or(u32::MAX),
+        }
     }
 
     /// JSON values one after the other; gives the place from which on the text is YAML.
@@ -98,10 +105,13 @@ impl Splitter<'_> {
     fn second(&mut self, at: usize) {
         let span = self.character(at);
         self.diagnostics.push(
-            Diagnostic::new(Code::YamlSyntax, "kustomize reads the first of several JSON objects only")
-                .severity(Severity::Warning)
-                .at(span)
-                .help("put `---` on a line between them"),
+            Diagnostic::new(
+                Code::YamlSyntax,
+                "kustomize reads the first of several JSON objects only",
+            )
+            .severity(Severity::Warning)
+            .at(span)
+            .help("put `---` on a line between them"),
         );
     }
 
@@ -114,23 +124,33 @@ impl Splitter<'_> {
     fn tab(&mut self, from: usize, to: usize) {
         let blank = &self.text[from..to];
         let line = if from == 0 { Some(0) } else { blank.find('\n') };
-        let Some(tab) = line.and_then(|line| blank[line..].find('\t').map(|tab| from + line + tab)) else { return };
+        let Some(tab) = line.and_then(|line| blank[line..].find('\t').map(|tab| from + line + tab))
+        else {
+            return;
+        };
         let span = self.character(tab);
         self.diagnostics.push(
-            Diagnostic::new(Code::AmbiguousScalar, "a tab between JSON values is nothing to kubectl, and an error to kustomize")
-                .at(span)
-                .help("delete the tab"),
+            Diagnostic::new(
+                Code::AmbiguousScalar,
+                "a tab between JSON values is nothing to kubectl, and an error to kustomize",
+            )
+            .at(span)
+            .help("delete the tab"),
         );
     }
 
-    /// What follows `count` JSON values and is not JSON: kubectl goes on with YAML only where there was no second one.
+    /// What follows `count` JSON values and is not JSON: kubectl goes on with YAML only where there
+    /// was no second one.
     fn after_objects(&mut self, at: usize, content: usize, count: usize) -> usize {
         if count > 1 {
             let span = self.character(content);
             self.diagnostics.push(
-                Diagnostic::new(Code::YamlSyntax, "after a second JSON object kubectl reads nothing but JSON")
-                    .at(span)
-                    .help("put `---` on a line between the objects, before the second one"),
+                Diagnostic::new(
+                    Code::YamlSyntax,
+                    "after a second JSON object kubectl reads nothing but JSON",
+                )
+                .at(span)
+                .help("put `---` on a line between the objects, before the second one"),
             );
             return content;
         }
@@ -139,16 +159,23 @@ impl Splitter<'_> {
         let blank = &rest[..rest.len() - rest.trim_start().len()];
         let blank = blank.find('\n').map_or(blank, |feed| &blank[..=feed]);
         // It is eaten in pieces of four bytes; where fewer are left kubectl gives up.
-        let last = blank.char_indices().next_back().filter(|(_, c)| *c == '\n').map_or(blank.len(), |(feed, _)| feed);
-        if let Some(more) =
-            self::content(self.text, at).filter(|more| count == 1 && !(self.text[..*more].ends_with('\n') && self.text[*more..].starts_with("---")))
-        {
+        let last = blank
+            .char_indices()
+            .next_back()
+            .filter(|(_, c)| *c == '\n')
+            .map_or(blank.len(), |(feed, _)| feed);
+        if let Some(more) = self::content(self.text, at).filter(|more| {
+            count == 1
+                && !(self.text[..*more].ends_with('\n') && self.text[*more..].starts_with("---"))
+        }) {
             self.second(more);
         }
         if count == 1 && rest.len() - last < 4 {
             let span = self.character(content);
             self.diagnostics.push(
-                Diagnostic::new(Code::YamlSyntax, "kubectl refuses this behind a JSON object").at(span).help("begin another document with `---` on a line"),
+                Diagnostic::new(Code::YamlSyntax, "kubectl refuses this behind a JSON object")
+                    .at(span)
+                    .help("begin another document with `---` on a line"),
             );
         }
         at + blank.len()
@@ -174,9 +201,12 @@ impl Splitter<'_> {
                     let at = line + 3 + behind.len() - behind.trim_start().len();
                     let span = self.span(at..at + content.len());
                     self.diagnostics.push(
-                        Diagnostic::new(Code::YamlSyntax, "kubectl takes nothing but a comment on the line of `---`")
-                            .at(span)
-                            .help("begin the document on the next line"),
+                        Diagnostic::new(
+                            Code::YamlSyntax,
+                            "kubectl takes nothing but a comment on the line of `---`",
+                        )
+                        .at(span)
+                        .help("begin the document on the next line"),
                     );
                 }
             }
@@ -188,7 +218,8 @@ impl Splitter<'_> {
     /// Ends a part, if there is anything in it.
     fn close(&mut self, start: usize, end: usize) {
         let part = &self.text[start..end];
-        let marked = part.strip_prefix("---").map_or(part, |rest| rest.trim_start_matches([' ', '\t']));
+        let marked =
+            part.strip_prefix("---").map_or(part, |rest| rest.trim_start_matches([' ', '\t']));
         // Other characters than the line feed end a comment as well, and some it must not hold.
         let ends = |c: char| (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
         let blank = |line: &str| {

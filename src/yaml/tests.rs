@@ -10,8 +10,15 @@ const SOURCE: SourceId = SourceId(0);
 
 /// Rows of a recorded table; none when the tables are not there.
 fn table(name: &str) -> Vec<Json> {
-    let folder = std::env::var_os("OME_APIMACHINERY_DIR")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery")), PathBuf::from);
+    let folder = std::env::var_os("OME_APIMACHINERY_DIR").map_or_else(
+        || {
+            PathBuf::from(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../shared/conformance/apimachinery"
+            ))
+        },
+        PathBuf::from,
+    );
     #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
     let Ok(text) = std::fs::read_to_string(folder.join(name)) else { return Vec::new() };
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -45,28 +52,38 @@ static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
 fn close(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (Value::Float(a), Value::Float(b)) => (a - b).abs() <= a.abs() * 1e-15,
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b)),
-        (Value::Map(a), Value::Map(b)) => a.len() == b.len() && a.iter().all(|entry| b.get(&entry.key).is_some_and(|b| close(&entry.node, b))),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|entry| b.get(&entry.key).is_some_and(|b| close(&entry.node, b)))
+        }
         _ => a == b,
     }
 }
 
 /// The documents up to the first error, and what was found.
 ///
-/// A line of `---` that kubectl refuses takes the document before it along; that is read here, as it is not to blame.
+/// A line of `---` that kubectl refuses takes the document before it along; that is read here, as
+/// it is not to blame.
 fn read_like_kubectl(text: &str) -> (Vec<Node>, Vec<Diagnostic>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parts = split(SOURCE, text);
     let mut found = parts.diagnostics;
-    let refused = |finding: &Diagnostic| finding.severity == Severity::Error && finding.code != Code::DuplicateKey;
+    let refused = |finding: &Diagnostic| {
+        finding.severity == Severity::Error && finding.code != Code::DuplicateKey
+    };
     let marker = found.iter().find(|finding| refused(finding));
     let place = marker.and_then(Diagnostic::span).map_or(usize::MAX, |span| span.start as usize);
-    let with_the_one_before = marker.is_some_and(|finding| finding.message.contains("line of `---`"));
+    let with_the_one_before =
+        marker.is_some_and(|finding| finding.message.contains("line of `---`"));
     let mut nodes = Vec::new();
     let mut stopped = false;
     for part in parts.value {
         let end = part.range.end;
-        stopped |= part.range.start >= place || (with_the_one_before && (end >= place || !text[end..place].contains('\n')));
+        stopped |= part.range.start >= place
+            || (with_the_one_before && (end >= place || !text[end..place].contains('\n')));
         let read = parse(SOURCE, text, part, &Limits::default());
         stopped |= read.diagnostics.iter().any(refused);
         found.extend(read.diagnostics);
@@ -85,23 +102,34 @@ fn scalars_read_as_kubectl_reads_them() {
         let (nodes, findings) = read_like_kubectl(text);
         let kubectl = &row["kubectl"];
         let worst = findings.iter().map(|finding| finding.severity).max();
-        let expected: Vec<Node> = kubectl["docs"].as_array().into_iter().flatten().map(node).collect();
-        let refused = findings.iter().any(|finding| finding.severity == Severity::Error && finding.code != Code::DuplicateKey);
+        let expected: Vec<Node> =
+            kubectl["docs"].as_array().into_iter().flatten().map(node).collect();
+        let refused = findings.iter().any(|finding| {
+            finding.severity == Severity::Error && finding.code != Code::DuplicateKey
+        });
         let error = kubectl.get("error").is_some();
-        let complaint = if nodes.len() != expected.len() || !nodes.iter().zip(&expected).all(|(node, expected)| close(node, expected)) {
+        let complaint = if nodes.len() != expected.len()
+            || !nodes.iter().zip(&expected).all(|(node, expected)| close(node, expected))
+        {
             Some("another value")
         } else if error && !refused {
             Some("no finding")
         } else if !error && refused {
             Some("an error")
-        } else if row["same"] == false && worst < Some(Severity::Warning) && nodes.iter().all(|node| node.as_map().is_some()) {
+        } else if row["same"] == false
+            && worst < Some(Severity::Warning)
+            && nodes.iter().all(|node| node.as_map().is_some())
+        {
             // Where the root is no mapping the document is no object, which others say.
             Some("no warning although kustomize differs")
         } else {
             None
         };
         if let Some(complaint) = complaint {
-            let shown: Vec<String> = findings.iter().map(|finding| format!("{}: {}", finding.code.as_str(), finding.message)).collect();
+            let shown: Vec<String> = findings
+                .iter()
+                .map(|finding| format!("{}: {}", finding.code.as_str(), finding.message))
+                .collect();
             wrong.push(format!(
                 "{complaint}: {text:?}\n  got  {:?}\n  want {}\n  kust {}\n  {shown:?}",
                 nodes.iter().map(|node| node.to_json().to_string()).collect::<Vec<_>>(),
@@ -119,7 +147,9 @@ fn strings_are_quoted_where_a_reader_would_misread_them() {
     for row in table("yaml-emit.jsonl") {
         let text = row["string"].as_str().unwrap();
         let no = |column: &str| row[column] == false;
-        let plain = |written: &str, at: &str| written.contains(&format!("{at}{text}\n")) || written.starts_with(&format!("{text}: "));
+        let plain = |written: &str, at: &str| {
+            written.contains(&format!("{at}{text}\n")) || written.starts_with(&format!("{text}: "))
+        };
         for (value, columns) in [
             (json!({"v": text, "w": 1}), ["plain_ok_kubectl", "plain_ok_kustomize"]),
             (json!({text: "v"}), ["plain_key_ok_kubectl", "plain_key_ok_kustomize"]),
@@ -152,7 +182,10 @@ fn findings_within(text: &str, limits: &Limits) -> Vec<(&'static str, String)> {
         .iter()
         .map(|finding| {
             let span = finding.span().unwrap();
-            (finding.code.as_str(), text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned())
+            (
+                finding.code.as_str(),
+                text.get(span.start as usize..span.end as usize).unwrap_or("").to_owned(),
+            )
         })
         .collect()
 }
@@ -172,7 +205,10 @@ fn findings_stand_at_their_place() {
         ("a: x\u{1}\n", vec![("yaml-syntax", "\u{1}")]),
         ("a: [|\n]\n", vec![("yaml-syntax", "|")]),
         // Aliases.
-        ("a: *nope\nb: [*neither]\n", vec![("undefined-alias", "*nope"), ("undefined-alias", "*neither")]),
+        (
+            "a: *nope\nb: [*neither]\n",
+            vec![("undefined-alias", "*nope"), ("undefined-alias", "*neither")],
+        ),
         ("a: &a [1, *a]\n", vec![("alias-cycle", "*a")]),
         ("a: &a [1]\n---\nb: *a\n", vec![("undefined-alias", "*a")]),
         // Keys.
@@ -182,17 +218,26 @@ fn findings_stand_at_their_place() {
         ("a: &a {x: 1}\nb: {x: 2, <<: *a}\n", vec![("ambiguous-scalar", "<<")]),
         // Words.
         ("disabled: on\n", vec![("ambiguous-scalar", "on")]),
-        ("a: [y, n, 017, 1_000, 0b11, 2024-01-01]\n", ["y", "n", "017", "1_000", "0b11", "2024-01-01"].map(|word| ("ambiguous-scalar", word)).to_vec()),
+        (
+            "a: [y, n, 017, 1_000, 0b11, 2024-01-01]\n",
+            ["y", "n", "017", "1_000", "0b11", "2024-01-01"]
+                .map(|word| ("ambiguous-scalar", word))
+                .to_vec(),
+        ),
         ("on: 1\n", vec![("ambiguous-scalar", "on")]),
         ("tag: 12e4567\n", vec![("ambiguous-scalar", "12e4567")]),
-        ("a: [True, ~, 0x1F, 0o17, 1e3, 08, +1, .5, 5., \"on\", 'y', v1.10, 1:30, 80Gi, null, \"017\"]\n", vec![]),
+        (
+            "a: [True, ~, 0x1F, 0o17, 1e3, 08, +1, .5, 5., \"on\", 'y', v1.10, 1:30, 80Gi, null, \"017\"]\n",
+            vec![],
+        ),
         ("1: a\ntrue: b\n1.5: c\n2024-01-01: d\n", vec![]),
         // Text between documents.
         ("a: 1\n...\nb: 2\n---\nc: 3\n", vec![("yaml-syntax", "b")]),
         ("--- a: 1\n", vec![("yaml-syntax", "a: 1")]),
         ("%YAML 1.2\n---\na: 1\n", vec![("yaml-syntax", "%YAML 1.2")]),
     ] {
-        let expected: Vec<(&str, String)> = expected.into_iter().map(|(code, at)| (code, at.to_owned())).collect();
+        let expected: Vec<(&str, String)> =
+            expected.into_iter().map(|(code, at)| (code, at.to_owned())).collect();
         assert_eq!(findings(text), expected, "{text:?}");
     }
 }
@@ -239,7 +284,11 @@ fn every_node_and_key_knows_its_place() {
     ] {
         assert_eq!(at(keys), expected, "{keys}");
     }
-    let keys: Vec<&str> = nodes[0].entries().map(|entry| entry.key_origin.span().unwrap()).map(|span| &text[span.start as usize..span.end as usize]).collect();
+    let keys: Vec<&str> = nodes[0]
+        .entries()
+        .map(|entry| entry.key_origin.span().unwrap())
+        .map(|span| &text[span.start as usize..span.end as usize])
+        .collect();
     assert_eq!(keys, ["é", "c", "d", "f", "g"]);
 }
 
@@ -262,11 +311,19 @@ fn limits_are_findings_that_name_their_flag() {
         (&"- 1\n".repeat(20), Some("node-limit"), "--max-nodes"),
         (&format!("[{}]", "1,".repeat(30)), Some("node-limit"), "--max-nodes"),
         (cascade, Some("expansion-limit"), "--max-nodes"),
-        ("a: &a {x: 1, y0: 2, z: 3}\nb: {<<: [*a, *a, *a]}\nc: {<<: [*a, *a, *a]}\n", Some("expansion-limit"), "--max-nodes"),
+        (
+            "a: &a {x: 1, y0: 2, z: 3}\nb: {<<: [*a, *a, *a]}\nc: {<<: [*a, *a, *a]}\n",
+            Some("expansion-limit"),
+            "--max-nodes",
+        ),
     ] {
         let (nodes, found) = read_within(text, &small);
         let shown = &text[..text.len().min(60)];
-        assert_eq!(found.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(), code.into_iter().collect::<Vec<_>>(), "{shown:?}");
+        assert_eq!(
+            found.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(),
+            code.into_iter().collect::<Vec<_>>(),
+            "{shown:?}"
+        );
         assert!(found.iter().all(|finding| finding.message.contains(flag)), "{shown:?}: {found:?}");
         assert_eq!(nodes.len(), usize::from(code.is_none()), "{shown:?}");
     }
@@ -308,7 +365,10 @@ fn hostile_texts_come_to_an_end() {
 fn brackets_and_quotes_may_close_at_any_column_as_for_kubectl() {
     for (text, expected) in [
         ("s:\n  a: [\n    \"b\"\n  ]\n", json!({"s": {"a": ["b"]}})),
-        ("s:\n  a: {\n  b: 1,\nc: 'é\nf'\n}\n  d: 2\n", json!({"s": {"a": {"b": 1, "c": "é f"}, "d": 2}})),
+        (
+            "s:\n  a: {\n  b: 1,\nc: 'é\nf'\n}\n  d: 2\n",
+            json!({"s": {"a": {"b": 1, "c": "é f"}, "d": 2}}),
+        ),
         ("a: \"b\nc: d\"\ne: it's\nf: [g\n]\n", json!({"a": "b c: d", "e": "it's", "f": ["g"]})),
         ("a: [b]# c\n", json!({"a": ["b"]})),
         ("a:\tb\n", json!({"a": "b"})),
@@ -323,7 +383,8 @@ fn brackets_and_quotes_may_close_at_any_column_as_for_kubectl() {
 
 #[test]
 fn texts_fall_into_documents_as_for_kubectl() {
-    let all = |text: &str| read(text).0.iter().map(|node| node.to_json().to_string()).collect::<Vec<_>>();
+    let all =
+        |text: &str| read(text).0.iter().map(|node| node.to_json().to_string()).collect::<Vec<_>>();
     for (text, expected, codes) in [
         // A question mark begins a key in brackets.
         ("x: [?a]\n", vec![r#"{"x":[{"a":null}]}"#], vec!["ambiguous-scalar"]),
@@ -335,7 +396,11 @@ fn texts_fall_into_documents_as_for_kubectl() {
         ("{a: 1} x\n---\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),
         // After one JSON object there may be YAML, after two there may not.
         ("{\"a\": 1}\nb: 2\n", vec![r#"{"a":1}"#, r#"{"b":2}"#], vec!["yaml-syntax"]),
-        ("{\"a\": 1}{\"b\": 2}\nc: 3\n", vec![r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#], vec!["yaml-syntax", "yaml-syntax"]),
+        (
+            "{\"a\": 1}{\"b\": 2}\nc: 3\n",
+            vec![r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#],
+            vec!["yaml-syntax", "yaml-syntax"],
+        ),
         ("{\"a\": 1} x\n", vec![r#"{"a":1}"#, "\"x\""], vec!["yaml-syntax", "yaml-syntax"]),
         // JSON escapes are known where the stream is JSON, and there only.
         ("{\"a\": \"\\ud83d\\ude42\"}\n", vec![r#"{"a":"🙂"}"#], vec!["ambiguous-scalar"]),
@@ -345,7 +410,12 @@ fn texts_fall_into_documents_as_for_kubectl() {
         ("%TAG !e! tag:e,2000:\n---\na: !e!x 1\n", vec![], vec!["yaml-syntax", "yaml-syntax"]),
     ] {
         assert_eq!(all(text), expected, "{text:?}");
-        assert_eq!(findings(text).iter().map(|(code, _)| *code).collect::<Vec<_>>(), codes, "{text:?}: {:?}", findings(text));
+        assert_eq!(
+            findings(text).iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+            codes,
+            "{text:?}: {:?}",
+            findings(text)
+        );
     }
 }
 
@@ -363,7 +433,8 @@ fn slips_of_the_reader_are_kept() {
         ("v: !!str\nw: ! 1\n", json!({"v": "", "w": "1"})),
     ] {
         let (nodes, found) = read(text);
-        let expected: Vec<Node> = Some(node(&expected)).filter(|node| !node.is_null()).into_iter().collect();
+        let expected: Vec<Node> =
+            Some(node(&expected)).filter(|node| !node.is_null()).into_iter().collect();
         assert_eq!(nodes, expected, "{text:?}: {found:?}");
     }
 }
@@ -374,7 +445,10 @@ fn places_end_with_a_whole_character() {
         let (_, found) = read_within(text, &Limits { depth: 1, nodes: 1, ..Limits::default() });
         assert!(!found.is_empty(), "{text:?}");
         for label in found.iter().flat_map(|finding| &finding.labels) {
-            assert!(text.get(label.span.start as usize..label.span.end as usize).is_some(), "{text:?}: {label:?}");
+            assert!(
+                text.get(label.span.start as usize..label.span.end as usize).is_some(),
+                "{text:?}: {label:?}"
+            );
         }
     }
 }
@@ -483,8 +557,11 @@ fn numbers_are_written_so_that_they_come_back() {
 fn remarks_become_comments_behind_leaves() {
     let value = node(&json!({"a": {"b": 1, "c": "x\ny\n"}, "d": [{"e": []}, "f"]}));
     let mut out = String::new();
-    write_with(&mut out, &value, &mut |path, node| (node.as_int().is_none()).then(|| format!("at {path}")));
-    let expected = "a:\n  b: 1\n  c: | # at a.c\n    x\n    y\nd:\n- e: [] # at d[0].e\n- f # at d[1]\n";
+    write_with(&mut out, &value, &mut |path, node| {
+        (node.as_int().is_none()).then(|| format!("at {path}"))
+    });
+    let expected =
+        "a:\n  b: 1\n  c: | # at a.c\n    x\n    y\nd:\n- e: [] # at d[0].e\n- f # at d[1]\n";
     assert_eq!(out, expected);
     assert_eq!(read(&out), (vec![value], vec![]));
 }
@@ -492,7 +569,10 @@ fn remarks_become_comments_behind_leaves() {
 #[test]
 fn long_keys_are_marked_as_keys() {
     let key = "k".repeat(1100);
-    assert_eq!(read(&written(&json!({"a": {key.as_str(): "v", "w": [1]}}))).0, [node(&json!({"a": {key.as_str(): "v", "w": [1]}}))]);
+    assert_eq!(
+        read(&written(&json!({"a": {key.as_str(): "v", "w": [1]}}))).0,
+        [node(&json!({"a": {key.as_str(): "v", "w": [1]}}))]
+    );
 }
 
 #[test]
@@ -511,7 +591,19 @@ mod properties {
             "[ -~]{0,12}",
             "[a-z:#\\- \n\t'\"{}\\[\\],&*!|>%@`é\u{2028}\u{feff}]{0,16}",
             "[-+0-9._eExXoObBnyfal:TZ]{0,10}",
-            prop::sample::select(vec!["yes", "null", "~", "<<", "---", "...", "0o17", "=", "? a", "{{.Name}}"]).prop_map(str::to_owned),
+            prop::sample::select(vec![
+                "yes",
+                "null",
+                "~",
+                "<<",
+                "---",
+                "...",
+                "0o17",
+                "=",
+                "? a",
+                "{{.Name}}"
+            ])
+            .prop_map(str::to_owned),
         ]
     }
 
@@ -521,13 +613,15 @@ mod properties {
             any::<bool>().prop_map(Json::from),
             any::<i64>().prop_map(Json::from),
             any::<u64>().prop_map(Json::from),
-            any::<f64>().prop_filter_map("finite", |number| serde_json::Number::from_f64(number).map(Json::Number)),
+            any::<f64>().prop_filter_map("finite", |number| serde_json::Number::from_f64(number)
+                .map(Json::Number)),
             text().prop_map(Json::from),
         ];
         leaf.prop_recursive(5, 40, 6, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
-                prop::collection::vec((text(), inner), 0..6).prop_map(|entries| Json::Object(entries.into_iter().collect())),
+                prop::collection::vec((text(), inner), 0..6)
+                    .prop_map(|entries| Json::Object(entries.into_iter().collect())),
             ]
         })
     }

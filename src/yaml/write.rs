@@ -1,7 +1,8 @@
 //! Trees become text that kubectl, kustomize and readers of YAML 1.2 all read as it was meant.
 //!
-//! In: a tree, and if wanted a remark for each of its leaves. Out: block style as kubectl prints it, appended to one string.
-//! Order is the tree's. Sources: the recorded tables yaml-emit and yaml-scalars.
+//! In: a tree, and if wanted a remark for each of its leaves. Out: block style as kubectl prints
+//! it, appended to one string. Order is the tree's. Sources: the recorded tables yaml-emit and
+//! yaml-scalars.
 
 use super::node::{Node, Value};
 use super::path::{FieldPath, Segment};
@@ -16,13 +17,14 @@ pub fn write(out: &mut String, node: &Node) {
     Writer { out, remark: None, path: FieldPath::root() }.document(node);
 }
 
-/// As [`write`], with a comment behind every leaf that `remark` has something to say about. A leaf is a scalar or an empty
-/// collection.
+/// As [`write`], with a comment behind every leaf that `remark` has something to say about. A leaf
+/// is a scalar or an empty collection.
 pub fn write_with(out: &mut String, node: &Node, remark: &mut Remark<'_>) {
     Writer { out, remark: Some(remark), path: FieldPath::root() }.document(node);
 }
 
-/// A text in double quotes, with the escapes that YAML 1.1, YAML 1.2 and JSON share where there is a choice.
+/// A text in double quotes, with the escapes that YAML 1.1, YAML 1.2 and JSON share where there is
+/// a choice.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_quoted(&mut out, text);
@@ -55,7 +57,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The entries of a mapping, each on a line of its own; `indented` when the first one needs its indentation.
+    /// The entries of a mapping, each on a line of its own; `indented` when the first one needs its
+    /// indentation.
     fn entries(&mut self, node: &Node, indent: usize, mut indented: bool) {
         for entry in node.entries() {
             if indented {
@@ -119,7 +122,8 @@ impl Writer<'_, '_> {
         self.out.push(':');
     }
 
-    /// A scalar or an empty collection, to the end of its line; `indent` is that of the lines of a block.
+    /// A scalar or an empty collection, to the end of its line; `indent` is that of the lines of a
+    /// block.
     fn leaf(&mut self, node: &Node, indent: usize) {
         match &node.value {
             Value::Null => self.out.push_str("null"),
@@ -183,7 +187,9 @@ fn push_float(out: &mut String, number: f64) {
         let text = format!("{number:e}");
         match text.split_once('e') {
             // Without a point or a sign of the exponent it is text to older readers.
-            Some((mantissa, exponent)) if !exponent.starts_with('-') => write!(out, "{mantissa}e+{exponent}"),
+            Some((mantissa, exponent)) if !exponent.starts_with('-') => {
+                write!(out, "{mantissa}e+{exponent}")
+            }
             _ => write!(out, "{text}"),
         }
     } else {
@@ -247,7 +253,8 @@ fn look(text: &str) -> Look {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return Look::Double };
     let mut punctuation = match first {
-        b'!' | b'&' | b'*' | b'#' | b'|' | b'>' | b'@' | b'`' | b'%' | b'{' | b'}' | b'[' | b']' | b',' | b'\'' | b'"' | b' ' | b'=' => true,
+        b'!' | b'&' | b'*' | b'#' | b'|' | b'>' | b'@' | b'`' | b'%' | b'{' | b'}' | b'['
+        | b']' | b',' | b'\'' | b'"' | b' ' | b'=' => true,
         b'-' | b'?' | b':' => bytes.len() == 1 || bytes[1] == b' ' || text.starts_with("---"),
         b'<' => text == "<<",
         b'.' => text.starts_with("..."),
@@ -282,17 +289,22 @@ fn look(text: &str) -> Look {
 /// Whether anybody takes a plain text for something else.
 fn means_more(text: &str) -> bool {
     let meaning = scalars::plain(text);
-    meaning != Meaning::Text || scalars::otherwise(text, meaning).is_some() || scalars::is_time(text) || is_sexagesimal(text)
+    meaning != Meaning::Text
+        || scalars::otherwise(text, meaning).is_some()
+        || scalars::is_time(text)
+        || is_sexagesimal(text)
 }
 
 /// A number to the base of 60, such as `1:30`, to readers of YAML 1.1 other than kubectl.
 fn is_sexagesimal(text: &str) -> bool {
     let text = text.trim_start_matches(['+', '-']);
-    text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(':') && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'_' | b'.'))
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains(':')
+        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'_' | b'.'))
 }
 
-/// Characters that a reader may drop, take for a line end or refuse, spaces nobody sees, and marks that turn the direction of
-/// what stands around them.
+/// Characters that a reader may drop, take for a line end or refuse, spaces nobody sees, and marks
+/// that turn the direction of what stands around them.
 fn needs_escape(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
@@ -325,7 +337,8 @@ fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// The header of a literal block, when the text has several lines and all readers get it back from one.
+/// The header of a literal block, when the text has several lines and all readers get it back from
+/// one.
 fn block_header(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
     // A block that begins with white space would need its indentation spelt out.
@@ -335,12 +348,17 @@ fn block_header(text: &str) -> Option<&'static str> {
     let mut before = b'a';
     for byte in bytes {
         // White space at the end of a line is lost too easily to be left bare.
-        if *byte == b'\n' && matches!(before, b' ' | b'\t') || (*byte < 0x20 && !matches!(byte, b'\n' | b'\t')) || *byte == 0x7f {
+        if *byte == b'\n' && matches!(before, b' ' | b'\t')
+            || (*byte < 0x20 && !matches!(byte, b'\n' | b'\t'))
+            || *byte == 0x7f
+        {
             return None;
         }
         before = *byte;
     }
-    if matches!(before, b' ' | b'\t') || (!text.is_ascii() && text.chars().any(|c| c != '\n' && c != '\t' && needs_escape(c))) {
+    if matches!(before, b' ' | b'\t')
+        || (!text.is_ascii() && text.chars().any(|c| c != '\n' && c != '\t' && needs_escape(c)))
+    {
         return None;
     }
     Some(match text.strip_suffix('\n') {

@@ -1,15 +1,16 @@
 //! Who may use whom: every path of `src/` into another room is compared with the table below.
 //!
-//! A room is a module at the top of the crate. Code that is compiled for tests only may use everything.
+//! A room is a module at the top of the crate. Code that is compiled for tests only may use
+//! everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
-/// What each room may use, ground floor first; a room that is not built yet may have its row already.
-/// `resolve` cannot parse or print, `decision` has no verbs, `render` cannot choose, and only `pipeline` and `cli` see all
-/// floors.
+/// What each room may use, ground floor first; a room that is not built yet may have its row
+/// already. `resolve` cannot parse or print, `decision` has no verbs, `render` cannot choose, and
+/// only `pipeline` and `cli` see all floors.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("quantity", &[]),
@@ -31,40 +32,78 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("load", &["source", "diag", "yaml", "policy"]),
     ("catalog", &["source", "diag", "api", "policy", "machines"]),
     // Of `yaml` only who wrote a value.
-    ("resolve", &["source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog", "decision"]),
-    // What Kueue decides about pods that are built: it sees the catalog, and no runtime or service.
-    ("queue", &["source", "diag", "yaml", "quantity", "api", "facts", "machines", "catalog", "decision"]),
-    ("compose", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision"]),
-    // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the dialect.
-    // Of `machines` which nodes a class claims, and which product it names.
-    ("check", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "catalog", "decision", "resolve", "compose"]),
-    ("render", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog", "compose"]),
+    (
+        "resolve",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "facts", "machines", "catalog",
+            "decision",
+        ],
+    ),
+    // What Kueue decides about pods that are built: it sees the catalog, and no runtime or
+    // service.
+    (
+        "queue",
+        &["source", "diag", "yaml", "quantity", "api", "facts", "machines", "catalog", "decision"],
+    ),
+    (
+        "compose",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
+            "decision",
+        ],
+    ),
+    // What is wrong with a pod is one rule, whoever meets the pod; spellings come from the
+    // dialect. Of `machines` which nodes a class claims, and which product it names.
+    (
+        "check",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
+            "dialect", "catalog", "decision", "resolve", "compose",
+        ],
+    ),
+    (
+        "render",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "decision", "catalog",
+            "compose",
+        ],
+    ),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
-    // Of `schema` what the fields of the other API are called, of `decision` the names of deployment modes, of `machines`
-    // how terms are written for Kubernetes, of `policy` the semantics: a class is printed in the shape its reader knows.
-    ("exchange", &["source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "decision", "dialect", "catalog"]),
+    // Of `schema` what the fields of the other API are called, of `decision` the names of
+    // deployment modes, of `machines` how terms are written for Kubernetes, of `policy` the
+    // semantics: a class is printed in the shape its reader knows.
+    (
+        "exchange",
+        &[
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
+            "decision", "dialect", "catalog",
+        ],
+    ),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
     ("emit", &["source", "diag", "yaml"]),
     (
         "pipeline",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "queue",
-            "check", "compose", "render", "rollout",
+            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
+            "dialect", "load", "catalog", "decision", "resolve", "queue", "check", "compose",
+            "render", "rollout",
         ],
     ),
-    // Words what others decided: data of all floors below, and of `render` the names that objects would have.
+    // Words what others decided: data of all floors below, and of `render` the names that objects
+    // would have.
     (
         "report",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines", "decision", "rollout", "exchange", "protocol", "emit",
-            "render", "pipeline",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines",
+            "decision", "rollout", "exchange", "protocol", "emit", "render", "pipeline",
         ],
     ),
     (
         "cli",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines", "dialect", "load", "catalog", "decision",
-            "resolve", "check", "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts",
+            "machines", "dialect", "load", "catalog", "decision", "resolve", "check", "compose",
+            "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
         ],
     ),
 ];
@@ -99,14 +138,32 @@ pub(crate) fn files() -> Vec<File> {
         }
     }
     paths.sort();
-    let texts: Vec<(PathBuf, String)> = paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).expect("src can be read"))).collect();
-    let hidden: BTreeSet<PathBuf> = texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
-    let shown = texts.into_iter().filter(|(path, _)| !path.ancestors().any(|part| hidden.contains(part) || hidden.contains(&part.with_extension(""))));
+    let texts: Vec<(PathBuf, String)> = paths
+        .into_iter()
+        .map(|path| (path.clone(), std::fs::read_to_string(path).expect("src can be read")))
+        .collect();
+    let hidden: BTreeSet<PathBuf> =
+        texts.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    let shown = texts.into_iter().filter(|(path, _)| {
+        !path
+            .ancestors()
+            .any(|part| hidden.contains(part) || hidden.contains(&part.with_extension("")))
+    });
     shown
         .map(|(path, text)| {
             let path = path.strip_prefix(root).expect("below src");
-            let modules: Vec<String> = path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
-            File { path: path.display().to_string(), room: modules[0].clone(), depth: modules.len(), code: code(&text) }
+            let modules: Vec<String> = path
+                .with_extension("")
+                .iter()
+                .map(|part| part.to_string_lossy().into_owned())
+                .filter(|part| part != "mod")
+                .collect();
+            File {
+                path: path.display().to_string(),
+                room: modules[0].clone(),
+                depth: modules.len(),
+                code: code(&text),
+            }
         })
         .filter(|file| file.room != "lib" && file.room != "main")
         .collect()
@@ -114,11 +171,17 @@ pub(crate) fn files() -> Vec<File> {
 
 /// Paths, without extension, of modules that a file declares for tests only.
 fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
-    let folder = if path.ends_with("mod.rs") { path.parent().expect("a file is in a folder").to_owned() } else { path.with_extension("") };
+    let folder = if path.ends_with("mod.rs") {
+        path.parent().expect("a file is in a folder").to_owned()
+    } else {
+        path.with_extension("")
+    };
     let mut lines = text.lines().map(str::trim).peekable();
     let mut found = Vec::new();
     while let Some(line) = lines.next() {
-        let declared = lines.peek().and_then(|next| next.trim_start_matches("pub(crate) ").strip_prefix("mod ")?.strip_suffix(';'));
+        let declared = lines.peek().and_then(|next| {
+            next.trim_start_matches("pub(crate) ").strip_prefix("mod ")?.strip_suffix(';')
+        });
         if let (true, Some(name)) = (line == "#[cfg(test)]", declared) {
             found.push(folder.join(name));
         }
@@ -131,7 +194,9 @@ fn code(text: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     let mut rest = text.lines().peekable();
     while let Some(line) = rest.next() {
-        if line == "#[cfg(test)]" && rest.peek().is_some_and(|next| next.starts_with("mod ") && next.ends_with('{')) {
+        if line == "#[cfg(test)]"
+            && rest.peek().is_some_and(|next| next.starts_with("mod ") && next.ends_with('{'))
+        {
             break;
         }
         lines.push(if line.trim_start().starts_with("//") { "" } else { line });
@@ -139,7 +204,8 @@ fn code(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The names that follow a prefix such as `crate::`, groups in braces taken apart, each with its line.
+/// The names that follow a prefix such as `crate::`, groups in braces taken apart, each with its
+/// line.
 pub(crate) fn names_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices(prefix) {
@@ -185,7 +251,11 @@ fn group(text: &str) -> Vec<String> {
 /// What a file uses of the top of the crate, with the line.
 fn uses(file: &File) -> Vec<(usize, String)> {
     let mut found = names_after(&file.code, "crate::");
-    found.extend(names_after(&file.code, &"super::".repeat(file.depth)).into_iter().filter(|(_, name)| name != "super"));
+    found.extend(
+        names_after(&file.code, &"super::".repeat(file.depth))
+            .into_iter()
+            .filter(|(_, name)| name != "super"),
+    );
     found
 }
 
@@ -228,7 +298,10 @@ fn files_are_touched_in_two_rooms_and_one_file_prints() {
             if line.contains("std::fs") && !TOUCH_FILES.contains(&file.room.as_str()) {
                 problems.push(format!("{place}: {} touches files", file.room));
             }
-            let prints = ["println!", "eprintln!", "print!(", "eprint!(", "io::stdout()", "io::stderr()"].iter().any(|word| line.contains(word));
+            let prints =
+                ["println!", "eprintln!", "print!(", "eprint!(", "io::stdout()", "io::stderr()"]
+                    .iter()
+                    .any(|word| line.contains(word));
             if prints && file.path != MAY_PRINT && file.path != "cli/mod.rs" {
                 problems.push(format!("{place}: {} prints", file.room));
             }
@@ -240,12 +313,21 @@ fn files_are_touched_in_two_rooms_and_one_file_prints() {
 #[test]
 fn the_scan_sees_every_way_of_naming_a_room() {
     let text = "use crate::{\n    api::{A, B},\n    yaml,\n};\nfn f() -> crate::diag::Code { $crate::source::x() } // \n// crate::cli\nuse super::policy;\n#[cfg(test)]\nmod tests {\n    use crate::report;\n}\n";
-    let file = File { path: "resolve/mod.rs".into(), room: "resolve".into(), depth: 1, code: code(text) };
+    let file =
+        File { path: "resolve/mod.rs".into(), room: "resolve".into(), depth: 1, code: code(text) };
     let found: Vec<(usize, String)> = uses(&file);
-    let want = [(1, "api"), (1, "yaml"), (5, "diag"), (5, "source"), (7, "policy")].map(|(line, name)| (line, name.to_owned()));
+    let want = [(1, "api"), (1, "yaml"), (5, "diag"), (5, "source"), (7, "policy")]
+        .map(|(line, name)| (line, name.to_owned()));
     assert_eq!(found, want);
-    let deeper = File { depth: 2, code: "use super::near;\nuse super::super::cli::Io;".into(), ..file };
+    let deeper =
+        File { depth: 2, code: "use super::near;\nuse super::super::cli::Io;".into(), ..file };
     assert_eq!(uses(&deeper), [(2, "cli".to_owned())]);
     let path = Path::new("src/render/mod.rs");
-    assert_eq!(test_modules(path, "#[cfg(test)]\npub(crate) mod testing;\nmod x;\n#[cfg(test)]\nmod tests {"), [Path::new("src/render/testing")]);
+    assert_eq!(
+        test_modules(
+            path,
+            "#[cfg(test)]\npub(crate) mod testing;\nmod x;\n#[cfg(test)]\nmod tests {"
+        ),
+        [Path::new("src/render/testing")]
+    );
 }

@@ -17,7 +17,8 @@ impl Drop for Scratch {
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("ome-diff-{name}-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("ome-diff-{name}-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&directory));
         std::fs::create_dir_all(&directory).expect("a directory for temporary files is there");
         Self(directory)
@@ -25,7 +26,8 @@ impl Scratch {
 
     fn write(&self, name: &str, text: &str) -> &Self {
         let path = self.0.join(name);
-        std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the directory can be written to");
+        std::fs::create_dir_all(path.parent().expect("a file is in a folder"))
+            .expect("the directory can be written to");
         std::fs::write(path, text).expect("the directory can be written to");
         self
     }
@@ -33,7 +35,17 @@ impl Scratch {
     fn git(&self, args: &[&str]) -> &Self {
         let mut git = in_directory("git", &self.0);
         git.envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")]);
-        let done = git.args(["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]).args(args).output();
+        let done = git
+            .args([
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@example.com",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(args)
+            .output();
         let done = done.expect("git is there, as the repository came from it");
         assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
         self
@@ -41,7 +53,8 @@ impl Scratch {
 
     fn ome_with(&self, args: &[&str], stdin: &str, env: &BTreeMap<String, String>) -> Done {
         let args = args.iter().map(ToString::to_string).collect();
-        run(&Call { args, stdin, directory: &self.0, env, time: Duration::from_mins(1) }).expect("the call ends within a minute")
+        run(&Call { args, stdin, directory: &self.0, env, time: Duration::from_mins(1) })
+            .expect("the call ends within a minute")
     }
 
     fn ome(&self, args: &[&str]) -> Done {
@@ -50,8 +63,13 @@ impl Scratch {
 
     /// `ome diff … -o json`.
     fn diff(&self, args: &[&str]) -> (Option<i32>, Value) {
-        let done = self.ome(&[&["diff", "--no-builtin", "--no-config", "-o", "json"], args].concat());
-        (done.exit, serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr)))
+        let done =
+            self.ome(&[&["diff", "--no-builtin", "--no-config", "-o", "json"], args].concat());
+        (
+            done.exit,
+            serde_json::from_str(&done.stdout)
+                .unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr)),
+        )
     }
 }
 
@@ -108,13 +126,20 @@ fn a_revision_is_read_as_the_directory_was() {
         .write("elsewhere/b.yaml", &service("team", "b"));
     scratch.git(&["init", "-q"]).git(&["add", "-f", "."]).git(&["commit", "-qm", "one"]);
     assert_eq!(scratch.diff(&["--base", "HEAD", "-f", "deploy"]).0, Some(0), "nothing was edited");
-    assert_eq!(scratch.diff(&["--base", "HEAD", "-f", "deploy/catalog.yaml", "-f", "deploy/a.yaml"]).0, Some(0), "files that are named");
+    assert_eq!(
+        scratch.diff(&["--base", "HEAD", "-f", "deploy/catalog.yaml", "-f", "deploy/a.yaml"]).0,
+        Some(0),
+        "files that are named"
+    );
 
     scratch.write("deploy/catalog.yaml", &CATALOG.replace("engine:1", "engine:2"));
     let (exit, found) = scratch.diff(&["--base", "main", "-f", "deploy"]);
     assert_eq!((exit, names(&found["groups"][0])), (Some(2), vec!["team/a"]));
     let cause = &found["groups"][0]["cause"][0];
-    assert_eq!((cause["file"].as_str(), cause["line"].as_u64()), (Some("deploy/catalog.yaml"), Some(23)));
+    assert_eq!(
+        (cause["file"].as_str(), cause["line"].as_u64()),
+        (Some("deploy/catalog.yaml"), Some(23))
+    );
     assert_eq!(cause["before"]["file"].as_str(), Some("main:deploy/catalog.yaml"));
 
     // From within, without `-f`, and of a directory that the base does not have.
@@ -151,7 +176,8 @@ fn a_base_that_is_not_there_is_a_finding() {
         assert_eq!((exit, code(&found).as_deref()), (Some(1), Some("base-not-read")), "{base:?}");
     }
     let nowhere = BTreeMap::from([("PATH".to_owned(), scratch.0.display().to_string())]);
-    let done = scratch.ome_with(&["diff", "--base", "main", "-f", "a.yaml", "--no-config"], "", &nowhere);
+    let done =
+        scratch.ome_with(&["diff", "--base", "main", "-f", "a.yaml", "--no-config"], "", &nowhere);
     assert_eq!(done.exit, Some(1));
     assert!(done.stderr.contains("`git`, which knows revisions, is not there"), "{}", done.stderr);
     let done = scratch.ome(&["diff", "--base", "-", "-f", "-", "--no-config"]);
@@ -165,7 +191,10 @@ fn a_base_may_come_from_standard_input() {
     scratch.write("all.yaml", &all);
     let base = ["diff", "--base", "-", "-f", "all.yaml", "--no-builtin", "--no-config"];
     assert_eq!(scratch.ome_with(&base, &all, &BTreeMap::new()).exit, Some(0));
-    assert_eq!(scratch.ome_with(&base, &all.replace("info", "debug"), &BTreeMap::new()).exit, Some(2));
+    assert_eq!(
+        scratch.ome_with(&base, &all.replace("info", "debug"), &BTreeMap::new()).exit,
+        Some(2)
+    );
 }
 
 #[test]
@@ -177,22 +206,40 @@ fn names_are_put_aside_and_texts_of_the_catalog_are_not() {
         service(namespace, name)
     });
     let all = format!("{CATALOG}{}", services.concat());
-    scratch.write("old.yaml", &all).write("new.yaml", &all.replace("engine:1", "engine:v1").replace("--served-model-name=", "--name="));
+    scratch.write("old.yaml", &all).write(
+        "new.yaml",
+        &all.replace("engine:1", "engine:v1").replace("--served-model-name=", "--name="),
+    );
     let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
     let groups = found["groups"].as_array().expect("a list");
-    assert_eq!(groups.iter().map(names).collect::<Vec<_>>(), [["other/chat", "other/v1", "team/chat", "team/example"]], "{found:#}");
-    assert_eq!(groups[0]["cause"].as_array().map(Vec::len), Some(2), "one field, one cause, however many services");
+    assert_eq!(
+        groups.iter().map(names).collect::<Vec<_>>(),
+        [["other/chat", "other/v1", "team/chat", "team/example"]],
+        "{found:#}"
+    );
+    assert_eq!(
+        groups[0]["cause"].as_array().map(Vec::len),
+        Some(2),
+        "one field, one cause, however many services"
+    );
     assert_eq!(found["summary"]["podsRestarted"], 4);
     // The same edit in the services' own files is one change with a cause in each.
     scratch.write("new.yaml", &all.replace("minReplicas: 1", "minReplicas: 2"));
     let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
     assert_eq!(found["groups"].as_array().map(Vec::len), Some(1));
     assert_eq!(found["groups"][0]["cause"].as_array().map(Vec::len), Some(4));
-    assert_eq!((&found["summary"]["restarts"], &found["groups"][0]["restart"]), (&0.into(), &false.into()));
+    assert_eq!(
+        (&found["summary"]["restarts"], &found["groups"][0]["restart"]),
+        (&0.into(), &false.into())
+    );
     // One of them alone.
     let (_, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml", "other/chat"]);
-    assert_eq!((names(&found["groups"][0]), &found["summary"]["services"]), (vec!["other/chat"], &1.into()));
-    let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "other/chta", "--no-config"]);
+    assert_eq!(
+        (names(&found["groups"][0]), &found["summary"]["services"]),
+        (vec!["other/chat"], &1.into())
+    );
+    let done =
+        scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "other/chta", "--no-config"]);
     assert!(done.exit == Some(1) && done.stderr.contains("did you mean `chat`"), "{}", done.stderr);
 }
 
@@ -203,20 +250,50 @@ fn every_changed_field_has_its_cause_and_nothing_else_has_one() {
     scratch.write("old.yaml", &all);
     for (edits, causes, objects) in [
         // Of two edits the one that reaches the output.
-        (&[("engine:1", "engine:2"), ("max: 9B", "max: 10B")][..], &["spec.engineConfig.runner.image"][..], "Deployment/team/a-engine"),
-        (&[("--tp=1", "--tp=2")], &["spec.engineConfig.runner.args[0]"], "Deployment/team/a-engine"),
-        (&[("value: info", "value: debug")], &["spec.engineConfig.runner.env[name=LEVEL].value"], "Deployment/team/a-engine"),
+        (
+            &[("engine:1", "engine:2"), ("max: 9B", "max: 10B")][..],
+            &["spec.engineConfig.runner.image"][..],
+            "Deployment/team/a-engine",
+        ),
+        (
+            &[("--tp=1", "--tp=2")],
+            &["spec.engineConfig.runner.args[0]"],
+            "Deployment/team/a-engine",
+        ),
+        (
+            &[("value: info", "value: debug")],
+            &["spec.engineConfig.runner.env[name=LEVEL].value"],
+            "Deployment/team/a-engine",
+        ),
         // A template's value is the model's name of the service.
-        (&[("--served-model-name={{.Name}}", "--served-model-name=x")], &["spec.engineConfig.runner.args[2]"], "Deployment/team/a-engine"),
-        (&[("minReplicas: 1", "minReplicas: 3")], &["spec.engine.minReplicas"], "HorizontalPodAutoscaler/team/a-engine"),
+        (
+            &[("--served-model-name={{.Name}}", "--served-model-name=x")],
+            &["spec.engineConfig.runner.args[2]"],
+            "Deployment/team/a-engine",
+        ),
+        (
+            &[("minReplicas: 1", "minReplicas: 3")],
+            &["spec.engine.minReplicas"],
+            "HorizontalPodAutoscaler/team/a-engine",
+        ),
     ] {
         let new = edits.iter().fold(all.clone(), |text, (from, to)| text.replace(from, to));
         scratch.write("new.yaml", &new);
         let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
         let group = &found["groups"][0];
-        let paths: Vec<&str> = group["cause"].as_array().into_iter().flatten().filter_map(|cause| cause["path"].as_str()).collect();
+        let paths: Vec<&str> = group["cause"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|cause| cause["path"].as_str())
+            .collect();
         assert_eq!((exit, paths.as_slice()), (Some(2), causes), "{edits:?}: {found:#}");
-        let touched: Vec<&str> = group["objects"].as_array().into_iter().flatten().filter_map(|object| object["object"].as_str()).collect();
+        let touched: Vec<&str> = group["objects"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|object| object["object"].as_str())
+            .collect();
         assert!(touched.contains(&objects), "{edits:?}: {touched:?}");
     }
     // What does not reach the output changes nothing.
@@ -234,8 +311,20 @@ fn a_refused_service_hides_no_other() {
     );
     scratch.write("old.yaml", &all).write("new.yaml", &broken);
     let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
-    assert_eq!((exit, &found["summary"]["refused"], &found["summary"]["changed"]), (Some(2), &1.into(), &2.into()), "{found:#}");
-    let group = |name: &str| found["groups"].as_array().into_iter().flatten().find(|group| names(group) == [name]).cloned().unwrap_or_default();
+    assert_eq!(
+        (exit, &found["summary"]["refused"], &found["summary"]["changed"]),
+        (Some(2), &1.into(), &2.into()),
+        "{found:#}"
+    );
+    let group = |name: &str| {
+        found["groups"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|group| names(group) == [name])
+            .cloned()
+            .unwrap_or_default()
+    };
     assert_eq!(group("team/a")["error"]["to"]["code"], "model-not-found");
     assert_eq!(group("team/a")["objects"], serde_json::json!([]), "what runs is left alone");
     assert_eq!(group("team/a")["cause"][0]["path"], "spec.model.name");
@@ -254,13 +343,43 @@ fn values_of_secrets_are_not_shown() {
     let all = format!("{CATALOG}{}", service("team", "a"));
     scratch.write("old.yaml", &all).write("new.yaml", &all.replace("value: abc", "value: xyz"));
     for format in ["table", "json", "markdown", "html"] {
-        let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
+        let done = scratch.ome(&[
+            "diff",
+            "--base",
+            "old.yaml",
+            "-f",
+            "new.yaml",
+            "--no-builtin",
+            "--no-config",
+            "-o",
+            format,
+        ]);
         assert_eq!(done.exit, Some(2), "{format}");
-        assert!(done.stdout.contains("HF_TOKEN") && !done.stdout.contains("abc") && !done.stdout.contains("xyz"), "{format}: {}", done.stdout);
+        assert!(
+            done.stdout.contains("HF_TOKEN")
+                && !done.stdout.contains("abc")
+                && !done.stdout.contains("xyz"),
+            "{format}: {}",
+            done.stdout
+        );
     }
     for format in ["table", "json", "markdown"] {
-        let done = scratch.ome(&["explain", "team/a", "--merge", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
-        assert!(done.stdout.contains("env.HF_TOKEN") && !done.stdout.contains("xyz"), "{format}: {}", done.stdout);
+        let done = scratch.ome(&[
+            "explain",
+            "team/a",
+            "--merge",
+            "-f",
+            "new.yaml",
+            "--no-builtin",
+            "--no-config",
+            "-o",
+            format,
+        ]);
+        assert!(
+            done.stdout.contains("env.HF_TOKEN") && !done.stdout.contains("xyz"),
+            "{format}: {}",
+            done.stdout
+        );
     }
 }
 
@@ -278,21 +397,47 @@ fn a_comment_is_never_too_long_and_a_page_stands_alone() {
             line.replace("minReplicas: 1", &format!("minReplicas: {}", count + 1))
         })
         .collect();
-    scratch.write("old.yaml", &all).write("new.yaml", &changed.replace("engine:1", "engine:`<b>|2"));
+    scratch
+        .write("old.yaml", &all)
+        .write("new.yaml", &changed.replace("engine:1", "engine:`<b>|2"));
     let shape = |format: &str| {
-        let done = scratch.ome(&["diff", "--base", "old.yaml", "-f", "new.yaml", "--no-builtin", "--no-config", "-o", format]);
+        let done = scratch.ome(&[
+            "diff",
+            "--base",
+            "old.yaml",
+            "-f",
+            "new.yaml",
+            "--no-builtin",
+            "--no-config",
+            "-o",
+            format,
+        ]);
         assert_eq!(done.exit, Some(2), "{format}: {}", done.stderr);
         done.stdout
     };
     let comment = shape("markdown");
     assert!(comment.len() <= 60_000, "{} bytes", comment.len());
-    assert!(comment.contains("more groups are left out") && comment.contains("Plan: 300 services change"), "{comment}");
+    assert!(
+        comment.contains("more groups are left out")
+            && comment.contains("Plan: 300 services change"),
+        "{comment}"
+    );
     let page = shape("html");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
-    assert!(!page.contains("<script") && !page.contains("http") && !page.contains(" src=") && !page.contains("<b>|2"), "nothing from elsewhere");
+    assert!(
+        !page.contains("<script")
+            && !page.contains("http")
+            && !page.contains(" src=")
+            && !page.contains("<b>|2"),
+        "nothing from elsewhere"
+    );
     assert!(page.contains("s299"), "a page leaves nothing out");
     let text = shape("table");
-    assert!(text.ends_with("Plan: 300 services change, 300 restart, GPUs 0\n"), "{}", &text[text.len().saturating_sub(200)..]);
+    assert!(
+        text.ends_with("Plan: 300 services change, 300 restart, GPUs 0\n"),
+        "{}",
+        &text[text.len().saturating_sub(200)..]
+    );
 }
 
 #[test]
@@ -331,11 +476,20 @@ spec:
         scratch.write("new.yaml", &all.replace(from, to));
         let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml"]);
         assert_eq!(exit, Some(2), "{to}");
-        let mut changed: Vec<&str> = found["groups"].as_array().into_iter().flatten().flat_map(names).collect();
+        let mut changed: Vec<&str> =
+            found["groups"].as_array().into_iter().flatten().flat_map(names).collect();
         changed.sort_unstable();
         let summary = &found["summary"];
-        assert_eq!((changed, &summary["restarts"]), (services, &restarts.into()), "{to}: {found:#}");
-        assert_eq!(summary["gpus"], serde_json::json!({ "before": gpus.0, "after": gpus.1 }), "{to}");
+        assert_eq!(
+            (changed, &summary["restarts"]),
+            (services, &restarts.into()),
+            "{to}: {found:#}"
+        );
+        assert_eq!(
+            summary["gpus"],
+            serde_json::json!({ "before": gpus.0, "after": gpus.1 }),
+            "{to}"
+        );
     }
 }
 
@@ -344,11 +498,15 @@ spec:
 fn what_the_controller_leaves_behind_is_marked() {
     let scratch = Scratch::new("behind");
     let all = format!("{CATALOG}{}", service("team", "a"));
-    scratch.write("old.yaml", &all).write("new.yaml", &all.replace("minReplicas: 1", "minReplicas: 0"));
+    scratch
+        .write("old.yaml", &all)
+        .write("new.yaml", &all.replace("minReplicas: 1", "minReplicas: 0"));
     for (semantics, left) in [("documented", false), ("controller", true)] {
-        let (exit, found) = scratch.diff(&["--base", "old.yaml", "-f", "new.yaml", "--semantics", semantics]);
+        let (exit, found) =
+            scratch.diff(&["--base", "old.yaml", "-f", "new.yaml", "--semantics", semantics]);
         let objects = found["groups"][0]["objects"].as_array().cloned().unwrap_or_default();
-        let gone: Vec<&Value> = objects.iter().filter(|object| object["action"] == "delete").collect();
+        let gone: Vec<&Value> =
+            objects.iter().filter(|object| object["action"] == "delete").collect();
         assert!(exit == Some(2) && !gone.is_empty(), "{semantics}: {found:#}");
         assert!(gone.iter().all(|object| object["leftBehind"] == left), "{semantics}: {gone:?}");
     }

@@ -10,17 +10,22 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("ome-discover-{name}-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("ome-discover-{name}-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&directory));
         std::fs::create_dir_all(&directory).expect("a directory for temporary files is there");
         let scratch = Self(directory);
-        scratch.write("nodes.yaml", &(node("h1", "NVIDIA-H100-80GB-HBM3", 81_559) + &node("t1", "Tesla-T4", 15_360)));
+        scratch.write(
+            "nodes.yaml",
+            &(node("h1", "NVIDIA-H100-80GB-HBM3", 81_559) + &node("t1", "Tesla-T4", 15_360)),
+        );
         scratch
     }
 
     fn write(&self, name: &str, text: &str) {
         let path = self.0.join(name);
-        std::fs::create_dir_all(path.parent().expect("below the directory")).expect("a directory can be made");
+        std::fs::create_dir_all(path.parent().expect("below the directory"))
+            .expect("a directory can be made");
         std::fs::write(path, text).expect("the directory can be written to");
     }
 
@@ -30,14 +35,24 @@ impl Scratch {
 
     fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.join(folder)).into_iter().flatten();
-        let mut names: Vec<String> = entries.map(|entry| entry.expect("can be listed").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("can be listed").file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
 
     fn discover(&self, args: &[&str]) -> Done {
-        let args = ["discover", "--no-config"].iter().chain(args).map(ToString::to_string).collect();
-        run(&Call { args, stdin: "", directory: &self.0, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+        let args =
+            ["discover", "--no-config"].iter().chain(args).map(ToString::to_string).collect();
+        run(&Call {
+            args,
+            stdin: "",
+            directory: &self.0,
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        })
+        .expect("the call ends within a minute")
     }
 }
 
@@ -63,24 +78,44 @@ fn a_second_run_changes_nothing() {
     let done = scratch.discover(&INTO);
     assert_eq!(
         (done.exit, done.stdout.as_str()),
-        (Some(0), "created    classes/nvidia-h100-80gb-hbm3.yaml\ncreated    classes/nvidia-tesla-t4.yaml\n"),
+        (
+            Some(0),
+            "created    classes/nvidia-h100-80gb-hbm3.yaml\ncreated    classes/nvidia-tesla-t4.yaml\n"
+        ),
         "{}",
         done.stderr
     );
     let text = scratch.read("classes/nvidia-h100-80gb-hbm3.yaml");
-    assert!(text.contains("memoryGB: 80Gi # label nvidia.com/gpu.memory = 81559 on 1 node\n"), "{text}");
+    assert!(
+        text.contains("memoryGB: 80Gi # label nvidia.com/gpu.memory = 81559 on 1 node\n"),
+        "{text}"
+    );
     let again = scratch.discover(&[&INTO[..], &["--update"]].concat());
     assert_eq!(
         (again.exit, again.stdout.as_str()),
-        (Some(0), "unchanged  classes/nvidia-h100-80gb-hbm3.yaml:1\nunchanged  classes/nvidia-tesla-t4.yaml:1\n"),
+        (
+            Some(0),
+            "unchanged  classes/nvidia-h100-80gb-hbm3.yaml:1\nunchanged  classes/nvidia-tesla-t4.yaml:1\n"
+        ),
         "{}",
         again.stderr
     );
-    assert_eq!((scratch.read("classes/nvidia-h100-80gb-hbm3.yaml"), scratch.names("classes").len()), (text, 2));
+    assert_eq!(
+        (scratch.read("classes/nvidia-h100-80gb-hbm3.yaml"), scratch.names("classes").len()),
+        (text, 2)
+    );
     // What was written passes the gate.
-    let args = ["validate", "classes", "--no-config", "--no-builtin", "--strict"].map(ToString::to_string).to_vec();
-    let gate =
-        run(&Call { args, stdin: "", directory: &scratch.0, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute");
+    let args = ["validate", "classes", "--no-config", "--no-builtin", "--strict"]
+        .map(ToString::to_string)
+        .to_vec();
+    let gate = run(&Call {
+        args,
+        stdin: "",
+        directory: &scratch.0,
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    })
+    .expect("the call ends within a minute");
     assert_eq!(gate.exit, Some(0), "{}{}", gate.stdout, gate.stderr);
 }
 
@@ -101,7 +136,12 @@ fn only_update_rewrites_and_only_the_class() {
     scratch.write("classes/all.yaml", &before);
     let done = scratch.discover(&INTO);
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
-    assert!(done.stdout.contains("differs    classes/all.yaml:2: left as it is, `--update` rewrites it\n"), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("differs    classes/all.yaml:2: left as it is, `--update` rewrites it\n"),
+        "{}",
+        done.stdout
+    );
     assert_eq!(scratch.read("classes/all.yaml"), before);
     let done = scratch.discover(&[&INTO[..], &["--update"]].concat());
     assert!(done.stdout.contains("updated    classes/all.yaml:2\n"), "{}", done.stdout);
@@ -125,14 +165,26 @@ fn nothing_outside_and_nothing_else_is_rewritten() {
                discovery: {nodeSelector: {nvidia.com/gpu.product: Tesla-T4}}\n  capabilities: {memoryGB: 8Gi}\n";
     scratch.write("old.yaml", old);
     scratch.write("classes/nvidia-h100-80gb-hbm3.yaml", "a: 1\n");
-    let done = scratch.discover(&["-f", "nodes.yaml", "-f", "old.yaml", "-o", "dir=classes", "--update"]);
+    let done =
+        scratch.discover(&["-f", "nodes.yaml", "-f", "old.yaml", "-o", "dir=classes", "--update"]);
     assert_eq!(done.exit, Some(1), "a file is in the way: {}", done.stdout);
-    assert!(done.stdout.contains("in the way classes/nvidia-h100-80gb-hbm3.yaml"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("in the way classes/nvidia-h100-80gb-hbm3.yaml"),
+        "{}",
+        done.stdout
+    );
     assert!(done.stdout.contains("created    classes/nvidia-tesla-t4.yaml (the class of before stands in old.yaml:1: delete it there)\n"), "{}", done.stdout);
-    assert_eq!((scratch.read("old.yaml").as_str(), scratch.read("classes/nvidia-h100-80gb-hbm3.yaml").as_str()), (old, "a: 1\n"));
+    assert_eq!(
+        (
+            scratch.read("old.yaml").as_str(),
+            scratch.read("classes/nvidia-h100-80gb-hbm3.yaml").as_str()
+        ),
+        (old, "a: 1\n")
+    );
 
     // A class within another object is left to whoever wrote that.
-    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", old.trim_end().replace('\n', "\n  "));
+    let list =
+        format!("apiVersion: v1\nkind: List\nitems:\n- {}", old.trim_end().replace('\n', "\n  "));
     scratch.write("lists/list.yaml", &list);
     let done = scratch.discover(&["-f", "nodes.yaml", "-o", "dir=lists", "--update"]);
     assert!(done.stdout.contains("left       lists/list.yaml:4: the class is part of a larger object, change it by hand\n"), "{}", done.stdout);
@@ -153,13 +205,26 @@ fn calls_that_make_no_sense_are_refused() {
     }
     scratch.write("broken.yaml", "acceleratorClasses: {nvidia: [\n");
     let done = scratch.discover(&["--from-values", "broken.yaml"]);
-    assert!(done.exit == Some(1) && done.stderr.contains("yaml-syntax") && !done.stderr.contains("not-kubernetes"), "{}", done.stderr);
+    assert!(
+        done.exit == Some(1)
+            && done.stderr.contains("yaml-syntax")
+            && !done.stderr.contains("not-kubernetes"),
+        "{}",
+        done.stderr
+    );
     for text in ["", "a: 1\n", "# {{ .Values }}\n"] {
         scratch.write("empty.yaml", text);
         let done = scratch.discover(&["--from-values", "empty.yaml"]);
-        assert!(done.exit == Some(1) && done.stderr.contains("required-field"), "{text:?}: {}", done.stderr);
+        assert!(
+            done.exit == Some(1) && done.stderr.contains("required-field"),
+            "{text:?}: {}",
+            done.stderr
+        );
     }
-    scratch.write("template.yaml", "acceleratorClasses:\n{{- range .Values.x }}\n  a: 1\n{{- end }}\n");
+    scratch.write(
+        "template.yaml",
+        "acceleratorClasses:\n{{- range .Values.x }}\n  a: 1\n{{- end }}\n",
+    );
     let done = scratch.discover(&["--from-values", "template.yaml"]);
     assert!(done.exit == Some(1) && done.stderr.contains("yaml-syntax"), "{}", done.stderr);
 }
@@ -168,7 +233,10 @@ fn calls_that_make_no_sense_are_refused() {
 fn the_table_is_read_at_a_glance() {
     let scratch = Scratch::new("table");
     scratch.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  nodeName: h1\n  containers:\n  - {name: c, image: i, resources: {limits: {nvidia.com/gpu: 3}}}\n");
-    scratch.write("cpu.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: c1}\nstatus: {capacity: {cpu: 8}}\n");
+    scratch.write(
+        "cpu.yaml",
+        "apiVersion: v1\nkind: Node\nmetadata: {name: c1}\nstatus: {capacity: {cpu: 8}}\n",
+    );
     scratch.write(
         "mine.yaml",
         "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata:\n  name: nvidia-tesla-t4\n  labels: {ome.io/auto-discovered: \"true\"}\nspec:\n  vendor: nvidia\n  \

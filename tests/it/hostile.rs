@@ -1,7 +1,8 @@
-//! Texts that mean harm: the tool ends with a finding, soon, and a terminal obeys nothing of what it prints.
+//! Texts that mean harm: the tool ends with a finding, soon, and a terminal obeys nothing of what
+//! it prints.
 //!
-//! The bodies are those of the fuzz targets, so that what they promise is checked without a nightly compiler. A text that
-//! a fuzzer found becomes a row of [`awkward`].
+//! The bodies are those of the fuzz targets, so that what they promise is checked without a nightly
+//! compiler. A text that a fuzzer found becomes a row of [`awkward`].
 
 use super::process::{Call, run};
 use proptest::prelude::*;
@@ -31,7 +32,8 @@ const BODIES: [Body; 10] = [
 ];
 
 const SERVICE: &str = "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: b}\nspec:\n";
-const RUNTIME: &str = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec:\n";
+const RUNTIME: &str =
+    "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec:\n";
 
 /// So many lines, each made from its number.
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
@@ -58,11 +60,19 @@ fn merge_bomb(levels: usize) -> String {
 
 /// Texts with what each is about.
 fn awkward() -> Vec<(&'static str, String)> {
-    let quantity = |text: &str| format!("{RUNTIME}  engineConfig: {{runner: {{name: m, image: i, resources: {{limits: {{cpu: {text}}}}}}}}}\n");
-    let size = |text: &str| {
-        format!("{RUNTIME}  supportedModelFormats: [{{modelFormat: {{name: s, version: {text}}}}}]\n  modelSizeRange: {{min: {text}, max: {text}}}\n")
+    let quantity = |text: &str| {
+        format!(
+            "{RUNTIME}  engineConfig: {{runner: {{name: m, image: i, resources: {{limits: {{cpu: {text}}}}}}}}}\n"
+        )
     };
-    let template = |text: &str| format!("{RUNTIME}  engineConfig: {{runner: {{name: m, image: i, args: ['{text}']}}}}\n");
+    let size = |text: &str| {
+        format!(
+            "{RUNTIME}  supportedModelFormats: [{{modelFormat: {{name: s, version: {text}}}}}]\n  modelSizeRange: {{min: {text}, max: {text}}}\n"
+        )
+    };
+    let template = |text: &str| {
+        format!("{RUNTIME}  engineConfig: {{runner: {{name: m, image: i, args: ['{text}']}}}}\n")
+    };
     vec![
         ("a bomb of aliases", alias_bomb(12)),
         ("a bomb of merge keys", merge_bomb(40)),
@@ -75,15 +85,32 @@ fn awkward() -> Vec<(&'static str, String)> {
         ("a quantity of 4,000 digits", quantity(&"9".repeat(4000))),
         ("a size of 4,000 digits", size(&format!("{}B", "9".repeat(4000)))),
         ("a version of 4,000 parts", size(&vec!["1"; 4000].join("."))),
-        ("a template that calls itself", template("{{define \"a\"}}{{template \"a\" .}}{{end}}{{template \"a\" .}}")),
-        ("a template of 5,000 parentheses", template(&format!("{{{{ {}.Name{} }}}}", "(".repeat(5000), ")".repeat(5000)))),
+        (
+            "a template that calls itself",
+            template("{{define \"a\"}}{{template \"a\" .}}{{end}}{{template \"a\" .}}"),
+        ),
+        (
+            "a template of 5,000 parentheses",
+            template(&format!("{{{{ {}.Name{} }}}}", "(".repeat(5000), ")".repeat(5000))),
+        ),
         ("a width of a thousand million", template("{{printf \"%1000000000d\" 1}}")),
         (
             "a name that leads elsewhere",
-            format!("{SERVICE}  runtime: {{name: ../../etc/passwd}}\n  engine: {{}}\n").replace("name: a,", "name: ../../../tmp/x,"),
+            format!("{SERVICE}  runtime: {{name: ../../etc/passwd}}\n  engine: {{}}\n")
+                .replace("name: a,", "name: ../../../tmp/x,"),
         ),
-        ("escapes in every string", format!("{SERVICE}  model: {{name: \"\\e[2J\\x9b31m\\u202e\"}}\n  \"\\e]0;x\\a\": 1\n  engine: {{}}\n")),
-        ("two thousand million workers", format!("{SERVICE}  engine: {{leader: {{}}, worker: {{size: 2000000000}}, minReplicas: 2000000000}}\n")),
+        (
+            "escapes in every string",
+            format!(
+                "{SERVICE}  model: {{name: \"\\e[2J\\x9b31m\\u202e\"}}\n  \"\\e]0;x\\a\": 1\n  engine: {{}}\n"
+            ),
+        ),
+        (
+            "two thousand million workers",
+            format!(
+                "{SERVICE}  engine: {{leader: {{}}, worker: {{size: 2000000000}}, minReplicas: 2000000000}}\n"
+            ),
+        ),
         ("many keys of one name", "a: 1\n".repeat(20_000)),
         ("anchors without end", lines(20_000, |number| format!("- &a{number} x\n"))),
         ("bytes of no text", "\u{0}\u{1}\u{feff}\u{fffe}\u{2028}\u{85}".to_owned()),
@@ -152,21 +179,30 @@ fn spoilt() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|text| text.as_bytes().to_vec()),
         prop::collection::vec(any::<u8>(), 0..12),
     ];
-    (prop::sample::select(seeds), prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40, pieces), 1..6)).prop_map(|(seed, edits)| {
-        let mut bytes = seed.as_bytes().to_vec();
-        for (at, cut, piece) in edits {
-            let start = at.index(bytes.len() + 1);
-            let end = (start + cut).min(bytes.len());
-            bytes.splice(start..end, piece);
-        }
-        bytes
-    })
+    (
+        prop::sample::select(seeds),
+        prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40, pieces), 1..6),
+    )
+        .prop_map(|(seed, edits)| {
+            let mut bytes = seed.as_bytes().to_vec();
+            for (at, cut, piece) in edits {
+                let start = at.index(bytes.len() + 1);
+                let end = (start + cut).min(bytes.len());
+                bytes.splice(start..end, piece);
+            }
+            bytes
+        })
 }
 
 #[test]
 fn no_room_breaks_a_promise_on_a_spoilt_text() {
-    let config = ProptestConfig { cases: ProptestConfig::default().cases.min(96), failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let config = ProptestConfig {
+        cases: ProptestConfig::default().cases.min(96),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let checked = runner.run(&spoilt(), |bytes| {
         for (_, body) in BODIES {
             body(&bytes);
@@ -184,11 +220,28 @@ fn every_command_ends_soon_and_says_nothing_that_a_terminal_obeys() {
     let environment = BTreeMap::new();
     for (what, text) in awkward() {
         for command in [&["validate", "-"][..], &["plan", "-f", "-"], &["render", "-f", "-"]] {
-            let args = command.iter().copied().chain(["--no-builtin", "--no-config"]).map(str::to_owned).collect();
-            let call = Call { args, stdin: &text, directory, env: &environment, time: Duration::from_secs(20) };
+            let args = command
+                .iter()
+                .copied()
+                .chain(["--no-builtin", "--no-config"])
+                .map(str::to_owned)
+                .collect();
+            let call = Call {
+                args,
+                stdin: &text,
+                directory,
+                env: &environment,
+                time: Duration::from_secs(20),
+            };
             let done = run(&call).unwrap_or_else(|| panic!("{command:?} takes too long: {what}"));
-            assert!(matches!(done.exit, Some(0..=2)), "{command:?} ends with {:?}: {what}\n{}", done.exit, done.stderr);
-            let obeyed = |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert!(
+                matches!(done.exit, Some(0..=2)),
+                "{command:?} ends with {:?}: {what}\n{}",
+                done.exit,
+                done.stderr
+            );
+            let obeyed =
+                |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
             assert!(!obeyed(&done.stdout) && !obeyed(&done.stderr), "{command:?}: {what}");
         }
     }

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/conformance/tools/import/llama/config.json");
+const CONFIG: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/conformance/tools/import/llama/config.json");
 
 /// A file of its own for one test, gone when the test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str, text: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("ome-import-{name}-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("ome-import-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for temporary files is there");
-        std::fs::write(directory.join("model.yaml"), text).expect("the directory can be written to");
+        std::fs::write(directory.join("model.yaml"), text)
+            .expect("the directory can be written to");
         Self(directory)
     }
 
@@ -23,9 +26,19 @@ impl Scratch {
     }
 
     fn import(&self, args: &[&str]) -> Done {
-        let args = ["import", CONFIG, "--into", "model.yaml"].iter().chain(args).map(ToString::to_string).collect();
-        run(&Call { args, stdin: "", directory: Path::new(&self.0), env: &BTreeMap::new(), time: Duration::from_mins(1) })
-            .expect("the call ends within a minute")
+        let args = ["import", CONFIG, "--into", "model.yaml"]
+            .iter()
+            .chain(args)
+            .map(ToString::to_string)
+            .collect();
+        run(&Call {
+            args,
+            stdin: "",
+            directory: Path::new(&self.0),
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        })
+        .expect("the call ends within a minute")
     }
 }
 
@@ -58,12 +71,20 @@ fn a_model_is_patched_in_place_once() {
     let scratch = Scratch::new("once", MODELS);
     let done = scratch.import(&["--name", "first"]);
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
-    assert!(done.stdout.starts_with("model.yaml: ClusterBaseModel/first\n  modelFormat.name: safetensors"), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .starts_with("model.yaml: ClusterBaseModel/first\n  modelFormat.name: safetensors"),
+        "{}",
+        done.stdout
+    );
     let added = "  modelFormat:\n    name: safetensors\n    version: 1.0.0\n  modelFramework:\n    name: transformers\n    version: 4.43.0\n  modelArchitecture: LlamaForCausalLM\n  modelParameterSize: 8.03B\n  maxTokens: 131072\n";
     let expected = MODELS.replacen("  # where it is\n", &format!("{added}  # where it is\n"), 1);
     assert_eq!(scratch.text(), expected);
     let done = scratch.import(&["--name", "first"]);
-    assert_eq!((done.exit, done.stdout.as_str()), (Some(0), "model.yaml: ClusterBaseModel/first says all of it already\n"));
+    assert_eq!(
+        (done.exit, done.stdout.as_str()),
+        (Some(0), "model.yaml: ClusterBaseModel/first says all of it already\n")
+    );
     assert_eq!(scratch.text(), expected);
 }
 
@@ -72,8 +93,15 @@ fn what_differs_is_kept_and_said() {
     let scratch = Scratch::new("differs", MODELS);
     let done = scratch.import(&["--name", "second"]);
     assert_eq!(done.exit, Some(2), "{}", done.stderr);
-    assert!(done.stderr.contains("import-conflict") && done.stderr.contains("`70B`"), "{}", done.stderr);
-    assert!(scratch.text().contains("modelParameterSize: 70B\n") && scratch.text().contains("modelArchitecture: LlamaForCausalLM\n"));
+    assert!(
+        done.stderr.contains("import-conflict") && done.stderr.contains("`70B`"),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        scratch.text().contains("modelParameterSize: 70B\n")
+            && scratch.text().contains("modelArchitecture: LlamaForCausalLM\n")
+    );
     let done = scratch.import(&["--name", "second", "--overwrite"]);
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
     assert!(scratch.text().contains("modelParameterSize: \"8.03B\"\n"), "{}", scratch.text());

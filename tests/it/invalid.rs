@@ -1,5 +1,5 @@
-//! `testdata/invalid/CODE_WHAT`: input that must end in the finding its name begins with, at least one for every code that
-//! the tool can say.
+//! `testdata/invalid/CODE_WHAT`: input that must end in the finding its name begins with, at least
+//! one for every code that the tool can say.
 
 use crate::architecture;
 use crate::process;
@@ -12,39 +12,116 @@ use std::time::Duration;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const FOLDER: &str = "testdata/invalid";
 
-const ROLLOUT: &[&str] = &["rollout", "chat", "--from", "FILE/before.yaml", "-f", "FILE/after.yaml", "--no-builtin", "-o", "json"];
-const ROLLOUT_AS_SHIPPED: &[&str] =
-    &["rollout", "chat", "--from", "FILE/before.yaml", "-f", "FILE/after.yaml", "--no-builtin", "--semantics", "controller", "-o", "json"];
+const ROLLOUT: &[&str] = &[
+    "rollout",
+    "chat",
+    "--from",
+    "FILE/before.yaml",
+    "-f",
+    "FILE/after.yaml",
+    "--no-builtin",
+    "-o",
+    "json",
+];
+const ROLLOUT_AS_SHIPPED: &[&str] = &[
+    "rollout",
+    "chat",
+    "--from",
+    "FILE/before.yaml",
+    "-f",
+    "FILE/after.yaml",
+    "--no-builtin",
+    "--semantics",
+    "controller",
+    "-o",
+    "json",
+];
 
 const DISCOVER: &[&str] = &["discover", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
 
-const KUEUE_EXPORT: &[&str] = &["kueue", "export", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
+const KUEUE_EXPORT: &[&str] =
+    &["kueue", "export", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
 
-/// Calls that make a code appear where the usual ones do not; FILE stands for the file, or for a copy of the directory.
+/// Calls that make a code appear where the usual ones do not; FILE stands for the file, or for a
+/// copy of the directory.
 const CALLS: &[(&str, &[&str])] = &[
     ("file-size-limit", &["validate", "FILE", "--max-file-size", "100B", "--format", "json"]),
     ("node-limit", &["validate", "FILE", "--max-nodes", "5", "--format", "json"]),
     ("overrides-builtin", &["validate", "FILE", "--format", "json"]),
-    ("autoselect-overlap", &["validate", "FILE", "--no-builtin", "--rule", "autoselect-overlap", "--format", "json"]),
+    (
+        "autoselect-overlap",
+        &["validate", "FILE", "--no-builtin", "--rule", "autoselect-overlap", "--format", "json"],
+    ),
     ("runtime-for-no-model", &["validate", "FILE", "--no-builtin", "--unused", "--format", "json"]),
-    ("kthena-defect", &["render", "-f", "FILE", "--no-builtin", "--semantics", "controller", "--expand"]),
-    ("workload-unsupported", &["render", "-f", "FILE", "--no-builtin", "--no-config", "--workload", "modelserving"]),
+    (
+        "kthena-defect",
+        &["render", "-f", "FILE", "--no-builtin", "--semantics", "controller", "--expand"],
+    ),
+    (
+        "workload-unsupported",
+        &["render", "-f", "FILE", "--no-builtin", "--no-config", "--workload", "modelserving"],
+    ),
     ("conversion-loss", &["convert", "--to", "shipped", "-f", "FILE", "--no-builtin"]),
-    ("accelerator-not-considered", &["plan", "-f", "FILE", "--no-builtin", "--no-config", "--feature-gates", "AcceleratorAwareScheduling=false", "-o", "json"]),
-    ("credentials-unresolved", &["render", "-f", "FILE", "--no-builtin", "--no-config", "--expand"]),
+    (
+        "accelerator-not-considered",
+        &[
+            "plan",
+            "-f",
+            "FILE",
+            "--no-builtin",
+            "--no-config",
+            "--feature-gates",
+            "AcceleratorAwareScheduling=false",
+            "-o",
+            "json",
+        ],
+    ),
+    (
+        "credentials-unresolved",
+        &["render", "-f", "FILE", "--no-builtin", "--no-config", "--expand"],
+    ),
     ("conversion-loss", &["convert", "--to", "ome", "-f", "FILE", "--no-builtin", "--no-config"]),
-    ("kueue-conflict", &["kueue", "import", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"]),
+    (
+        "kueue-conflict",
+        &["kueue", "import", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"],
+    ),
     ("not-expressible", KUEUE_EXPORT),
     ("too-many-labels", KUEUE_EXPORT),
-    ("catalogue-unknown", &["validate", "FILE", "--no-builtin", "--no-config", "--unknown-products", "--format", "json"]),
-    ("unknown-model", &["discover", "--from-values", "FILE", "--no-builtin", "--no-config", "-o", "json"]),
+    (
+        "catalogue-unknown",
+        &[
+            "validate",
+            "FILE",
+            "--no-builtin",
+            "--no-config",
+            "--unknown-products",
+            "--format",
+            "json",
+        ],
+    ),
+    (
+        "unknown-model",
+        &["discover", "--from-values", "FILE", "--no-builtin", "--no-config", "-o", "json"],
+    ),
     ("nodes-differ", DISCOVER),
     ("tier-boundary", DISCOVER),
     ("class-drift", DISCOVER),
     ("discovery-overridden", DISCOVER),
     ("full-outage", ROLLOUT),
     ("group-level-rollout", ROLLOUT),
-    ("immutable-field", &["diff", "--base", "FILE/before.yaml", "-f", "FILE/after.yaml", "--no-builtin", "-o", "json"]),
+    (
+        "immutable-field",
+        &[
+            "diff",
+            "--base",
+            "FILE/before.yaml",
+            "-f",
+            "FILE/after.yaml",
+            "--no-builtin",
+            "-o",
+            "json",
+        ],
+    ),
     ("role-scaling-one-pass", ROLLOUT_AS_SHIPPED),
     ("not-model-config", &["import", "FILE", "-o", "json"]),
     ("parameter-count-unknown", &["import", "FILE", "-o", "json"]),
@@ -78,40 +155,77 @@ const CALLS: &[(&str, &[&str])] = &[
 
 /// Codes about there being no file, with the call that says them.
 const WITHOUT_FILE: &[(&str, &[&str])] = &[
-    ("file-not-read", &["validate", "testdata/invalid/there-is-no-such-file.yaml", "--format", "json"]),
+    (
+        "file-not-read",
+        &["validate", "testdata/invalid/there-is-no-such-file.yaml", "--format", "json"],
+    ),
     ("no-files", &["plan", "-f", "benches", "-o", "json"]),
-    ("base-not-read", &["diff", "--base", "no/such/place", "-f", "testdata/quickstart", "-o", "json"]),
+    (
+        "base-not-read",
+        &["diff", "--base", "no/such/place", "-f", "testdata/quickstart", "-o", "json"],
+    ),
 ];
 
-/// The usual calls: every command that says findings, under both semantics; every reading of a body.
+/// The usual calls: every command that says findings, under both semantics; every reading of a
+/// body.
 fn usual(file: &str) -> Vec<Vec<String>> {
-    let words = |text: &str| -> Vec<String> { text.split(' ').map(|word| if word == "FILE" { file.to_owned() } else { word.to_owned() }).collect() };
+    let words = |text: &str| -> Vec<String> {
+        text.split(' ')
+            .map(|word| if word == "FILE" { file.to_owned() } else { word.to_owned() })
+            .collect()
+    };
     if Path::new(file).extension().is_some_and(|extension| extension == "json") {
-        let kinds =
-            ["v2 --kind infer-request", "v2 --kind infer-response", "v2 --kind model-metadata", "grpc-v2 --kind infer-request", "v1 --kind predict-request"];
-        return kinds.iter().map(|kind| words(&format!("payload check FILE --protocol {kind} -o json"))).collect();
+        let kinds = [
+            "v2 --kind infer-request",
+            "v2 --kind infer-response",
+            "v2 --kind model-metadata",
+            "grpc-v2 --kind infer-request",
+            "v1 --kind predict-request",
+        ];
+        return kinds
+            .iter()
+            .map(|kind| words(&format!("payload check FILE --protocol {kind} -o json")))
+            .collect();
     }
-    let commands = ["validate FILE --format json", "plan -f FILE -o json", "render -f FILE -o json"];
+    let commands =
+        ["validate FILE --format json", "plan -f FILE -o json", "render -f FILE -o json"];
     let semantics = ["documented", "controller"];
     semantics
         .iter()
-        .flat_map(|semantics| commands.iter().map(move |command| format!("{command} --no-builtin --no-config --semantics {semantics}")))
+        .flat_map(|semantics| {
+            commands.iter().map(move |command| {
+                format!("{command} --no-builtin --no-config --semantics {semantics}")
+            })
+        })
         .map(|call| words(&call))
         .collect()
 }
 
 /// The codes a call says: in JSON, or as headings on stderr.
 fn codes(args: &[String]) -> BTreeSet<String> {
-    let call = process::Call { args: args.to_vec(), stdin: "", directory: Path::new(ROOT), env: &BTreeMap::new(), time: Duration::from_mins(1) };
+    let call = process::Call {
+        args: args.to_vec(),
+        stdin: "",
+        directory: Path::new(ROOT),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    };
     let done = process::run(&call).unwrap_or_else(|| panic!("{args:?} takes too long"));
     let json: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_default();
-    let said = json["findings"].as_array().into_iter().flatten().filter_map(|finding| finding["code"].as_str().map(str::to_owned));
+    let said = json["findings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding["code"].as_str().map(str::to_owned));
     // As a heading, or in a line of a conversion: `warning[code] …`.
     let bracketed = |line: &str| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned());
-    said.chain(done.stderr.lines().map(str::to_owned)).chain(done.stderr.lines().filter_map(bracketed)).collect()
+    said.chain(done.stderr.lines().map(str::to_owned))
+        .chain(done.stderr.lines().filter_map(bracketed))
+        .collect()
 }
 
-/// A copy of a directory, which a call may change; gone when it is dropped. Files are used where they are.
+/// A copy of a directory, which a call may change; gone when it is dropped. Files are used where
+/// they are.
 struct Copy(Option<PathBuf>);
 
 impl Copy {
@@ -120,7 +234,11 @@ impl Copy {
         if !from.is_dir() {
             return Self(None);
         }
-        let to = std::env::temp_dir().join(format!("ome-{}-{}", std::process::id(), path.file_name().unwrap_or_default().to_string_lossy()));
+        let to = std::env::temp_dir().join(format!(
+            "ome-{}-{}",
+            std::process::id(),
+            path.file_name().unwrap_or_default().to_string_lossy()
+        ));
         copy(&from, &to).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self(Some(to))
     }
@@ -150,7 +268,8 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Files and directories of the folder with the code their name begins with.
 fn entries() -> Vec<(String, PathBuf)> {
-    let folder = std::fs::read_dir(Path::new(ROOT).join(FOLDER)).expect("testdata/invalid can be listed");
+    let folder =
+        std::fs::read_dir(Path::new(ROOT).join(FOLDER)).expect("testdata/invalid can be listed");
     let mut found: Vec<(String, PathBuf)> = folder
         .map(|entry| {
             let name = PathBuf::from(entry.expect("testdata/invalid can be listed").file_name());
@@ -172,8 +291,11 @@ fn every_invalid_input_is_found() {
             if Code::finding(code).is_none() {
                 return Some(format!("{}: no finding has the code `{code}`", path.display()));
             }
-            let special: Vec<Vec<String>> =
-                CALLS.iter().filter(|(of, _)| of == code).map(|(_, call)| call.iter().map(|word| word.replace("FILE", &file)).collect()).collect();
+            let special: Vec<Vec<String>> = CALLS
+                .iter()
+                .filter(|(of, _)| of == code)
+                .map(|(_, call)| call.iter().map(|word| word.replace("FILE", &file)).collect())
+                .collect();
             let calls = if special.is_empty() { usual(&file) } else { special };
             let mut said = BTreeSet::new();
             for call in calls {
@@ -198,11 +320,21 @@ fn what_is_not_there_is_said() {
 
 #[test]
 fn every_code_has_an_invalid_input() {
-    let code: String = architecture::files().into_iter().filter(|file| file.path != "diag/codes.rs").map(|file| file.code).collect();
-    let used: BTreeSet<String> = architecture::names_after(&code, "Code::").into_iter().map(|(_, name)| name).collect();
-    let said =
-        CODES.iter().filter(|doc| doc.topic == Topic::Finding).filter(|doc| Code::finding(doc.id).is_some_and(|code| used.contains(&format!("{code:?}"))));
-    let there: BTreeSet<String> = entries().into_iter().map(|(code, _)| code).chain(WITHOUT_FILE.iter().map(|(code, _)| (*code).to_owned())).collect();
+    let code: String = architecture::files()
+        .into_iter()
+        .filter(|file| file.path != "diag/codes.rs")
+        .map(|file| file.code)
+        .collect();
+    let used: BTreeSet<String> =
+        architecture::names_after(&code, "Code::").into_iter().map(|(_, name)| name).collect();
+    let said = CODES.iter().filter(|doc| doc.topic == Topic::Finding).filter(|doc| {
+        Code::finding(doc.id).is_some_and(|code| used.contains(&format!("{code:?}")))
+    });
+    let there: BTreeSet<String> = entries()
+        .into_iter()
+        .map(|(code, _)| code)
+        .chain(WITHOUT_FILE.iter().map(|(code, _)| (*code).to_owned()))
+        .collect();
     let missing: Vec<&str> = said.map(|doc| doc.id).filter(|id| !there.contains(*id)).collect();
     assert!(missing.is_empty(), "codes without {FOLDER}/CODE_WHAT.yaml: {}", missing.join(", "));
 }

@@ -1,4 +1,5 @@
-//! What KServe's controller writes for a service (kserve.md), one row per rule: what is written, the object, the value.
+//! What KServe's controller writes for a service (kserve.md), one row per rule: what is written,
+//! the object, the value.
 
 use super::process::{Call, Done, run};
 use serde_json::{Value, json};
@@ -26,9 +27,21 @@ fn render(documents: &[&str], flags: &[&str]) -> Done {
 
 fn ask(command: &str, documents: &[&str], flags: &[&str]) -> Done {
     let stdin = documents.join("\n---\n");
-    let args = [command, "-A", "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"].iter().chain(flags).map(ToString::to_string).collect();
+    let args =
+        [command, "-A", "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"]
+            .iter()
+            .chain(flags)
+            .map(ToString::to_string)
+            .collect();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
-    run(&Call { args, stdin: &stdin, directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+    run(&Call {
+        args,
+        stdin: &stdin,
+        directory,
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    })
+    .expect("the call ends within a minute")
 }
 
 /// A service named `iris` with these annotations and this spec, both in YAML's flow style.
@@ -47,17 +60,33 @@ fn config(mode: &str, ingress: &str, keys: &str) -> String {
     )
 }
 
-/// The objects that were rendered, each under `Kind/name`. What the controller writes and a server refuses counts too.
+/// The objects that were rendered, each under `Kind/name`. What the controller writes and a server
+/// refuses counts too.
 fn objects(done: &Done) -> BTreeMap<String, Value> {
     assert!(done.exit == Some(0) || done.stderr.contains("server-refuses"), "{}", done.stderr);
     let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
-    let name = |object: &Value| format!("{}/{}", object["kind"].as_str().unwrap_or_default(), object["metadata"]["name"].as_str().unwrap_or_default());
-    list["items"].as_array().expect("a list").iter().map(|object| (name(object), object.clone())).collect()
+    let name = |object: &Value| {
+        format!(
+            "{}/{}",
+            object["kind"].as_str().unwrap_or_default(),
+            object["metadata"]["name"].as_str().unwrap_or_default()
+        )
+    };
+    list["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|object| (name(object), object.clone()))
+        .collect()
 }
 
 /// The value at a pointer into one object; null when either is not there.
 fn at(documents: &[&str], flags: &[&str], object: &str, pointer: &str) -> Value {
-    objects(&render(documents, flags)).get(object).and_then(|object| object.pointer(pointer)).cloned().unwrap_or_default()
+    objects(&render(documents, flags))
+        .get(object)
+        .and_then(|object| object.pointer(pointer))
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// Rows of a service's annotations and spec, an object, a pointer into it and the value there.
@@ -71,40 +100,60 @@ fn rows(rows: &[(&str, &str, &str, &str, Value)]) {
 /// The controller or its webhook says no.
 fn refused(documents: &[&str], words: &str) {
     let done = render(documents, &[]);
-    assert!(done.exit != Some(0) && done.stderr.contains(words), "{:?}: {}, not {words:?}", done.exit, done.stderr);
+    assert!(
+        done.exit != Some(0) && done.stderr.contains(words),
+        "{:?}: {}, not {words:?}",
+        done.exit,
+        done.stderr
+    );
 }
 
 // kserve.md 5.6; predictor_custom.go, transformer_custom.go, explainer_art.go GetStorageUri.
 #[test]
 fn every_component_may_name_the_address_of_a_model() {
-    const URI: &str = "/metadata/annotations/internal.serving.kserve.io~1storage-initializer-sourceuri";
+    const URI: &str =
+        "/metadata/annotations/internal.serving.kserve.io~1storage-initializer-sourceuri";
     let variable = "env: [{name: STORAGE_URI, value: 's3://b/x'}]";
     rows(&[
-        (RAW, &format!("{{predictor: {{containers: [{{name: a, image: i, {variable}}}]}}}}"), "Deployment/iris-predictor", URI, json!("s3://b/x")),
         (
             RAW,
-            &format!("{{predictor: {{containers: [{{name: a, image: i, {variable}}}, {{name: kserve-container, image: i}}]}}}}"),
+            &format!("{{predictor: {{containers: [{{name: a, image: i, {variable}}}]}}}}"),
+            "Deployment/iris-predictor",
+            URI,
+            json!("s3://b/x"),
+        ),
+        (
+            RAW,
+            &format!(
+                "{{predictor: {{containers: [{{name: a, image: i, {variable}}}, {{name: kserve-container, image: i}}]}}}}"
+            ),
             "Deployment/iris-predictor",
             URI,
             Value::Null,
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, transformer: {{containers: [{{name: c, image: i, {variable}}}]}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, transformer: {{containers: [{{name: c, image: i, {variable}}}]}}}}"
+            ),
             "Deployment/iris-transformer",
             URI,
             json!("s3://b/x"),
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, explainer: {{containers: [{{name: c, image: i, {variable}}}]}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, explainer: {{containers: [{{name: c, image: i, {variable}}}]}}}}"
+            ),
             "Service/iris-explainer",
             URI,
             json!("s3://b/x"),
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, explainer: {{art: {{type: SquareAttack, storageUri: 's3://b/e'}}}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, explainer: {{art: {{type: SquareAttack, storageUri: 's3://b/e'}}}}}}"
+            ),
             "Deployment/iris-explainer",
             URI,
             json!("s3://b/e"),
@@ -127,7 +176,15 @@ fn every_component_may_name_the_address_of_a_model() {
     let blob = "{predictor: {model: {modelFormat: {name: f}, storageUri: 'https://a.blob.core.windows.net/c/m'}}}";
     assert_eq!(render(&[RUNTIME, &service(RAW, blob)], &[]).exit, Some(0));
     refused(
-        &[RUNTIME, &service(RAW, &format!("{{predictor: {{containers: [{{name: a, image: i, {variable}}}], storageUris: [{{uri: 's3://b/c'}}]}}}}"))],
+        &[
+            RUNTIME,
+            &service(
+                RAW,
+                &format!(
+                    "{{predictor: {{containers: [{{name: a, image: i, {variable}}}], storageUris: [{{uri: 's3://b/c'}}]}}}}"
+                ),
+            ),
+        ],
         "Setting both",
     );
 }
@@ -160,21 +217,27 @@ fn the_webhook_of_pods_is_told_what_the_controller_tells() {
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, explainer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, explainer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"
+            ),
             "Deployment/iris-explainer",
             &at("batcher"),
             Value::Null,
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, explainer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, explainer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"
+            ),
             "Service/iris-explainer",
             "/spec/ports/0/targetPort",
             json!(9081),
         ),
         (
             RAW,
-            &format!("{{predictor: {{{MODEL}}}, transformer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}}}, transformer: {{batcher: {{maxBatchSize: 2}}, containers: [{{name: c, image: i}}]}}}}"
+            ),
             "Deployment/iris-transformer",
             &at("batcher-max-batchsize"),
             json!("2"),
@@ -185,16 +248,37 @@ fn the_webhook_of_pods_is_told_what_the_controller_tells() {
 // kserve.md 6.1; hpa_reconciler.go, keda_reconciler.go, otel_reconciler.go.
 #[test]
 fn what_scales_a_component_follows_the_type_of_its_target() {
-    let scaled = |metric: &str| format!("{{predictor: {{{MODEL}, autoScaling: {{metrics: [{metric}]}}}}}}");
+    let scaled =
+        |metric: &str| format!("{{predictor: {{{MODEL}, autoScaling: {{metrics: [{metric}]}}}}}}");
     let keda = format!("{RAW}, serving.kserve.io/autoscalerClass: keda");
-    let memory = |target: &str| scaled(&format!("{{type: Resource, resource: {{name: memory, target: {target}}}}}"));
+    let memory = |target: &str| {
+        scaled(&format!("{{type: Resource, resource: {{name: memory, target: {target}}}}}"))
+    };
     let (hpa, object) = ("HorizontalPodAutoscaler/iris-predictor", "ScaledObject/iris-predictor");
     let target = "/spec/metrics/0/resource/target";
     rows(&[
-        (RAW, &memory("{type: AverageValue, averageValue: 1Gi, averageUtilization: 5}"), hpa, target, json!({"type": "AverageValue", "averageValue": "1Gi"})),
-        (RAW, &memory("{type: Utilization, averageValue: 1Gi, averageUtilization: 5}"), hpa, target, json!({"type": "Utilization", "averageUtilization": 5})),
+        (
+            RAW,
+            &memory("{type: AverageValue, averageValue: 1Gi, averageUtilization: 5}"),
+            hpa,
+            target,
+            json!({"type": "AverageValue", "averageValue": "1Gi"}),
+        ),
+        (
+            RAW,
+            &memory("{type: Utilization, averageValue: 1Gi, averageUtilization: 5}"),
+            hpa,
+            target,
+            json!({"type": "Utilization", "averageUtilization": 5}),
+        ),
         (RAW, &memory("{type: Value, value: 1Gi}"), hpa, target, json!({"type": ""})),
-        (&keda, &memory("{type: AverageValue, averageValue: 512Mi, averageUtilization: 70}"), object, "/spec/triggers/0/metadata/value", json!("512Mi")),
+        (
+            &keda,
+            &memory("{type: AverageValue, averageValue: 512Mi, averageUtilization: 70}"),
+            object,
+            "/spec/triggers/0/metadata/value",
+            json!("512Mi"),
+        ),
         (
             &keda,
             &scaled(
@@ -206,14 +290,18 @@ fn what_scales_a_component_follows_the_type_of_its_target() {
         ),
         (
             &keda,
-            &scaled("{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q, serverAddress: 'scaler:1'}, target: {type: Value, value: '3'}}}"),
+            &scaled(
+                "{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q, serverAddress: 'scaler:1'}, target: {type: Value, value: '3'}}}",
+            ),
             object,
             "/spec/triggers/0/metadata/scalerAddress",
             json!("scaler:1"),
         ),
         (
             &keda,
-            &scaled("{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q}, target: {type: Value, value: '3'}}}"),
+            &scaled(
+                "{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q}, target: {type: Value, value: '3'}}}",
+            ),
             "OpenTelemetryCollector/iris-predictor",
             "/kind",
             Value::Null,
@@ -229,62 +317,137 @@ fn what_scales_a_component_follows_the_type_of_its_target() {
         ),
         (
             &format!("{keda}, prometheus.io/port: '9'"),
-            &scaled("{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q, metricNames: [a]}, target: {type: Value, value: '3'}}}"),
+            &scaled(
+                "{type: PodMetric, podmetric: {metric: {backend: opentelemetry, query: q, metricNames: [a]}, target: {type: Value, value: '3'}}}",
+            ),
             "OpenTelemetryCollector/iris-predictor",
             "/spec/config/receivers/prometheus/config/scrape_configs/0/static_configs/0/targets",
             json!(["localhost:8080"]),
         ),
         (
             &keda,
-            &format!("{{predictor: {{{MODEL}, autoScaling: {{metrics: [], behavior: {{scaleDown: {{stabilizationWindowSeconds: 9, selectPolicy: Max}}}}}}}}}}"),
+            &format!(
+                "{{predictor: {{{MODEL}, autoScaling: {{metrics: [], behavior: {{scaleDown: {{stabilizationWindowSeconds: 9, selectPolicy: Max}}}}}}}}}}"
+            ),
             object,
             "/spec/advanced/horizontalPodAutoscalerConfig/behavior",
             json!({"scaleDown": {"stabilizationWindowSeconds": 9}, "scaleUp": {"stabilizationWindowSeconds": 0}}),
         ),
     ]);
     refused(
-        &[RUNTIME, &service(RAW, &format!("{{predictor: {{{MODEL}, annotations: {{serving.kserve.io/autoscalerClass: kpa}}}}}}"))],
+        &[
+            RUNTIME,
+            &service(
+                RAW,
+                &format!(
+                    "{{predictor: {{{MODEL}, annotations: {{serving.kserve.io/autoscalerClass: kpa}}}}}}"
+                ),
+            ),
+        ],
         "unknown autoscaler class type: kpa",
     );
     let external = "{type: External, external: {metric: {backend: prometheus, query: q}, target: {type: Utilization, value: '3'}}}";
-    refused(&[RUNTIME, &service(&keda, &scaled(external))], "the AverageUtilization type should be set");
+    refused(
+        &[RUNTIME, &service(&keda, &scaled(external))],
+        "the AverageUtilization type should be set",
+    );
 }
 
 // kserve.md 6.2; ksvc_reconciler.go, ingress_reconciler.go.
 #[test]
 fn revisions_and_routes_of_knative() {
-    let (knative, template) = ("Service/iris-predictor", "/spec/template/metadata/annotations/autoscaling.knative.dev~1");
+    let (knative, template) =
+        ("Service/iris-predictor", "/spec/template/metadata/annotations/autoscaling.knative.dev~1");
     let first = "autoscaling.knative.dev/initial-scale";
     let plain = format!("{{predictor: {{{MODEL}}}}}");
     rows(&[
-        (&format!("{first}: '2'"), &plain, knative, &format!("{template}initial-scale"), json!("2")),
-        (&format!("{first}: two"), &plain, knative, &format!("{template}initial-scale"), Value::Null),
-        (&format!("{first}: '0'"), &plain, "VirtualService/iris", "/metadata/annotations", Value::Null),
-        ("", &format!("{{predictor: {{{MODEL}, annotations: {{{first}: '0'}}}}}}"), knative, &format!("{template}initial-scale"), json!("0")),
+        (
+            &format!("{first}: '2'"),
+            &plain,
+            knative,
+            &format!("{template}initial-scale"),
+            json!("2"),
+        ),
+        (
+            &format!("{first}: two"),
+            &plain,
+            knative,
+            &format!("{template}initial-scale"),
+            Value::Null,
+        ),
+        (
+            &format!("{first}: '0'"),
+            &plain,
+            "VirtualService/iris",
+            "/metadata/annotations",
+            Value::Null,
+        ),
+        (
+            "",
+            &format!("{{predictor: {{{MODEL}, annotations: {{{first}: '0'}}}}}}"),
+            knative,
+            &format!("{template}initial-scale"),
+            json!("0"),
+        ),
     ]);
     let bounds = service("autoscaling.knative.dev/max-scale: '5'", &plain);
     for (keys, expected) in [("", json!("5")), ("  inferenceService: '{}'\n", Value::Null)] {
-        let found = at(&[&config("Knative", "", keys), RUNTIME, &bounds], &[], knative, &format!("{template}max-scale"));
-        assert_eq!(found, expected, "the list of annotations that are not copied belongs to its key: {keys}");
+        let found = at(
+            &[&config("Knative", "", keys), RUNTIME, &bounds],
+            &[],
+            knative,
+            &format!("{template}max-scale"),
+        );
+        assert_eq!(
+            found, expected,
+            "the list of annotations that are not copied belongs to its key: {keys}"
+        );
     }
     let hosts = |name: &str, namespace: &str| {
-        let service = service("", &plain).replace("name: iris, namespace: default", &format!("name: {name}, namespace: {namespace}"));
+        let service = service("", &plain).replace(
+            "name: iris, namespace: default",
+            &format!("name: {name}, namespace: {namespace}"),
+        );
         at(&[RUNTIME, &service], &[], &format!("VirtualService/{name}"), "/spec/hosts/1")
     };
     assert_eq!(hosts("iris", "ml"), json!("iris.ml.example.com"));
-    assert_eq!(hosts("my-default", "ml"), json!("my-default-predictor.ml.example.com"), "the word is taken for an old suffix");
-    let broken = objects(&render(&[&config("Knative", r#""pathTemplate": "serving/{{ .Name }}""#, ""), RUNTIME, &service("", &plain)], &[]));
-    assert_eq!(broken.keys().collect::<Vec<_>>(), ["Service/iris-predictor"], "neither routes nor alias without a path");
-    let workers = RUNTIME.replace("spec:\n", "spec:\n  workerSpec: {containers: [{name: worker-container, image: w}]}\n");
+    assert_eq!(
+        hosts("my-default", "ml"),
+        json!("my-default-predictor.ml.example.com"),
+        "the word is taken for an old suffix"
+    );
+    let broken = objects(&render(
+        &[
+            &config("Knative", r#""pathTemplate": "serving/{{ .Name }}""#, ""),
+            RUNTIME,
+            &service("", &plain),
+        ],
+        &[],
+    ));
+    assert_eq!(
+        broken.keys().collect::<Vec<_>>(),
+        ["Service/iris-predictor"],
+        "neither routes nor alias without a path"
+    );
+    let workers = RUNTIME.replace(
+        "spec:\n",
+        "spec:\n  workerSpec: {containers: [{name: worker-container, image: w}]}\n",
+    );
     let head = service(
         "serving.kserve.io/autoscalerClass: none",
         "{predictor: {model: {modelFormat: {name: f}, storageUri: 'pvc://c/m'}, workerSpec: {pipelineParallelSize: 2}}}",
     );
     let rendered = objects(&render(&[&workers, &head], &[]));
-    assert_eq!(rendered.keys().collect::<Vec<_>>(), ["Service/iris", "Service/iris-predictor", "VirtualService/iris"]);
+    assert_eq!(
+        rendered.keys().collect::<Vec<_>>(),
+        ["Service/iris", "Service/iris-predictor", "VirtualService/iris"]
+    );
     let revision = &rendered["Service/iris-predictor"]["spec"]["template"];
     assert_eq!(revision["metadata"]["labels"]["isvc.generation"], "1");
-    assert_eq!(revision["spec"]["containers"][0]["env"][4], json!({"name": "REQUEST_GPU_COUNT", "value": "1"}));
+    assert_eq!(
+        revision["spec"]["containers"][0]["env"][4],
+        json!({"name": "REQUEST_GPU_COUNT", "value": "1"})
+    );
     assert_eq!(revision["spec"]["containers"][0]["resources"], Value::Null);
 }
 
@@ -296,21 +459,41 @@ fn deployments_roll_as_settings_and_services_say() {
         (r#"{"maxSurge": "2"}"#, json!({"maxSurge": "2", "maxUnavailable": "25%"})),
         (r#"{"maxUnavailable": "0"}"#, json!({"maxSurge": "25%", "maxUnavailable": "0"})),
     ] {
-        let config =
-            config("Standard", "", "").replace("\"Standard\"}", &format!("\"Standard\", \"deploymentRolloutStrategy\": {{\"defaultRollout\": {rollout}}}}}"));
-        assert_eq!(at(&[&config, RUNTIME, &plain], &[], "Deployment/iris-predictor", "/spec/strategy/rollingUpdate"), expected, "{rollout}");
+        let config = config("Standard", "", "").replace(
+            "\"Standard\"}",
+            &format!(
+                "\"Standard\", \"deploymentRolloutStrategy\": {{\"defaultRollout\": {rollout}}}}}"
+            ),
+        );
+        assert_eq!(
+            at(
+                &[&config, RUNTIME, &plain],
+                &[],
+                "Deployment/iris-predictor",
+                "/spec/strategy/rollingUpdate"
+            ),
+            expected,
+            "{rollout}"
+        );
     }
     let port = "ports: [{containerPort: 9000, name: h2c}]";
     rows(&[(
         RAW,
-        &format!("{{predictor: {{{MODEL}}}, transformer: {{containers: [{{name: c, image: i}}, {{name: transformer-container, image: t, {port}}}]}}}}"),
+        &format!(
+            "{{predictor: {{{MODEL}}}, transformer: {{containers: [{{name: c, image: i}}, {{name: transformer-container, image: t, {port}}}]}}}}"
+        ),
         "Service/iris-transformer",
         "/spec/ports/0/targetPort",
         json!(9000),
     )]);
     // A name of 64 letters is no label, and is not shortened either.
-    let long = service(RAW, &format!("{{predictor: {{{MODEL}}}}}")).replace("name: iris", &format!("name: {}", "a".repeat(54)));
-    let template = config("Knative", r#""domainTemplate": "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}""#, "");
+    let long = service(RAW, &format!("{{predictor: {{{MODEL}}}}}"))
+        .replace("name: iris", &format!("name: {}", "a".repeat(54)));
+    let template = config(
+        "Knative",
+        r#""domainTemplate": "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}""#,
+        "",
+    );
     refused(&[&template, RUNTIME, &long], "invalid domain name");
 }
 
@@ -320,14 +503,29 @@ fn workers_of_several_nodes() {
     let none = format!("{RAW}, serving.kserve.io/autoscalerClass: none");
     let workers = RUNTIME.replace("spec:\n", "spec:\n  workerSpec: {containers: [{name: worker-container, image: w}, {name: other, image: o}]}\n");
     let spec = |rest: &str| {
-        format!("{{predictor: {{name: blue, model: {{modelFormat: {{name: f}}, storageUri: 'pvc://c/m'}}, workerSpec: {{pipelineParallelSize: 2}}{rest}}}}}")
+        format!(
+            "{{predictor: {{name: blue, model: {{modelFormat: {{name: f}}, storageUri: 'pvc://c/m'}}, workerSpec: {{pipelineParallelSize: 2}}{rest}}}}}"
+        )
     };
     let found = objects(&render(&[&workers, &service(&none, &spec(""))], &[]));
     let worker = &found["Deployment/iris-predictor-worker"]["spec"];
-    assert_eq!(worker["template"]["spec"]["containers"].as_array().map(Vec::len), Some(1), "what is listed beside the workers is gone");
-    let env = worker["template"]["spec"]["containers"][0]["env"].as_array().cloned().unwrap_or_default();
-    let value = |name: &str| env.iter().find(|one| one["name"] == name).map(|one| one["value"].clone()).unwrap_or_default();
-    assert_eq!((value("HEAD_SVC"), value("WORKER_SVC")), (json!("iris-head-1"), json!("iris-blue-workers-1")));
+    assert_eq!(
+        worker["template"]["spec"]["containers"].as_array().map(Vec::len),
+        Some(1),
+        "what is listed beside the workers is gone"
+    );
+    let env =
+        worker["template"]["spec"]["containers"][0]["env"].as_array().cloned().unwrap_or_default();
+    let value = |name: &str| {
+        env.iter()
+            .find(|one| one["name"] == name)
+            .map(|one| one["value"].clone())
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        (value("HEAD_SVC"), value("WORKER_SVC")),
+        (json!("iris-head-1"), json!("iris-blue-workers-1"))
+    );
     for (strategy, expected) in [
         ("{type: Recreate}", json!({"type": "Recreate"})),
         (
@@ -338,7 +536,11 @@ fn workers_of_several_nodes() {
         let text = service(&none, &spec(&format!(", deploymentStrategy: {strategy}")));
         let found = objects(&render(&[&workers, &text], &[]));
         let spec = &found["Deployment/iris-predictor-worker"]["spec"];
-        assert_eq!((&spec["strategy"], &spec["revisionHistoryLimit"]), (&expected, &Value::Null), "{strategy}");
+        assert_eq!(
+            (&spec["strategy"], &spec["revisionHistoryLimit"]),
+            (&expected, &Value::Null),
+            "{strategy}"
+        );
     }
     refused(&[&workers, &service(RAW, &spec(""))], "Multinode only supports 'none' autoscaler()");
     let empty = RUNTIME.replace("spec:\n", "spec:\n  workerSpec: {containers: []}\n");
@@ -350,72 +552,148 @@ fn workers_of_several_nodes() {
 // kserve.md 6.1, canary; buildCanaryPredictor.
 #[test]
 fn a_variant_takes_over_what_it_does_not_say() {
-    let gateway = config("Standard", r#""enableGatewayApi": true, "kserveIngressGateway": "kserve/gw""#, "  inferenceService: '{}'\n");
+    let gateway = config(
+        "Standard",
+        r#""enableGatewayApi": true, "kserveIngressGateway": "kserve/gw""#,
+        "  inferenceService: '{}'\n",
+    );
     let spec = "{predictor: {minReplicas: 4, maxReplicas: 9, serviceAccountName: sa, nodeSelector: {a: b}, labels: {team: red}, \
                 deploymentStrategy: {type: Recreate}, model: {modelFormat: {name: f}, storageUri: 's3://b/m', args: [--x]}}, \
                 canary: [{trafficPercent: 30, predictor: {name: next, nodeSelector: {c: d}, logger: {mode: all}, model: {name: kserve-container, modelFormat: {name: f}, storageUri: 's3://b/n'}}}]}";
     let found = objects(&render(&[&gateway, RUNTIME, &service(RAW, spec)], &[]));
     let next = &found["Deployment/iris-next-predictor"];
     let pod = &next["spec"]["template"]["spec"];
-    assert_eq!((&pod["serviceAccountName"], &pod["nodeSelector"]), (&json!("sa"), &json!({"a": "b", "c": "d"})));
+    assert_eq!(
+        (&pod["serviceAccountName"], &pod["nodeSelector"]),
+        (&json!("sa"), &json!({"a": "b", "c": "d"}))
+    );
     assert_eq!(pod["containers"][0]["args"], json!(["--model_name=iris", "--x"]));
-    assert_eq!((&next["metadata"]["labels"]["team"], &next["spec"]["strategy"]["type"]), (&json!("red"), &json!("RollingUpdate")));
+    assert_eq!(
+        (&next["metadata"]["labels"]["team"], &next["spec"]["strategy"]["type"]),
+        (&json!("red"), &json!("RollingUpdate"))
+    );
     let scaler = |name: &str| {
         let spec = &found[&format!("HorizontalPodAutoscaler/{name}")]["spec"];
         (spec["minReplicas"].clone(), spec["maxReplicas"].clone())
     };
     assert_eq!(scaler("iris-next-predictor"), (json!(2), json!(2)), "30 percent of 4, rounded up");
     assert_eq!(scaler("iris-predictor"), (json!(2), json!(9)));
-    assert_eq!(found["Service/iris-next-predictor"]["spec"]["ports"][0]["targetPort"], 8080, "the Service knows nothing of its logger");
+    assert_eq!(
+        found["Service/iris-next-predictor"]["spec"]["ports"][0]["targetPort"], 8080,
+        "the Service knows nothing of its logger"
+    );
     let annotations = &next["spec"]["template"]["metadata"]["annotations"];
     assert_eq!(annotations["internal.serving.kserve.io/storage-initializer-sourceuri"], "s3://b/n");
     assert_eq!(annotations["internal.serving.kserve.io/logger"], "true");
     for (canary, words) in [
-        ("{trafficPercent: 10, predictor: {name: next, maxReplicas: 2, model: {name: kserve-container, modelFormat: {name: f}}}}", "must not set maxReplicas"),
-        ("{trafficPercent: 10, predictor: {name: next, logger: {mode: some}, model: {name: kserve-container, modelFormat: {name: f}}}}", "invalid logger type"),
+        (
+            "{trafficPercent: 10, predictor: {name: next, maxReplicas: 2, model: {name: kserve-container, modelFormat: {name: f}}}}",
+            "must not set maxReplicas",
+        ),
+        (
+            "{trafficPercent: 10, predictor: {name: next, logger: {mode: some}, model: {name: kserve-container, modelFormat: {name: f}}}}",
+            "invalid logger type",
+        ),
     ] {
-        refused(&[RUNTIME, &service(RAW, &format!("{{predictor: {{{MODEL}}}, canary: [{canary}]}}"))], words);
+        refused(
+            &[RUNTIME, &service(RAW, &format!("{{predictor: {{{MODEL}}}, canary: [{canary}]}}"))],
+            words,
+        );
     }
 }
 
 // kserve.md 5.7; CommonStorageInitialization, pkg/utils/storage.go.
 #[test]
 fn several_models_are_provided_together() {
-    let uris = |rest: &str, list: &str| format!("{{predictor: {{model: {{modelFormat: {{name: f}}}}, {rest}storageUris: [{list}]}}}}");
+    let uris = |rest: &str, list: &str| {
+        format!(
+            "{{predictor: {{model: {{modelFormat: {{name: f}}}}, {rest}storageUris: [{list}]}}}}"
+        )
+    };
     let pod = |annotations: &str, spec: &str| {
-        objects(&render(&[RUNTIME, &service(annotations, spec)], &[])).remove("Deployment/iris-predictor").unwrap_or_default()["spec"]["template"]["spec"]
+        objects(&render(&[RUNTIME, &service(annotations, spec)], &[]))
+            .remove("Deployment/iris-predictor")
+            .unwrap_or_default()["spec"]["template"]["spec"]
             .clone()
     };
     let mounts = |pod: &Value| pod["containers"][0]["volumeMounts"].clone();
     let one = "{uri: 's3://b/m', mountPath: /mnt/models/a}";
     let writable = pod(RAW, &uris("annotations: {storage.kserve.io/readonly: 'false'}, ", one));
-    assert_eq!(mounts(&writable), json!([{"name": "mnt-models-a", "mountPath": "/mnt/models/a"}]), "the component may say so too");
+    assert_eq!(
+        mounts(&writable),
+        json!([{"name": "mnt-models-a", "mountPath": "/mnt/models/a"}]),
+        "the component may say so too"
+    );
     let same = pod(RAW, &uris("", "{uri: 'pvc://c'}, {uri: 's3://b/m'}"));
-    assert_eq!(same["volumes"], json!([{"name": "mnt-models", "persistentVolumeClaim": {"claimName": "c"}}]), "the volume of a claim is there already");
+    assert_eq!(
+        same["volumes"],
+        json!([{"name": "mnt-models", "persistentVolumeClaim": {"claimName": "c"}}]),
+        "the volume of a claim is there already"
+    );
     let own = pod(RAW, &uris("initContainers: [{name: storage-initializer, image: i}], ", one));
-    assert_eq!((own["initContainers"].as_array().map(Vec::len), &own["volumes"]), (Some(1), &Value::Null), "somebody fetches already");
-    let images =
-        pod(RAW, &uris("", "{uri: 'oci://r/a:1', mountPath: /mnt/a/m}, {uri: 'oci://r/b:1', mountPath: /mnt/b/m}, {uri: 's3://b/m', mountPath: /mnt/c}"));
-    let names = |list: &Value| list.as_array().into_iter().flatten().map(|one| one["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (own["initContainers"].as_array().map(Vec::len), &own["volumes"]),
+        (Some(1), &Value::Null),
+        "somebody fetches already"
+    );
+    let images = pod(
+        RAW,
+        &uris(
+            "",
+            "{uri: 'oci://r/a:1', mountPath: /mnt/a/m}, {uri: 'oci://r/b:1', mountPath: /mnt/b/m}, {uri: 's3://b/m', mountPath: /mnt/c}",
+        ),
+    );
+    let names = |list: &Value| {
+        list.as_array().into_iter().flatten().map(|one| one["name"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!(names(&images["containers"]), ["kserve-container", "modelcar", "modelcar-1"]);
-    assert_eq!(names(&images["initContainers"]), ["modelcar-init", "modelcar-init-1", "storage-initializer"]);
-    assert_eq!(names(&images["volumes"]), ["kserve-provision-location", "kserve-provision-location-1", "mnt-c"]);
+    assert_eq!(
+        names(&images["initContainers"]),
+        ["modelcar-init", "modelcar-init-1", "storage-initializer"]
+    );
+    assert_eq!(
+        names(&images["volumes"]),
+        ["kserve-provision-location", "kserve-provision-location-1", "mnt-c"]
+    );
     let volume = pod(RAW, &uris("", "{uri: 'oci+native://r/a:1', mountPath: /mnt/models/a}"));
-    assert_eq!(mounts(&volume), json!([{"name": "mnt-models-a", "mountPath": "/mnt/models/a", "readOnly": true, "subPath": "models"}]));
+    assert_eq!(
+        mounts(&volume),
+        json!([{"name": "mnt-models-a", "mountPath": "/mnt/models/a", "readOnly": true, "subPath": "models"}])
+    );
     refused(
-        &[RUNTIME, &service(RAW, &uris("", "{uri: 'oci://r/a:1', mountPath: /mnt/models/a}, {uri: 'oci://r/b:1', mountPath: /mnt/models/b}"))],
+        &[
+            RUNTIME,
+            &service(
+                RAW,
+                &uris(
+                    "",
+                    "{uri: 'oci://r/a:1', mountPath: /mnt/models/a}, {uri: 'oci://r/b:1', mountPath: /mnt/models/b}",
+                ),
+            ),
+        ],
         "shadowing",
     );
     let container = "apiVersion: serving.kserve.io/v1alpha1\nkind: ClusterStorageContainer\nmetadata: {name: mine}\nspec: {workloadType: initContainer, supportedUriFormats: [{prefix: 's3://'}], supportsMultiModelDownload: false, container: {name: storage-initializer, image: mine}}\n";
-    refused(&[container, RUNTIME, &service(RAW, &uris("", one))], "does not support multi-model download");
+    refused(
+        &[container, RUNTIME, &service(RAW, &uris("", one))],
+        "does not support multi-model download",
+    );
     let done = render(&[container, RUNTIME, &service("", &uris("", one))], &[]);
-    assert!(done.exit == Some(0) && done.stderr.contains("goes on without the models"), "{}", done.stderr);
+    assert!(
+        done.exit == Some(0) && done.stderr.contains("goes on without the models"),
+        "{}",
+        done.stderr
+    );
 }
 
 // kserve.md 5.4, 5.5; explainer_art.go, UpdateImageTag.
 #[test]
 fn containers_that_say_something_themselves() {
-    let explained = |art: &str| format!("{{predictor: {{{MODEL}}}, explainer: {{containerConcurrency: 2, art: {{type: SquareAttack, {art}}}}}}}");
+    let explained = |art: &str| {
+        format!(
+            "{{predictor: {{{MODEL}}}, explainer: {{containerConcurrency: 2, art: {{type: SquareAttack, {art}}}}}}}"
+        )
+    };
     rows(&[(
         RAW,
         &explained("args: ['--predictor_host=h', '--workers=1']"),
@@ -435,12 +713,31 @@ fn containers_that_say_something_themselves() {
         ]),
     )]);
     refused(
-        &[RUNTIME, &service(RAW, &format!("{{predictor: {{{MODEL}}}, explainer: {{containers: [{{name: c, image: i}}], art: {{type: SquareAttack}}}}}}"))],
+        &[
+            RUNTIME,
+            &service(
+                RAW,
+                &format!(
+                    "{{predictor: {{{MODEL}}}, explainer: {{containers: [{{name: c, image: i}}], art: {{type: SquareAttack}}}}}}"
+                ),
+            ),
+        ],
         "exactly one of [ART",
     );
-    let vllm = RUNTIME.replace("metadata: {name: rt}", "metadata: {name: kserve-vllmserver, annotations: {serving.kserve.io/server-type: ''}}");
-    let image = at(&[&vllm, &service(RAW, &format!("{{predictor: {{{MODEL}}}}}"))], &[], "Deployment/iris-predictor", "/spec/template/spec/containers/0/image");
-    assert_eq!(image, "example/server-cpu:1", "an annotation without a value leaves the image to the name");
+    let vllm = RUNTIME.replace(
+        "metadata: {name: rt}",
+        "metadata: {name: kserve-vllmserver, annotations: {serving.kserve.io/server-type: ''}}",
+    );
+    let image = at(
+        &[&vllm, &service(RAW, &format!("{{predictor: {{{MODEL}}}}}"))],
+        &[],
+        "Deployment/iris-predictor",
+        "/spec/template/spec/containers/0/image",
+    );
+    assert_eq!(
+        image, "example/server-cpu:1",
+        "an annotation without a value leaves the image to the name"
+    );
 }
 
 // kserve.md 6.1 and 7, GetModelName.
@@ -452,12 +749,19 @@ fn a_service_is_entered_by_its_own_host_under_the_name_of_its_model() {
         )
     };
     let own = ", args: ['--model_name=mine']";
-    for (model, transformer, expected) in
-        [("", "", "iris"), (own, "", "mine"), (", env: [{name: MLSERVER_MODEL_NAME, value: env}]", "", "env"), (own, ", args: ['--model_name', 'its']", "its")]
-    {
+    for (model, transformer, expected) in [
+        ("", "", "iris"),
+        (own, "", "mine"),
+        (", env: [{name: MLSERVER_MODEL_NAME, value: env}]", "", "env"),
+        (own, ", args: ['--model_name', 'its']", "its"),
+    ] {
         let done = ask("endpoints", &[RUNTIME, &service(RAW, &spec(model, transformer))], &[]);
         let found: Value = serde_json::from_str(&done.stdout).expect("JSON");
         let service = &found["services"][0];
-        assert_eq!((&service["external"], &service["model"]), (&json!("http://iris-default.example.com"), &json!(expected)), "{model} {transformer}");
+        assert_eq!(
+            (&service["external"], &service["model"]),
+            (&json!("http://iris-default.example.com"), &json!(expected)),
+            "{model} {transformer}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Kueue: which flavor pods get (S2-121), and classes and flavors made of each other (S2-100 to S2-104).
+//! Kueue: which flavor pods get (S2-121), and classes and flavors made of each other (S2-100 to
+//! S2-104).
 
 use ome::api::{Field, Object};
 use ome::decision::QueueDecision;
@@ -21,8 +22,13 @@ static GIVEN: Rule = Rule { id: "given", text: "Given by a test.", cite: "test" 
 const ORIGIN: Origin = Origin::Default(&GIVEN);
 
 fn world(text: &str) -> World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-    let world = pipeline::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut text.as_bytes(),
+        &Limits::default(),
+    );
+    let world =
+        pipeline::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
     assert_eq!(world.diagnostics, [], "{text}");
     world
 }
@@ -54,7 +60,10 @@ fn gpus(flavor: &str, nominal: i64, more: &Value) -> Value {
 }
 
 fn cluster_queue(name: &str, more: &Value, flavors: &Value) -> Value {
-    let spec = with(json!({"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]}), more);
+    let spec = with(
+        json!({"namespaceSelector": {}, "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}]}),
+        more,
+    );
     json!({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec})
 }
 
@@ -63,31 +72,51 @@ fn local_queue() -> Value {
 }
 
 fn pod(gpus: i64, more: &Value) -> Shape {
-    let pod = with(json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}), more);
+    let pod = with(
+        json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]}),
+        more,
+    );
     Shape::of(&Node::from_json(&pod, ORIGIN))
 }
 
 fn ask(objects: &[Value], pods: &[(Shape, i64)], replicas: i64) -> QueueDecision {
     let world = world(&documents(objects));
-    let pods: Vec<PodSet<'_>> = pods.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
+    let pods: Vec<PodSet<'_>> =
+        pods.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
     admit(&world.catalog, "default", Field::new("q".into(), ORIGIN), &pods, replicas)
 }
 
 /// `a100:node-affinity h100` and what became of the replicas.
 fn told(decision: &QueueDecision) -> String {
-    let rejected = decision.rejected.iter().map(|rejection| format!("{}:{}", rejection.flavor, rejection.code.as_str()));
+    let rejected = decision
+        .rejected
+        .iter()
+        .map(|rejection| format!("{}:{}", rejection.flavor, rejection.code.as_str()));
     let chosen = decision.flavor.iter().map(ToString::to_string);
     rejected.chain(chosen).collect::<Vec<_>>().join(" ")
 }
 
 fn replicas(decision: &QueueDecision) -> String {
-    let admitted = decision.admitted.iter().map(|admitted| format!("{}x{}{}", admitted.replicas, admitted.flavor, if admitted.borrows { "+" } else { "" }));
-    admitted.chain((decision.waiting > 0).then(|| format!("{} wait", decision.waiting))).collect::<Vec<_>>().join(" ")
+    let admitted = decision.admitted.iter().map(|admitted| {
+        format!(
+            "{}x{}{}",
+            admitted.replicas,
+            admitted.flavor,
+            if admitted.borrows { "+" } else { "" }
+        )
+    });
+    admitted
+        .chain((decision.waiting > 0).then(|| format!("{} wait", decision.waiting)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn three() -> Vec<Value> {
     vec![
-        flavor("spot", &json!({"nodeLabels": {"pool": "spot"}, "nodeTaints": [{"key": "spot", "value": "true", "effect": "NoSchedule"}]})),
+        flavor(
+            "spot",
+            &json!({"nodeLabels": {"pool": "spot"}, "nodeTaints": [{"key": "spot", "value": "true", "effect": "NoSchedule"}]}),
+        ),
         flavor("a100", &product("A100")),
         flavor("h100", &product("H100")),
         local_queue(),
@@ -101,11 +130,19 @@ fn flavors_are_tried_in_the_order_of_the_queue() {
         objects.push(cluster_queue(
             "all",
             &queue,
-            &json!([gpus("spot", nominal, &json!({})), gpus("a100", nominal, &more.clone()), gpus("h100", nominal, &more)]),
+            &json!([
+                gpus("spot", nominal, &json!({})),
+                gpus("a100", nominal, &more.clone()),
+                gpus("h100", nominal, &more)
+            ]),
         ));
         objects
     };
-    let lender = cluster_queue("other", &json!({"cohortName": "c"}), &json!([gpus("a100", 8, &json!({"lendingLimit": 6})), gpus("h100", 8, &json!({}))]));
+    let lender = cluster_queue(
+        "other",
+        &json!({"cohortName": "c"}),
+        &json!([gpus("a100", 8, &json!({"lendingLimit": 6})), gpus("h100", 8, &json!({}))]),
+    );
     let lent = |queue: Value, more: Value| {
         let mut objects = all(4, queue, more);
         objects.push(lender.clone());
@@ -116,21 +153,56 @@ fn flavors_are_tried_in_the_order_of_the_queue() {
     let h100 = json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}, "tolerations": [{"key": "spot", "operator": "Exists"}]});
     for (objects, shape, replicas_asked, expected, admitted) in [
         (all(8, json!({}), json!({})), pod(8, &json!({})), 1, "spot:taint a100", "1xa100"),
-        // The flavor `spot` has no product label: Kueue takes it, and the tool says that it is loose.
+        // The flavor `spot` has no product label: Kueue takes it, and the tool says that it is
+        // loose.
         (all(8, json!({}), json!({})), pod(8, &h100.clone()), 1, "spot", "1xspot"),
-        (all(8, json!({}), json!({})), pod(8, &json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}})), 1, "spot:taint a100:node-affinity h100", "1xh100"),
-        (all(4, json!({}), json!({})), pod(8, &json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
-        (all(8, json!({}), json!({})), pod(8, &json!({})), 3, "spot:taint a100", "1xa100 1xh100 1 wait"),
+        (
+            all(8, json!({}), json!({})),
+            pod(8, &json!({"nodeSelector": {"nvidia.com/gpu.product": "H100"}})),
+            1,
+            "spot:taint a100:node-affinity h100",
+            "1xh100",
+        ),
+        (
+            all(4, json!({}), json!({})),
+            pod(8, &json!({})),
+            1,
+            "spot:taint a100:quota h100:quota",
+            "1 wait",
+        ),
+        (
+            all(8, json!({}), json!({})),
+            pod(8, &json!({})),
+            3,
+            "spot:taint a100",
+            "1xa100 1xh100 1 wait",
+        ),
         (all(8, json!({}), json!({})), pod(2, &json!({})), 7, "spot:taint a100", "4xa100 3xh100"),
         // 4 of its own, 6 lent.
         (lent(cohort.clone(), json!({})), pod(8, &json!({})), 1, "spot:taint a100", "1xa100+"),
-        (lent(cohort.clone(), json!({"borrowingLimit": 2})), pod(8, &json!({})), 1, "spot:taint a100:quota h100:quota", "1 wait"),
+        (
+            lent(cohort.clone(), json!({"borrowingLimit": 2})),
+            pod(8, &json!({})),
+            1,
+            "spot:taint a100:quota h100:quota",
+            "1 wait",
+        ),
         (lent(cohort, json!({})), pod(5, &json!({})), 4, "spot:taint a100", "2xa100+ 2xh100+"),
         // Borrowing comes after every flavor that fits without.
-        (lent(last, json!({})), pod(4, &json!({})), 4, "spot:taint a100", "1xa100 1xh100 1xa100+ 1xh100+"),
+        (
+            lent(last, json!({})),
+            pod(4, &json!({})),
+            4,
+            "spot:taint a100",
+            "1xa100 1xh100 1xa100+ 1xh100+",
+        ),
     ] {
         let decision = ask(&objects, &[(shape, 1)], replicas_asked);
-        assert_eq!((told(&decision).as_str(), replicas(&decision).as_str()), (expected, admitted), "{objects:?}");
+        assert_eq!(
+            (told(&decision).as_str(), replicas(&decision).as_str()),
+            (expected, admitted),
+            "{objects:?}"
+        );
     }
     assert!(ask(&all(8, json!({}), json!({})), &[(pod(8, &h100), 1)], 1).loose);
 }
@@ -138,10 +210,17 @@ fn flavors_are_tried_in_the_order_of_the_queue() {
 #[test]
 fn leader_and_workers_are_admitted_together() {
     let mut objects = three();
-    objects.push(cluster_queue("all", &json!({}), &json!([gpus("a100", 8, &json!({})), gpus("h100", 16, &json!({}))])));
+    objects.push(cluster_queue(
+        "all",
+        &json!({}),
+        &json!([gpus("a100", 8, &json!({})), gpus("h100", 16, &json!({}))]),
+    ));
     let on = |product: &str| pod(8, &json!({"nodeSelector": {"nvidia.com/gpu.product": product}}));
     let decision = ask(&objects, &[(on("A100"), 1), (on("H100"), 2)], 1);
-    assert_eq!((decision.flavor.as_deref(), decision.worker_flavor.as_deref()), (Some("a100"), Some("h100")));
+    assert_eq!(
+        (decision.flavor.as_deref(), decision.worker_flavor.as_deref()),
+        (Some("a100"), Some("h100"))
+    );
     // Three workers are more than the quota: nobody starts.
     let decision = ask(&objects, &[(on("A100"), 1), (on("H100"), 3)], 1);
     assert_eq!(decision.flavor, None);
@@ -152,7 +231,10 @@ fn leader_and_workers_are_admitted_together() {
 fn what_a_queue_does_not_cover_keeps_pods_out() {
     let mut objects = three();
     objects.push(cluster_queue("all", &json!({}), &json!([gpus("h100", 8, &json!({}))])));
-    let shape = Shape::of(&Node::from_json(&json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1, "rdma/hca": 1}}}]}), ORIGIN));
+    let shape = Shape::of(&Node::from_json(
+        &json!({"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1, "rdma/hca": 1}}}]}),
+        ORIGIN,
+    ));
     assert_eq!(told(&ask(&objects, &[(shape, 1)], 1)), "h100:not-covered");
 }
 
@@ -162,17 +244,34 @@ fn a_queue_that_admits_nothing_says_why() {
     for (objects, expected) in [
         (vec![flavor("h100", &product("H100"))], "namespace default has no LocalQueue `q`"),
         (vec![local_queue()], "ClusterQueue `all` of LocalQueue `q` is not loaded"),
-        (vec![local_queue(), cluster_queue("all", &json!({"stopPolicy": "Hold"}), &flavors())], "ClusterQueue `all` is stopped: stopPolicy Hold"),
-        (vec![local_queue(), cluster_queue("all", &json!({}), &flavors())], "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not loaded"),
         (
-            vec![local_queue(), cluster_queue("all", &json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team"}}}), &flavors())],
+            vec![local_queue(), cluster_queue("all", &json!({"stopPolicy": "Hold"}), &flavors())],
+            "ClusterQueue `all` is stopped: stopPolicy Hold",
+        ),
+        (
+            vec![local_queue(), cluster_queue("all", &json!({}), &flavors())],
+            "ClusterQueue `all` is inactive: ResourceFlavor `h100` is not loaded",
+        ),
+        (
+            vec![
+                local_queue(),
+                cluster_queue(
+                    "all",
+                    &json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team"}}}),
+                    &flavors(),
+                ),
+            ],
             "the namespaceSelector of ClusterQueue `all` does not select namespace default",
         ),
         (
             vec![
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "b"}}}),
                 local_queue(),
-                cluster_queue("all", &json!({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}}), &flavors()),
+                cluster_queue(
+                    "all",
+                    &json!({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "In", "values": ["a"]}]}}),
+                    &flavors(),
+                ),
             ],
             "the namespaceSelector of ClusterQueue `all` does not select namespace default",
         ),
@@ -183,13 +282,27 @@ fn a_queue_that_admits_nothing_says_why() {
     }
     let mut closed = cluster_queue("all", &json!({}), &flavors());
     closed["spec"].as_object_mut().unwrap().remove("namespaceSelector");
-    let decision = ask(&[flavor("h100", &product("H100")), local_queue(), closed], &[(pod(1, &json!({})), 1)], 1);
-    assert_eq!(decision.obstacle.as_deref(), Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace"));
+    let decision = ask(
+        &[flavor("h100", &product("H100")), local_queue(), closed],
+        &[(pod(1, &json!({})), 1)],
+        1,
+    );
+    assert_eq!(
+        decision.obstacle.as_deref(),
+        Some("ClusterQueue `all` has no namespaceSelector and takes pods of no namespace")
+    );
     assert!(!ask(&[], &[(pod(1, &json!({})), 1)], 1).known);
 }
 
 fn options(prefer: Option<Prefer>, split: bool, selected: &dyn Fn(&Object) -> bool) -> Options<'_> {
-    Options { semantics: Semantics::Documented, prefer, split, tolerations: true, version: KueueVersion::V1Beta2, selected }
+    Options {
+        semantics: Semantics::Documented,
+        prefer,
+        split,
+        tolerations: true,
+        version: KueueVersion::V1Beta2,
+        selected,
+    }
 }
 
 const ALL: &dyn Fn(&Object) -> bool = &|_| true;
@@ -198,47 +311,72 @@ const ALL: &dyn Fn(&Object) -> bool = &|_| true;
 fn imported(objects: &[Value]) -> Vec<(String, Action, Value)> {
     let world = world(&documents(objects));
     let classes = kueue::import(&world.catalog, options(None, false, ALL)).value.classes;
-    classes.into_iter().map(|class| (class.name.to_string(), class.action, class.object.to_json())).collect()
+    classes
+        .into_iter()
+        .map(|class| (class.name.to_string(), class.action, class.object.to_json()))
+        .collect()
 }
 
 /// What export makes of objects.
 fn exported(objects: &[Value], split: bool) -> Vec<(String, FlavorAction, Value)> {
     let world = world(&documents(objects));
     let flavors = kueue::export(&world.catalog, options(None, split, ALL)).value.flavors;
-    flavors.into_iter().map(|flavor| (flavor.name.to_string(), flavor.action, flavor.object.to_json())).collect()
+    flavors
+        .into_iter()
+        .map(|flavor| (flavor.name.to_string(), flavor.action, flavor.object.to_json()))
+        .collect()
 }
 
 fn labels() -> impl Strategy<Value = BTreeMap<String, String>> {
-    let product = prop_oneof![Just("NVIDIA-H100-80GB-HBM3"), Just("NVIDIA-A100-SXM4-40GB"), Just("FOO-1"), Just("AMD_Instinct_MI300X_OAM")];
+    let product = prop_oneof![
+        Just("NVIDIA-H100-80GB-HBM3"),
+        Just("NVIDIA-A100-SXM4-40GB"),
+        Just("FOO-1"),
+        Just("AMD_Instinct_MI300X_OAM")
+    ];
     let other = prop::collection::btree_map("[a-d]", "[a-z0-9]{1,4}", 0..4);
-    (prop_oneof![Just("nvidia.com/gpu.product"), Just("amd.com/gpu.product-name")], product, other).prop_map(|(key, product, mut labels)| {
-        labels.insert(key.to_owned(), product.to_owned());
-        labels
-    })
+    (prop_oneof![Just("nvidia.com/gpu.product"), Just("amd.com/gpu.product-name")], product, other)
+        .prop_map(|(key, product, mut labels)| {
+            labels.insert(key.to_owned(), product.to_owned());
+            labels
+        })
 }
 
 /// The spec of a flavor: everything that it can say.
 fn specs() -> impl Strategy<Value = Value> {
-    let taints = prop::collection::btree_map("[t-w]", prop_oneof![Just("NoSchedule"), Just("NoExecute")], 0..3);
-    (labels(), taints, any::<bool>(), any::<bool>()).prop_map(|(labels, taints, tolerated, topology)| {
-        let mut spec = json!({"nodeLabels": labels});
-        let own: Vec<Value> = taints.iter().map(|(key, effect)| json!({"key": key, "value": "x", "effect": effect})).collect();
-        if !own.is_empty() {
-            spec["nodeTaints"] = own.into();
-            if tolerated {
-                spec["tolerations"] = taints.keys().map(|key| json!({"key": key, "operator": "Exists"})).collect();
+    let taints = prop::collection::btree_map(
+        "[t-w]",
+        prop_oneof![Just("NoSchedule"), Just("NoExecute")],
+        0..3,
+    );
+    (labels(), taints, any::<bool>(), any::<bool>()).prop_map(
+        |(labels, taints, tolerated, topology)| {
+            let mut spec = json!({"nodeLabels": labels});
+            let own: Vec<Value> = taints
+                .iter()
+                .map(|(key, effect)| json!({"key": key, "value": "x", "effect": effect}))
+                .collect();
+            if !own.is_empty() {
+                spec["nodeTaints"] = own.into();
+                if tolerated {
+                    spec["tolerations"] = taints
+                        .keys()
+                        .map(|key| json!({"key": key, "operator": "Exists"}))
+                        .collect();
+                }
             }
-        }
-        if topology {
-            spec["topologyName"] = "racks".into();
-        }
-        spec
-    })
+            if topology {
+                spec["topologyName"] = "racks".into();
+            }
+            spec
+        },
+    )
 }
 
 fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: 64, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     if let Err(failure) = runner.run(&strategy, property) {
         panic!("{failure}");
     }
@@ -250,20 +388,27 @@ fn a_flavor_becomes_a_class_and_the_same_flavor() {
     holds(specs(), |spec| {
         let flavor = flavor("gpu-x", &spec);
         let made = imported(std::slice::from_ref(&flavor));
-        prop_assert_eq!(made.iter().map(|(name, action, _)| (name.as_str(), *action)).collect::<Vec<_>>(), [("gpu-x", Action::Create)]);
+        prop_assert_eq!(
+            made.iter().map(|(name, action, _)| (name.as_str(), *action)).collect::<Vec<_>>(),
+            [("gpu-x", Action::Create)]
+        );
         let class = made[0].2.clone();
         let back = exported(std::slice::from_ref(&class), false);
         prop_assert_eq!(&back, &[("gpu-x".to_owned(), FlavorAction::Create, flavor.clone())]);
         let both = [class.clone(), flavor.clone()];
         prop_assert_eq!(imported(&both), [("gpu-x".to_owned(), Action::Unchanged, class)]);
-        prop_assert_eq!(exported(&both, false), [("gpu-x".to_owned(), FlavorAction::InSync, flavor)]);
+        prop_assert_eq!(
+            exported(&both, false),
+            [("gpu-x".to_owned(), FlavorAction::InSync, flavor)]
+        );
         let world = world(&documents(&both));
         prop_assert!(kueue::diff(&world.catalog, options(None, false, ALL)).value.is_in_sync());
         Ok(())
     });
 }
 
-/// S2-102, S2-103: a class follows a flavor that changed in whatever way, and is then in step with it.
+/// S2-102, S2-103: a class follows a flavor that changed in whatever way, and is then in step with
+/// it.
 #[test]
 fn a_class_that_followed_is_in_step() {
     holds((specs(), specs()), |(before, after)| {
@@ -275,7 +420,10 @@ fn a_class_that_followed_is_in_step() {
         // It says what a class that was made of the flavor as it is now would say.
         prop_assert_eq!(&followed[0].2, &imported(std::slice::from_ref(&after))[0].2);
         prop_assert_eq!(imported(&[followed[0].2.clone(), after.clone()])[0].1, Action::Unchanged);
-        prop_assert_eq!(exported(&[followed[0].2.clone(), after.clone()], false), [("gpu-x".to_owned(), FlavorAction::InSync, after)]);
+        prop_assert_eq!(
+            exported(&[followed[0].2.clone(), after.clone()], false),
+            [("gpu-x".to_owned(), FlavorAction::InSync, after)]
+        );
         Ok(())
     });
 }
@@ -295,24 +443,40 @@ fn class(labels: &BTreeMap<String, String>, terms: &[Vec<&str>]) -> Value {
 /// S2-104: the flavors of a class are in step with it, one for each kind of node.
 #[test]
 fn a_class_of_several_kinds_becomes_as_many_flavors() {
-    let labels: BTreeMap<String, String> = [("zone".to_owned(), "a".to_owned()), ("nvidia.com/gpu.product".to_owned(), "X".to_owned())].into();
-    for (terms, count) in [(vec![], 1), (vec![vec!["X"]], 1), (vec![vec!["X", "Y"]], 2), (vec![vec!["X"], vec!["Y", "Z"], vec!["X"]], 3)] {
+    let labels: BTreeMap<String, String> = [
+        ("zone".to_owned(), "a".to_owned()),
+        ("nvidia.com/gpu.product".to_owned(), "X".to_owned()),
+    ]
+    .into();
+    for (terms, count) in [
+        (vec![], 1),
+        (vec![vec!["X"]], 1),
+        (vec![vec!["X", "Y"]], 2),
+        (vec![vec!["X"], vec!["Y", "Z"], vec!["X"]], 3),
+    ] {
         let class = class(&labels, &terms);
         let made = exported(std::slice::from_ref(&class), true);
         assert_eq!(made.len(), count, "{terms:?}");
-        assert_eq!(exported(std::slice::from_ref(&class), false).len(), usize::from(count == 1), "{terms:?}");
+        assert_eq!(
+            exported(std::slice::from_ref(&class), false).len(),
+            usize::from(count == 1),
+            "{terms:?}"
+        );
         assert!(made.iter().all(|(_, _, flavor)| flavor["spec"]["nodeLabels"]["zone"] == "a"));
         let mut both: Vec<Value> = made.into_iter().map(|(_, _, flavor)| flavor).collect();
         both.push(class.clone());
         assert!(exported(&both, true).iter().all(|(_, action, _)| *action == FlavorAction::InSync));
-        assert!(imported(&both).iter().all(|(name, action, object)| name == "own" && *action == Action::Unchanged && *object == class));
+        assert!(imported(&both).iter().all(|(name, action, object)| name == "own"
+            && *action == Action::Unchanged
+            && *object == class));
         let world = world(&documents(&both));
         let diffed = kueue::diff(&world.catalog, options(None, false, ALL)).value;
         assert!(diffed.is_in_sync(), "{:?}", diffed.pairs);
     }
 }
 
-/// Taints that all nodes of a class have become taints and tolerations of its flavor (accelerators.md 6.4).
+/// Taints that all nodes of a class have become taints and tolerations of its flavor
+/// (accelerators.md 6.4).
 #[test]
 fn taints_of_all_nodes_belong_to_the_flavor() {
     let node = |name: &str, more: Value| {
@@ -323,8 +487,13 @@ fn taints_of_all_nodes_belong_to_the_flavor() {
         taints.extend(more.as_array().unwrap().clone());
         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"nvidia.com/gpu.product": "X"}}, "spec": {"taints": taints}})
     };
-    let labels: BTreeMap<String, String> = [("nvidia.com/gpu.product".to_owned(), "X".to_owned())].into();
-    let objects = [class(&labels, &[]), node("a", json!([])), node("b", json!([{"key": "team", "value": "b", "effect": "NoSchedule"}]))];
+    let labels: BTreeMap<String, String> =
+        [("nvidia.com/gpu.product".to_owned(), "X".to_owned())].into();
+    let objects = [
+        class(&labels, &[]),
+        node("a", json!([])),
+        node("b", json!([{"key": "team", "value": "b", "effect": "NoSchedule"}])),
+    ];
     assert_eq!(
         exported(&objects, false)[0].2["spec"],
         json!({
@@ -338,13 +507,22 @@ fn taints_of_all_nodes_belong_to_the_flavor() {
 /// The order in which documents are read changes nothing.
 #[test]
 fn the_order_of_documents_means_nothing() {
-    let texts = (prop::collection::vec(specs(), 1..4), prop::collection::vec(labels(), 1..4), 0..1000_usize);
+    let texts = (
+        prop::collection::vec(specs(), 1..4),
+        prop::collection::vec(labels(), 1..4),
+        0..1000_usize,
+    );
     holds(texts, |(specs, classes, shift)| {
-        let mut objects: Vec<Value> = specs.into_iter().enumerate().map(|(index, spec)| flavor(&format!("gpu-{index}"), &spec)).collect();
+        let mut objects: Vec<Value> = specs
+            .into_iter()
+            .enumerate()
+            .map(|(index, spec)| flavor(&format!("gpu-{index}"), &spec))
+            .collect();
         for (index, labels) in classes.iter().enumerate() {
             let mut class = class(labels, &[]);
             class["metadata"]["name"] = format!("gpu-{index}").into();
-            class["spec"]["integration"]["kueueResourceFlavor"] = format!("gpu-{}", (index + shift) % 3).into();
+            class["spec"]["integration"]["kueueResourceFlavor"] =
+                format!("gpu-{}", (index + shift) % 3).into();
             objects.push(class);
         }
         let first = (imported(&objects), exported(&objects, false));

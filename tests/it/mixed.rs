@@ -8,8 +8,16 @@ use std::time::Duration;
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/mixed");
 
 fn ome(args: &[&str]) -> Done {
-    let args = args.iter().chain(&["-f", DIRECTORY, "--no-builtin"]).map(ToString::to_string).collect();
-    run(&Call { args, stdin: "", directory: Path::new(DIRECTORY), env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+    let args =
+        args.iter().chain(&["-f", DIRECTORY, "--no-builtin"]).map(ToString::to_string).collect();
+    run(&Call {
+        args,
+        stdin: "",
+        directory: Path::new(DIRECTORY),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    })
+    .expect("the call ends within a minute")
 }
 
 /// `api`, chosen runtime and names of candidates of every service.
@@ -21,7 +29,11 @@ fn decisions(done: &Done) -> Vec<(String, String, Vec<String>)> {
         .iter()
         .map(|service| {
             let candidates = service["runtime"]["candidates"].as_array().expect("a list");
-            (text(&service["api"]), text(&service["runtime"]["chosen"]["name"]), candidates.iter().map(|one| text(&one["name"])).collect())
+            (
+                text(&service["api"]),
+                text(&service["runtime"]["chosen"]["name"]),
+                candidates.iter().map(|one| text(&one["name"])).collect(),
+            )
         })
         .collect()
 }
@@ -29,15 +41,32 @@ fn decisions(done: &Done) -> Vec<(String, String, Vec<String>)> {
 /// Both controllers write a Service under the name of the service: they undo each other's.
 #[test]
 fn services_of_one_name_that_write_one_object_are_told_apart() {
-    let read = |file: &str| std::fs::read_to_string(Path::new(DIRECTORY).join(file)).expect("a file");
+    let read =
+        |file: &str| std::fs::read_to_string(Path::new(DIRECTORY).join(file)).expect("a file");
     let raw = format!("{}\n---\n{}", read("kserve.yaml"), read("ome.yaml"));
     let knative = raw.replace("deploymentMode: RawDeployment", "deploymentMode: Serverless");
     for (text, doubled) in [(&raw, 0), (&knative, 1)] {
-        let args = "render iris -n ml --no-builtin --semantics controller -f -".split(' ').map(str::to_owned).collect();
-        let call = Call { args, stdin: text, directory: Path::new(DIRECTORY), env: &BTreeMap::new(), time: Duration::from_mins(1) };
+        let args = "render iris -n ml --no-builtin --semantics controller -f -"
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
+        let call = Call {
+            args,
+            stdin: text,
+            directory: Path::new(DIRECTORY),
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        };
         let done = run(&call).expect("the call ends within a minute");
         assert_eq!(done.exit, Some(0), "{}", done.stderr);
-        assert_eq!(done.stdout.matches("\napiVersion: v1\nkind: Service\nmetadata:\n  name: iris\n").count(), 1 + doubled, "{}", done.stdout);
+        assert_eq!(
+            done.stdout
+                .matches("\napiVersion: v1\nkind: Service\nmetadata:\n  name: iris\n")
+                .count(),
+            1 + doubled,
+            "{}",
+            done.stdout
+        );
         assert_eq!(done.stderr.matches("duplicate-object").count(), doubled, "{}", done.stderr);
     }
 }
@@ -48,7 +77,10 @@ fn services_of_one_name_are_decided_apart() {
         let done = ome(&["explain", "iris", "-n", "ml", "--semantics", semantics, "-o", "json"]);
         assert_eq!(done.exit, Some(0), "{}", done.stderr);
         let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let expected = [("ome".into(), "server".into(), names(&["server", "ome-only"])), ("kserve".into(), "server".into(), names(&["server", "kserve-only"]))];
+        let expected = [
+            ("ome".into(), "server".into(), names(&["server", "ome-only"])),
+            ("kserve".into(), "server".into(), names(&["server", "kserve-only"])),
+        ];
         assert_eq!(decisions(&done), expected, "{semantics}");
     }
 }
@@ -59,7 +91,10 @@ fn a_runtime_of_one_api_is_no_runtime_of_the_other() {
         let done = ome(&["explain", service, "-n", "ml", "-o", "json"]);
         assert_eq!(done.exit, Some(1));
         let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
-        assert_eq!(document["services"][0]["error"]["code"], "runtime-not-found", "{service} names {other}");
+        assert_eq!(
+            document["services"][0]["error"]["code"], "runtime-not-found",
+            "{service} names {other}"
+        );
     }
 }
 
@@ -67,9 +102,17 @@ fn a_runtime_of_one_api_is_no_runtime_of_the_other() {
 fn header_table_and_explanation_say_which_api() {
     let plan = ome(&["plan", "-n", "ml"]).stdout;
     assert!(plan.starts_with("semantics: documented · runtimes: 4 read, 0 built-in · services: 2 of OME, 2 of KServe\n"), "{plan}");
-    assert!(plan.lines().any(|line| line.contains(" iris ")) && plan.lines().any(|line| line.contains(" iris (KServe) ")), "{plan}");
+    assert!(
+        plan.lines().any(|line| line.contains(" iris "))
+            && plan.lines().any(|line| line.contains(" iris (KServe) ")),
+        "{plan}"
+    );
     let explained = ome(&["explain", "iris", "-n", "ml"]).stdout;
-    assert!(explained.lines().any(|line| line.starts_with("ml/iris  ")) && explained.lines().any(|line| line.starts_with("ml/iris (KServe)  ")), "{explained}");
+    assert!(
+        explained.lines().any(|line| line.starts_with("ml/iris  "))
+            && explained.lines().any(|line| line.starts_with("ml/iris (KServe)  ")),
+        "{explained}"
+    );
 }
 
 #[test]
@@ -80,7 +123,17 @@ fn each_becomes_the_objects_of_its_own_operator() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|object| format!("{}/{}", object["kind"].as_str().unwrap_or_default(), object["metadata"]["name"].as_str().unwrap_or_default()))
+        .map(|object| {
+            format!(
+                "{}/{}",
+                object["kind"].as_str().unwrap_or_default(),
+                object["metadata"]["name"].as_str().unwrap_or_default()
+            )
+        })
         .collect();
-    assert!(names.contains(&"Deployment/iris-engine".to_owned()) && names.contains(&"Deployment/iris-predictor".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"Deployment/iris-engine".to_owned())
+            && names.contains(&"Deployment/iris-predictor".to_owned()),
+        "{names:?}"
+    );
 }

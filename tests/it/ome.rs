@@ -29,22 +29,45 @@ spec:
 ";
 
 fn service(metadata: &str, spec: &str) -> String {
-    format!("apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: demo, namespace: default{metadata}}}\nspec: {spec}\n")
+    format!(
+        "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {{name: demo, namespace: default{metadata}}}\nspec: {spec}\n"
+    )
 }
 
 fn call(command: &str, documents: &[&str]) -> Done {
-    let args = [command, "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"].map(String::from).to_vec();
+    let args = [command, "-f", "-", "--no-builtin", "--semantics", "controller", "-o", "json"]
+        .map(String::from)
+        .to_vec();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
-    run(&Call { args, stdin: &documents.join("---\n"), directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends within a minute")
+    run(&Call {
+        args,
+        stdin: &documents.join("---\n"),
+        directory,
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    })
+    .expect("the call ends within a minute")
 }
 
 /// The exit code and the objects by kind and name.
 fn render(documents: &[&str]) -> (Option<i32>, BTreeMap<String, Value>) {
     let done = call("render", documents);
     let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
-    let text = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |object: &Value, pointer: &str| {
+        object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
     let objects = list["items"].as_array().expect("a list").iter();
-    (done.exit, objects.map(|object| (format!("{}/{}", text(object, "/kind"), text(object, "/metadata/name")), object.clone())).collect())
+    (
+        done.exit,
+        objects
+            .map(|object| {
+                (
+                    format!("{}/{}", text(object, "/kind"), text(object, "/metadata/name")),
+                    object.clone(),
+                )
+            })
+            .collect(),
+    )
 }
 
 #[test]
@@ -58,25 +81,55 @@ fn a_predictor_is_used_or_not_as_webhook_and_controller_see_it() {
         // Used to the controller, not to the webhook.
         ("", "{model: {name: m}, engine: {}, predictor: {maxReplicas: 3}}", false, None),
         // Used to neither.
-        ("", "{model: {name: m}, engine: {}, predictor: {timeoutSeconds: 30}}", false, Some("engine")),
-        ("", "{model: {name: m}, engine: {}, predictor: {containers: [], maxReplicas: 0}}", false, Some("engine")),
+        (
+            "",
+            "{model: {name: m}, engine: {}, predictor: {timeoutSeconds: 30}}",
+            false,
+            Some("engine"),
+        ),
+        (
+            "",
+            "{model: {name: m}, engine: {}, predictor: {containers: [], maxReplicas: 0}}",
+            false,
+            Some("engine"),
+        ),
     ] {
         let (exit, objects) = render(&[MODEL, RUNTIME, &service(metadata, spec)]);
         assert_eq!(exit, Some(0), "{spec}");
-        assert_eq!(objects["Deployment/demo-engine"]["metadata"]["annotations"].get(WARNING).is_some(), warned, "{spec}");
-        assert_eq!(objects["Service/demo"]["spec"]["selector"].get("component").and_then(Value::as_str), component, "{spec}");
+        assert_eq!(
+            objects["Deployment/demo-engine"]["metadata"]["annotations"].get(WARNING).is_some(),
+            warned,
+            "{spec}"
+        );
+        assert_eq!(
+            objects["Service/demo"]["spec"]["selector"].get("component").and_then(Value::as_str),
+            component,
+            "{spec}"
+        );
     }
-    let own = service(", annotations: {ome.io/deprecation-warning: mine}", "{predictor: {model: {baseModel: m}}}");
+    let own = service(
+        ", annotations: {ome.io/deprecation-warning: mine}",
+        "{predictor: {model: {baseModel: m}}}",
+    );
     let (_, objects) = render(&[MODEL, RUNTIME, &own]);
     assert_eq!(objects["Deployment/demo-engine"]["metadata"]["annotations"][WARNING], "mine");
 }
 
 #[test]
 fn a_migrated_predictor_names_the_cluster_model_and_is_served_by_the_namespaced_one() {
-    let namespaced = MODEL.replace("ClusterBaseModel", "BaseModel").replace("{name: m}", "{name: m, namespace: default}").replace("/models/m", "/models/own");
-    let (exit, objects) = render(&[MODEL, &namespaced, RUNTIME, &service("", "{predictor: {model: {baseModel: m}}}")]);
+    let namespaced = MODEL
+        .replace("ClusterBaseModel", "BaseModel")
+        .replace("{name: m}", "{name: m, namespace: default}")
+        .replace("/models/m", "/models/own");
+    let (exit, objects) = render(&[
+        MODEL,
+        &namespaced,
+        RUNTIME,
+        &service("", "{predictor: {model: {baseModel: m}}}"),
+    ]);
     assert_eq!(exit, Some(0));
-    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    let described =
+        objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
     assert!(described.contains("\"path\":\"/models/m\""), "{described}");
     let pod = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"];
     assert_eq!(pod["volumes"], json!([{"name": "m", "hostPath": {"path": "/models/own"}}]));
@@ -85,8 +138,14 @@ fn a_migrated_predictor_names_the_cluster_model_and_is_served_by_the_namespaced_
 
 #[test]
 fn a_virtual_service_asks_for_nothing() {
-    for spec in ["{}", "{engine: {}}", "{model: {name: nowhere}, engine: {}}", "{model: {name: m}, runtime: {name: nowhere}, engine: {}}"] {
-        let virtual_service = service(", annotations: {ome.io/deploymentMode: VirtualDeployment}", spec);
+    for spec in [
+        "{}",
+        "{engine: {}}",
+        "{model: {name: nowhere}, engine: {}}",
+        "{model: {name: m}, runtime: {name: nowhere}, engine: {}}",
+    ] {
+        let virtual_service =
+            service(", annotations: {ome.io/deploymentMode: VirtualDeployment}", spec);
         let (exit, objects) = render(&[MODEL, RUNTIME, &virtual_service]);
         assert_eq!((exit, objects.len()), (Some(0), 0), "{spec}");
         assert_eq!(call("explain", &[MODEL, RUNTIME, &virtual_service]).exit, Some(0), "{spec}");
@@ -100,16 +159,24 @@ fn what_knative_has_no_field_for_is_printed_and_refused() {
     let spec = "{model: {name: m}, engine: {minReplicas: 0, terminationGracePeriodSeconds: 60}}";
     let (exit, objects) = render(&[MODEL, RUNTIME, &service("", spec)]);
     assert_eq!(exit, Some(2));
-    assert_eq!(objects["Service/demo-engine"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"], 60);
+    assert_eq!(
+        objects["Service/demo-engine"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"],
+        60
+    );
     // A Deployment has the field.
-    let (exit, _) = render(&[MODEL, RUNTIME, &service("", &spec.replace("minReplicas: 0", "minReplicas: 1"))]);
+    let (exit, _) =
+        render(&[MODEL, RUNTIME, &service("", &spec.replace("minReplicas: 0", "minReplicas: 1"))]);
     assert_eq!(exit, Some(0));
 }
 
 #[test]
 fn ephemeral_containers_come_from_the_runtime_alone() {
-    let runtime = format!("{RUNTIME}    ephemeralContainers: [{{name: debug, image: 'debug:1'}}]\n");
-    let of_service = service("", "{model: {name: m}, engine: {ephemeralContainers: [{name: other, image: 'other:1'}]}}");
+    let runtime =
+        format!("{RUNTIME}    ephemeralContainers: [{{name: debug, image: 'debug:1'}}]\n");
+    let of_service = service(
+        "",
+        "{model: {name: m}, engine: {ephemeralContainers: [{name: other, image: 'other:1'}]}}",
+    );
     let (_, objects) = render(&[MODEL, &runtime, &of_service]);
     let pod = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"];
     assert_eq!(pod["ephemeralContainers"], json!([{"name": "debug", "image": "debug:1"}]));
@@ -124,17 +191,22 @@ metadata: {name: w}
 spec: {baseModelRef: {name: m}, modelType: x, hyperParameters: {strategy: tfew}, configuration: {}, storage: {storageUri: 'oci://n/a/b/c/o/d'}}
 ";
     let runner = "{name: ome-container, volumeMounts: [{name: model-empty-dir, mountPath: /x, readOnly: true, mountPropagation: None}]}";
-    let spec = format!("{{model: {{name: m, fineTunedWeights: [w]}}, engine: {{runner: {runner}}}}}");
+    let spec =
+        format!("{{model: {{name: m, fineTunedWeights: [w]}}, engine: {{runner: {runner}}}}}");
     let (_, objects) = render(&[&model, RUNTIME, weight, &service("", &spec)]);
     let mounts = &objects["Deployment/demo-engine"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"];
-    assert_eq!(mounts[0], json!({"name": "model-empty-dir", "mountPath": "/opt/ml/model/safetensors", "subPath": "base", "mountPropagation": "None"}));
+    assert_eq!(
+        mounts[0],
+        json!({"name": "model-empty-dir", "mountPath": "/opt/ml/model/safetensors", "subPath": "base", "mountPropagation": "None"})
+    );
 }
 
 #[test]
 fn a_model_without_parameters_is_one_with_none_in_them() {
     let model = MODEL.replace("path: /models/m}", "path: /models/m, parameters: {}}");
     let (_, objects) = render(&[&model, RUNTIME, &service("", "{model: {name: m}, engine: {}}")]);
-    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    let described =
+        objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
     assert!(!described.contains("parameters"), "{described}");
 }
 
@@ -147,14 +219,24 @@ fn a_class_is_chosen_by_what_is_set_not_by_what_is_there() {
     };
     let runtime = format!("{RUNTIME}  acceleratorRequirements: {{acceleratorClasses: [a, b]}}\n");
     let chosen = |classes: [&str; 2], selector: &str| {
-        let service = service("", &format!("{{model: {{name: m}}, engine: {{}}, acceleratorSelector: {selector}}}"));
+        let service = service(
+            "",
+            &format!("{{model: {{name: m}}, engine: {{}}, acceleratorSelector: {selector}}}"),
+        );
         let done = call("explain", &[MODEL, &runtime, classes[0], classes[1], &service]);
         let document: Value = serde_json::from_str(&done.stdout).expect("JSON");
         document["services"][0]["accelerators"][0]["chosen"].as_str().map(str::to_owned)
     };
     // A minimum of nothing still asks for a capability.
-    let (a, b) = (class("a", "{memoryGB: 80Gi}", "{}"), class("b", "{memoryGB: 80Gi, computeCapability: '8.0'}", "{}"));
-    assert_eq!(chosen([&a, &b], "{policy: FirstAvailable, constraints: {minArchitectureVersion: ''}}").as_deref(), Some("b"));
+    let (a, b) = (
+        class("a", "{memoryGB: 80Gi}", "{}"),
+        class("b", "{memoryGB: 80Gi, computeCapability: '8.0'}", "{}"),
+    );
+    assert_eq!(
+        chosen([&a, &b], "{policy: FirstAvailable, constraints: {minArchitectureVersion: ''}}")
+            .as_deref(),
+        Some("b")
+    );
     // An empty tier is no price.
     let (a, b) = (class("a", "{}", "{tier: ''}"), class("b", "{}", "{tier: high}"));
     assert_eq!(chosen([&a, &b], "{policy: Cheapest}").as_deref(), Some("b"));
@@ -169,28 +251,69 @@ kind: FineTunedWeight
 metadata: {name: m}
 spec: {baseModelRef: {name: m, namespace: ''}, modelType: x, hyperParameters: {strategy: lora}, configuration: {}, storage: {storageUri: 'oci://n/a/b/c/o/d'}}
 ";
-    let (exit, objects) = render(&[MODEL, RUNTIME, weight, &service("", "{model: {name: m, kind: FineTunedWeight}, engine: {}}")]);
+    let (exit, objects) = render(&[
+        MODEL,
+        RUNTIME,
+        weight,
+        &service("", "{model: {name: m, kind: FineTunedWeight}, engine: {}}"),
+    ]);
     assert_eq!(exit, Some(0));
-    let described = objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
-    assert!(described.contains("\"path\":\"/models/m\"") && described.contains("fineTunedWeightSpec"), "{described}");
+    let described =
+        objects["ConfigMap/modelconfig-demo"]["data"]["models.json"].as_str().expect("a text");
+    assert!(
+        described.contains("\"path\":\"/models/m\"") && described.contains("fineTunedWeightSpec"),
+        "{described}"
+    );
 }
 
 #[test]
 fn a_model_serving_updates_as_gently_as_the_deployments_would() {
     let groups = "spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable";
-    for (most, replicas, expected, told) in
-        [("2", 4, json!(2), false), ("'50%'", 5, json!(2), false), ("9", 4, json!(4), false), ("'10%'", 4, json!(1), true), ("", 4, Value::Null, false)]
-    {
-        let strategy =
-            if most.is_empty() { String::new() } else { format!(", deploymentStrategy: {{rollingUpdate: {{maxUnavailable: {most}, maxSurge: 0}}}}") };
+    for (most, replicas, expected, told) in [
+        ("2", 4, json!(2), false),
+        ("'50%'", 5, json!(2), false),
+        ("9", 4, json!(4), false),
+        ("'10%'", 4, json!(1), true),
+        ("", 4, Value::Null, false),
+    ] {
+        let strategy = if most.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", deploymentStrategy: {{rollingUpdate: {{maxUnavailable: {most}, maxSurge: 0}}}}"
+            )
+        };
         let spec = format!("{{model: {{name: m}}, engine: {{minReplicas: {replicas}{strategy}}}}}");
-        let args = ["render", "-f", "-", "--no-builtin", "--workload", "modelserving", "-o", "json"].map(String::from).to_vec();
-        let (stdin, directory) = ([MODEL, RUNTIME, &service("", &spec)].join("---\n"), Path::new(env!("CARGO_MANIFEST_DIR")));
-        let done = run(&Call { args, stdin: &stdin, directory, env: &BTreeMap::new(), time: Duration::from_mins(1) }).expect("the call ends");
+        let args =
+            ["render", "-f", "-", "--no-builtin", "--workload", "modelserving", "-o", "json"]
+                .map(String::from)
+                .to_vec();
+        let (stdin, directory) = (
+            [MODEL, RUNTIME, &service("", &spec)].join("---\n"),
+            Path::new(env!("CARGO_MANIFEST_DIR")),
+        );
+        let done = run(&Call {
+            args,
+            stdin: &stdin,
+            directory,
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        })
+        .expect("the call ends");
         let list: Value = serde_json::from_str(&done.stdout).expect("JSON");
-        let serving = list["items"].as_array().expect("a list").iter().find(|object| object["kind"] == "ModelServing").expect("a ModelServing");
+        let serving = list["items"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|object| object["kind"] == "ModelServing")
+            .expect("a ModelServing");
         let pointer = format!("/{}", groups.replace('.', "/"));
-        assert_eq!(serving.pointer(&pointer).unwrap_or(&Value::Null), &expected, "{most}: {}", done.stderr);
+        assert_eq!(
+            serving.pointer(&pointer).unwrap_or(&Value::Null),
+            &expected,
+            "{most}: {}",
+            done.stderr
+        );
         assert_eq!(done.stderr.contains("the maxUnavailable of"), told, "{most}: {}", done.stderr);
     }
 }

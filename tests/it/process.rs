@@ -33,7 +33,8 @@ pub(crate) struct Done {
     pub(crate) stderr: String,
 }
 
-/// The binary under test: the one that was built with the tests, or the one that `OME_TEST_BIN` names.
+/// The binary under test: the one that was built with the tests, or the one that `OME_TEST_BIN`
+/// names.
 pub(crate) fn binary() -> OsString {
     std::env::var_os("OME_TEST_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_ome").into())
 }
@@ -47,7 +48,9 @@ fn command(directory: &Path) -> Command {
 pub(crate) fn in_directory(program: impl AsRef<OsStr>, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OME_")) {
+    for (name, _) in
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OME_"))
+    {
         command.env_remove(name);
     }
     command
@@ -112,7 +115,10 @@ fn ome(args: &[&str]) -> Done {
 #[test]
 fn it_says_its_name_and_version() {
     let done = ome(&["--version"]);
-    assert_eq!((done.exit, done.stdout.as_str(), done.stderr.as_str()), (Some(0), concat!("ome ", env!("CARGO_PKG_VERSION"), "\n"), ""));
+    assert_eq!(
+        (done.exit, done.stdout.as_str(), done.stderr.as_str()),
+        (Some(0), concat!("ome ", env!("CARGO_PKG_VERSION"), "\n"), "")
+    );
 }
 
 #[test]

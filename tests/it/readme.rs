@@ -1,8 +1,8 @@
-//! The README's sessions: every fenced block that begins with `$ ome …` or `$ cargo run --release -- …` is run, and what
-//! it prints is compared byte for byte.
+//! The README's sessions: every fenced block that begins with `$ ome …` or `$ cargo run --release
+//! -- …` is run, and what it prints is compared byte for byte.
 //!
-//! `OME_BLESS=1 cargo test --test it readme` writes what is printed now. Commands run in the root of the repository with
-//! both streams in one, as on a terminal.
+//! `OME_BLESS=1 cargo test --test it readme` writes what is printed now. Commands run in the root
+//! of the repository with both streams in one, as on a terminal.
 
 use crate::process;
 use similar::TextDiff;
@@ -21,11 +21,17 @@ fn rerun(text: &str, mut run: impl FnMut(&str) -> String) -> String {
         if !line.starts_with("```") {
             continue;
         }
-        let session = lines.peek().and_then(|next| next.strip_prefix("$ ")).is_some_and(|command| CALLS.iter().any(|call| command.starts_with(call)));
+        let session = lines
+            .peek()
+            .and_then(|next| next.strip_prefix("$ "))
+            .is_some_and(|command| CALLS.iter().any(|call| command.starts_with(call)));
         for line in lines.by_ref() {
             if let (true, Some(command)) = (session, line.strip_prefix("$ ")) {
                 out.push_str(line);
-                let called = CALLS.iter().find_map(|call| command.strip_prefix(call)).map_or_else(|| command.to_owned(), |rest| format!("ome {rest}"));
+                let called = CALLS
+                    .iter()
+                    .find_map(|call| command.strip_prefix(call))
+                    .map_or_else(|| command.to_owned(), |rest| format!("ome {rest}"));
                 out.push_str(&run(called.trim_end()));
                 if !out.ends_with('\n') {
                     out.push('\n');
@@ -46,9 +52,16 @@ fn shell(command: &str) -> String {
     let binary = process::binary();
     let folder = Path::new(&binary).parent().expect("the binary is in a folder");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path))).expect("a path that was split can be joined");
+    let path = std::env::join_paths(
+        std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path)),
+    )
+    .expect("a path that was split can be joined");
     let mut shell = process::in_directory("sh", Path::new(env!("CARGO_MANIFEST_DIR")));
-    let done = shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", path).output().expect("there is a shell");
+    let done = shell
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .env("PATH", path)
+        .output()
+        .expect("there is a shell");
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
@@ -69,7 +82,10 @@ fn the_readme_shows_what_is_printed() {
         return;
     }
     let diff = TextDiff::from_lines(&text, &current);
-    panic!("README.md is stale; OME_BLESS=1 cargo test --test it readme\n{}", diff.unified_diff().header("README.md", "printed now"));
+    panic!(
+        "README.md is stale; OME_BLESS=1 cargo test --test it readme\n{}",
+        diff.unified_diff().header("README.md", "printed now")
+    );
 }
 
 #[test]

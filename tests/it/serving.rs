@@ -3,7 +3,9 @@
 use ome::diag::Severity;
 use ome::load::{self, Request};
 use ome::pipeline::{self, Given, Layer, ServingHistory, World};
-use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy, Semantics};
+use ome::policy::{
+    KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy, Semantics,
+};
 use ome::render::kthena::{self, Expanded, Replaced};
 use ome::yaml::{FieldPath, Limits, Rule};
 use std::collections::BTreeSet;
@@ -20,7 +22,9 @@ fn inputs() -> Vec<PathBuf> {
             let path = entry.expect("the tree can be listed").path();
             if path.is_dir() {
                 waiting.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") && std::fs::read(&path).is_ok_and(|text| holds_serving(&text)) {
+            } else if path.extension().is_some_and(|extension| extension == "yaml")
+                && std::fs::read(&path).is_ok_and(|text| holds_serving(&text))
+            {
                 found.insert(path);
             }
         }
@@ -34,14 +38,27 @@ fn holds_serving(text: &[u8]) -> bool {
 }
 
 fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
-    let loaded = load::load(&Request { paths: &[file.to_owned()], ..Request::default() }, &mut std::io::empty(), &Limits::default());
-    let semantics = if std::ptr::eq(kthena, &raw const KTHENA_CONTROLLER) { Semantics::Controller } else { Semantics::Documented };
+    let loaded = load::load(
+        &Request { paths: &[file.to_owned()], ..Request::default() },
+        &mut std::io::empty(),
+        &Limits::default(),
+    );
+    let semantics = if std::ptr::eq(kthena, &raw const KTHENA_CONTROLLER) {
+        Semantics::Controller
+    } else {
+        Semantics::Documented
+    };
     pipeline::read(loaded, &Given::new(semantics, kthena))
 }
 
 #[test]
 fn every_leaf_has_an_origin() {
-    let known: BTreeSet<&str> = ome::render::rules::ALL.iter().chain(kthena::rules::ALL).map(|rule: &&Rule| rule.id).chain(["crd-default"]).collect();
+    let known: BTreeSet<&str> = ome::render::rules::ALL
+        .iter()
+        .chain(kthena::rules::ALL)
+        .map(|rule: &&Rule| rule.id)
+        .chain(["crd-default"])
+        .collect();
     let (mut servings, mut leaves, mut losers) = (0, 0, 0);
     for file in inputs() {
         for policy in [&KTHENA_SEED, &KTHENA_V0_1, &KTHENA_V1_0, &KTHENA_CONTROLLER] {
@@ -52,26 +69,55 @@ fn every_leaf_has_an_origin() {
             for serving in world.catalog.model_servings() {
                 servings += 1;
                 let history = ServingHistory::new(serving);
-                let own = Expanded { node: serving.object.node.clone(), replaced: Replaced::default() };
+                let own =
+                    Expanded { node: serving.object.node.clone(), replaced: Replaced::default() };
                 let expanded = kthena::expand(serving, policy, &mut Vec::new());
                 for Expanded { node, replaced } in std::iter::once(&own).chain(&expanded) {
-                    for leaf in pipeline::why(&world.catalog, node, &FieldPath::root(), &history.of(replaced)) {
+                    for leaf in pipeline::why(
+                        &world.catalog,
+                        node,
+                        &FieldPath::root(),
+                        &history.of(replaced),
+                    ) {
                         leaves += 1;
-                        let place = format!("{}: {} of {}", file.display(), leaf.path, pipeline::identity(node));
+                        let place = format!(
+                            "{}: {} of {}",
+                            file.display(),
+                            leaf.path,
+                            pipeline::identity(node)
+                        );
                         for said in std::iter::once(&leaf.said).chain(&leaf.overrides) {
                             match (said.span, said.rule) {
                                 (Some(span), None) => {
-                                    assert!(serving.object.span.source == span.source, "{place}: written in another file");
-                                    assert!(serving.object.span.start <= span.start && span.end <= serving.object.span.end, "{place}: written elsewhere");
-                                    assert!(matches!(said.layer, Layer::Service | Layer::Annotation), "{place}: {:?}", said.layer);
+                                    assert!(
+                                        serving.object.span.source == span.source,
+                                        "{place}: written in another file"
+                                    );
+                                    assert!(
+                                        serving.object.span.start <= span.start
+                                            && span.end <= serving.object.span.end,
+                                        "{place}: written elsewhere"
+                                    );
+                                    assert!(
+                                        matches!(said.layer, Layer::Service | Layer::Annotation),
+                                        "{place}: {:?}",
+                                        said.layer
+                                    );
                                     let text = world.sources.text(span);
-                                    // Quoted, folded and aliased text is written otherwise than it reads, and Go writes quantities anew.
-                                    let plain = !text.starts_with(['"', '\'', '|', '>', '*', '{', '[']) && !leaf.path.to_string().contains("resources");
+                                    // Quoted, folded and aliased text is written otherwise than it
+                                    // reads, and Go writes quantities anew.
+                                    let plain = !text
+                                        .starts_with(['"', '\'', '|', '>', '*', '{', '['])
+                                        && !leaf.path.to_string().contains("resources");
                                     if let (true, Some(value)) = (plain, said.value.as_str()) {
                                         assert_eq!(text.trim(), value, "{place}");
                                     }
                                 }
-                                (None, Some(rule)) => assert!(known.contains(rule.id), "{place}: unknown rule {}", rule.id),
+                                (None, Some(rule)) => assert!(
+                                    known.contains(rule.id),
+                                    "{place}: unknown rule {}",
+                                    rule.id
+                                ),
                                 other => panic!("{place}: {other:?}"),
                             }
                         }
@@ -82,5 +128,8 @@ fn every_leaf_has_an_origin() {
         }
     }
     // That the sweep is not empty.
-    assert!(servings > 200 && leaves > 20_000 && losers > 500, "{servings} ModelServings, {leaves} leaves, {losers} overridden");
+    assert!(
+        servings > 200 && leaves > 20_000 && losers > 500,
+        "{servings} ModelServings, {leaves} leaves, {losers} overridden"
+    );
 }

@@ -1,6 +1,7 @@
 //! The stories of OEP-0003: what `ome explain` shows of each, kept as a page.
 //!
-//! `INSTA_UPDATE=always cargo test --test it stories` writes the pages anew; each is to be read before it is kept.
+//! `INSTA_UPDATE=always cargo test --test it stories` writes the pages anew; each is to be read
+//! before it is kept.
 
 use crate::process;
 use std::collections::BTreeMap;
@@ -19,7 +20,13 @@ fn page(files: &[&str], flags: &[&str]) -> String {
         args.extend(["-f".to_owned(), format!("testdata/stories/{file}")]);
     }
     args.extend(flags.iter().map(ToString::to_string));
-    let call = process::Call { args, stdin: "", directory: Path::new(env!("CARGO_MANIFEST_DIR")), env: &BTreeMap::new(), time: Duration::from_mins(1) };
+    let call = process::Call {
+        args,
+        stdin: "",
+        directory: Path::new(env!("CARGO_MANIFEST_DIR")),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    };
     let done = process::run(&call).expect("the tool answers");
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
     done.stdout

@@ -17,7 +17,8 @@ impl Folder {
         drop(std::fs::remove_dir_all(&path));
         for (file, text) in files {
             let file = path.join(file);
-            std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder can be made");
+            std::fs::create_dir_all(file.parent().expect("a parent"))
+                .expect("a folder can be made");
             std::fs::write(file, text).expect("a file can be written");
         }
         Self(path)
@@ -29,7 +30,14 @@ impl Folder {
 
     fn ome(&self, args: &str) -> Done {
         let args = args.split(' ').map(ToOwned::to_owned).collect();
-        run(&Call { args, stdin: "", directory: &self.0, env: &BTreeMap::new(), time: Duration::from_secs(30) }).expect("it ends in time")
+        run(&Call {
+            args,
+            stdin: "",
+            directory: &self.0,
+            env: &BTreeMap::new(),
+            time: Duration::from_secs(30),
+        })
+        .expect("it ends in time")
     }
 }
 
@@ -47,80 +55,165 @@ fn runtime(name: &str, spec: &str) -> String {
 
 #[test]
 fn hooks_do_what_pre_commit_asks_of_them() {
-    let text = std::fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml")).expect("it is there");
+    let text = std::fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml"))
+        .expect("it is there");
     let range = 0..text.len();
-    let hooks = parse(ome::source::SourceId(0), &text, range, &Limits::default()).value.expect("it is YAML");
-    let folder = Folder::new("hooks", &[("a.yaml", &runtime("a", "")), ("old/b.yaml", &runtime("b", "")), ("old/c.yaml", "a: b: c\n")]);
+    let hooks = parse(ome::source::SourceId(0), &text, range, &Limits::default())
+        .value
+        .expect("it is YAML");
+    let folder = Folder::new(
+        "hooks",
+        &[
+            ("a.yaml", &runtime("a", "")),
+            ("old/b.yaml", &runtime("b", "")),
+            ("old/c.yaml", "a: b: c\n"),
+        ],
+    );
     for hook in hooks.items() {
         for key in ["id", "name", "entry", "language", "types"] {
             assert!(hook.get(key).is_some(), "{key} of {:?}", hook.get("id"));
         }
-        let entry = hook.get("entry").and_then(Node::as_str).expect("an entry").strip_prefix("ome ").expect("it calls ome");
-        // Only the changed file is named; what it ties with is context, and the broken file there is nobody's business.
+        let entry = hook
+            .get("entry")
+            .and_then(Node::as_str)
+            .expect("an entry")
+            .strip_prefix("ome ")
+            .expect("it calls ome");
+        // Only the changed file is named; what it ties with is context, and the broken file there
+        // is nobody's business.
         let done = folder.ome(&format!("{entry} --no-builtin --format json a.yaml"));
         assert_eq!(done.exit, Some(2), "{}", done.stderr);
-        assert!(done.stdout.contains("same-priority") && !done.stdout.contains("yaml-syntax"), "{}", done.stdout);
-        assert_eq!(folder.ome(&format!("{entry} --no-builtin --rule yaml-syntax a.yaml")).exit, Some(0));
+        assert!(
+            done.stdout.contains("same-priority") && !done.stdout.contains("yaml-syntax"),
+            "{}",
+            done.stdout
+        );
+        assert_eq!(
+            folder.ome(&format!("{entry} --no-builtin --rule yaml-syntax a.yaml")).exit,
+            Some(0)
+        );
     }
 }
 
 #[test]
 fn repairs_keep_comments_and_layout() {
-    let before = runtime("a", "  # why it is off\n  disabled: off   # for now\n")
-        .replace("  engineConfig:\n", "  engineConfig:\r\n    minReplica: \"1\"  # one\n    minReplicas: \"2\"\n");
-    let before = before.replace("image: example/sglang:test}", "image: example/sglang:test, args: [--port, 8080]}");
+    let before = runtime("a", "  # why it is off\n  disabled: off   # for now\n").replace(
+        "  engineConfig:\n",
+        "  engineConfig:\r\n    minReplica: \"1\"  # one\n    minReplicas: \"2\"\n",
+    );
+    let before = before.replace(
+        "image: example/sglang:test}",
+        "image: example/sglang:test, args: [--port, 8080]}",
+    );
     let folder = Folder::new("fix", &[("a.yaml", &before)]);
     let done = folder.ome("validate a.yaml --no-builtin --fix --format json");
-    let after = before.replace("disabled: off ", "disabled: false ").replace("minReplicas: \"2\"", "minReplicas: 2").replace("8080", "\"8080\"");
+    let after = before
+        .replace("disabled: off ", "disabled: false ")
+        .replace("minReplicas: \"2\"", "minReplicas: 2")
+        .replace("8080", "\"8080\"");
     assert_eq!(folder.read("a.yaml"), after);
     assert_eq!(done.stderr.matches("repaired").count(), 3, "{}", done.stderr);
     // The misspelt field stays: what it means is there already.
-    assert!(done.exit == Some(2) && done.stdout.contains("unknown-field") && !done.stdout.contains("ambiguous-scalar"), "{}", done.stdout);
+    assert!(
+        done.exit == Some(2)
+            && done.stdout.contains("unknown-field")
+            && !done.stdout.contains("ambiguous-scalar"),
+        "{}",
+        done.stdout
+    );
     let again = folder.ome("validate a.yaml --no-builtin --fix --format json");
     assert_eq!((again.stderr.as_str(), folder.read("a.yaml")), ("", after));
 }
 
 #[test]
 fn a_slip_of_the_pen_is_repaired() {
-    let text = runtime("a", "").replace("  engineConfig:\n", "  engineConfig:\n    minReplica: 1\n    \"max-replicas\": 3\n");
+    let text = runtime("a", "").replace(
+        "  engineConfig:\n",
+        "  engineConfig:\n    minReplica: 1\n    \"max-replicas\": 3\n",
+    );
     let folder = Folder::new("slip", &[("a.yaml", &text)]);
     let done = folder.ome("validate a.yaml --no-builtin --fix");
-    assert_eq!(folder.read("a.yaml"), text.replace("minReplica:", "minReplicas:").replace("\"max-replicas\"", "maxReplicas"));
-    assert_eq!((done.exit, done.stdout.as_str()), (Some(0), "1 file: nothing found\n"), "{}", done.stderr);
+    assert_eq!(
+        folder.read("a.yaml"),
+        text.replace("minReplica:", "minReplicas:").replace("\"max-replicas\"", "maxReplicas")
+    );
+    assert_eq!(
+        (done.exit, done.stdout.as_str()),
+        (Some(0), "1 file: nothing found\n"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
 fn what_is_allowed_is_left_out_and_what_allows_nothing_is_told() {
-    let text =
-        runtime("a", "  # ome: allow one-sided-range all of the family are large\n  modelSizeRange: {min: 60B}\n  # ome: allow unknown-protocol long gone\n");
+    let text = runtime(
+        "a",
+        "  # ome: allow one-sided-range all of the family are large\n  modelSizeRange: {min: 60B}\n  # ome: allow unknown-protocol long gone\n",
+    );
     let folder = Folder::new("allow", &[("a.yaml", &text)]);
     let done = folder.ome("validate --no-builtin --strict --format github a.yaml");
     assert_eq!(done.exit, Some(2));
     assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
-    assert!(done.stdout.starts_with("::warning file=a.yaml,line=8,col=3,endLine=8,") && done.stdout.contains("title=unused-allow"), "{}", done.stdout);
+    assert!(
+        done.stdout.starts_with("::warning file=a.yaml,line=8,col=3,endLine=8,")
+            && done.stdout.contains("title=unused-allow"),
+        "{}",
+        done.stdout
+    );
     // Only the rule that was asked for is known to say nothing.
-    assert_eq!(folder.ome("validate --no-builtin --strict --rule one-sided-range a.yaml").exit, Some(0));
+    assert_eq!(
+        folder.ome("validate --no-builtin --strict --rule one-sided-range a.yaml").exit,
+        Some(0)
+    );
 }
 
 #[test]
 fn a_baseline_leaves_out_what_was_there_before() {
-    let folder = Folder::new("baseline", &[("a.yaml", &runtime("a", "  modelSizeRange: {min: 60B}\n"))]);
+    let folder =
+        Folder::new("baseline", &[("a.yaml", &runtime("a", "  modelSizeRange: {min: 60B}\n"))]);
     assert_eq!(folder.ome("validate --no-builtin --baseline known.json a.yaml").exit, Some(1));
-    assert_eq!(folder.ome("validate --no-builtin --baseline known.json --update-baseline a.yaml").exit, Some(0));
-    assert_eq!(folder.ome("validate --no-builtin --baseline known.json --strict a.yaml").exit, Some(0));
+    assert_eq!(
+        folder.ome("validate --no-builtin --baseline known.json --update-baseline a.yaml").exit,
+        Some(0)
+    );
+    assert_eq!(
+        folder.ome("validate --no-builtin --baseline known.json --strict a.yaml").exit,
+        Some(0)
+    );
     // Three lines further down and beside something new.
-    std::fs::write(folder.0.join("a.yaml"), format!("# a\n# b\n# c\n{}", runtime("a", "  modelSizeRange: {min: 60B}\n  protocolVersions: [openai]\n")))
-        .expect("it can be written");
-    let done = folder.ome("validate --no-builtin --baseline known.json --strict --format github a.yaml");
-    assert!(done.exit == Some(2) && done.stdout.lines().count() == 1 && done.stdout.contains("unknown-protocol"), "{}", done.stdout);
+    std::fs::write(
+        folder.0.join("a.yaml"),
+        format!(
+            "# a\n# b\n# c\n{}",
+            runtime("a", "  modelSizeRange: {min: 60B}\n  protocolVersions: [openai]\n")
+        ),
+    )
+    .expect("it can be written");
+    let done =
+        folder.ome("validate --no-builtin --baseline known.json --strict --format github a.yaml");
+    assert!(
+        done.exit == Some(2)
+            && done.stdout.lines().count() == 1
+            && done.stdout.contains("unknown-protocol"),
+        "{}",
+        done.stdout
+    );
     std::fs::write(folder.0.join("a.yaml"), runtime("a", "")).expect("it can be written");
     let done = folder.ome("validate --no-builtin --baseline known.json a.yaml");
-    assert!(done.exit == Some(0) && done.stderr.contains("1 finding of the baseline no longer found"), "{}", done.stderr);
+    assert!(
+        done.exit == Some(0) && done.stderr.contains("1 finding of the baseline no longer found"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
 fn built_in_objects_are_judged_when_asked_for_and_never_gravely() {
-    let folder = Folder::new("builtin", &[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")]);
+    let folder = Folder::new(
+        "builtin",
+        &[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")],
+    );
     assert_eq!(folder.ome("validate a.yaml").stdout, "1 file: nothing found\n");
     let done = folder.ome("validate a.yaml --source builtin --format json");
     assert!(done.exit == Some(0) && !done.stdout.contains("\"error\""), "{}", done.stdout);

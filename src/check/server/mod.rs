@@ -1,9 +1,10 @@
 //! Rules that CustomResourceDefinitions state in words of their own: `x-kubernetes-validations`.
 //!
-//! In: objects whose schema is fulfilled, with the defaults filled in, as the API server has them when it comes to these
-//! rules. Out: a finding with the definition's own message for each rule that is broken. The rules are the shipped ones,
-//! word for word, in `rules.txt`, which `examples/rules.rs` makes. Left out are rules that compare an object with what it
-//! was, and rules about status.
+//! In: objects whose schema is fulfilled, with the defaults filled in, as the API server has them
+//! when it comes to these rules. Out: a finding with the definition's own message for each rule
+//! that is broken. The rules are the shipped ones, word for word, in `rules.txt`, which
+//! `examples/rules.rs` makes. Left out are rules that compare an object with what it was, and rules
+//! about status.
 
 mod cel;
 
@@ -18,7 +19,8 @@ use std::sync::OnceLock;
 
 /// A rule of one place of a kind.
 struct Rule {
-    /// Fields from the root; `[]` stands for every element of a list, `{}` for every value of a map.
+    /// Fields from the root; `[]` stands for every element of a list, `{}` for every value of a
+    /// map.
     path: Vec<&'static str>,
     test: Expr,
     message: &'static str,
@@ -31,8 +33,8 @@ struct Kind {
     rules: Vec<Rule>,
 }
 
-/// The table: a line `GROUP KIND VERSION…` for each kind, then its rules, each on a line that begins with a blank: path,
-/// rule and message with tabs between them.
+/// The table: a line `GROUP KIND VERSION…` for each kind, then its rules, each on a line that
+/// begins with a blank: path, rule and message with tabs between them.
 fn kinds() -> &'static [Kind] {
     static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
     KINDS.get_or_init(|| {
@@ -40,15 +42,24 @@ fn kinds() -> &'static [Kind] {
         for line in include_str!("rules.txt").lines().filter(|line| !line.starts_with('#')) {
             if let Some(rule) = line.strip_prefix(' ') {
                 let mut parts = rule.splitn(3, '\t');
-                if let (Some(path), Some(text), Some(message), Some(kind)) = (parts.next(), parts.next(), parts.next(), kinds.last_mut())
+                if let (Some(path), Some(text), Some(message), Some(kind)) =
+                    (parts.next(), parts.next(), parts.next(), kinds.last_mut())
                     && let Some(test) = cel::parse(text)
                 {
-                    kind.rules.push(Rule { path: path.split('.').filter(|step| !step.is_empty()).collect(), test, message });
+                    kind.rules.push(Rule {
+                        path: path.split('.').filter(|step| !step.is_empty()).collect(),
+                        test,
+                        message,
+                    });
                 }
             } else {
                 let mut words = line.split(' ');
                 if let (Some(group), Some(name)) = (words.next(), words.next()) {
-                    kinds.push(Kind { api_versions: words.map(|version| format!("{group}/{version}")).collect(), name, rules: Vec::new() });
+                    kinds.push(Kind {
+                        api_versions: words.map(|version| format!("{group}/{version}")).collect(),
+                        name,
+                        rules: Vec::new(),
+                    });
                 }
             }
         }
@@ -59,7 +70,10 @@ fn kinds() -> &'static [Kind] {
 /// Every object that breaks a rule of its definition.
 pub(super) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects() {
-        if let Some(kind) = kinds().iter().find(|kind| kind.name == object.id.kind && kind.api_versions.iter().any(|version| *version == object.api_version)) {
+        if let Some(kind) = kinds().iter().find(|kind| {
+            kind.name == object.id.kind
+                && kind.api_versions.iter().any(|version| *version == object.api_version)
+        }) {
             judge(object, kind, view.sources, found);
         }
     }
@@ -80,10 +94,17 @@ fn judge(object: &Object, kind: &Kind, sources: &SourceMap, found: &mut Vec<Diag
             let message = match cel::evaluate(&rule.test, place) {
                 Outcome::Holds => return,
                 Outcome::Fails | Outcome::Error => rule.message.to_owned(),
-                Outcome::TooCostly => format!("{} (not judged: it takes more than {} steps)", rule.message, cel::FUEL),
+                Outcome::TooCostly => {
+                    format!("{} (not judged: it takes more than {} steps)", rule.message, cel::FUEL)
+                }
             };
             let span = place.origin.span().or_else(|| Some(object.name_span()));
-            found.push(about(Code::InvalidValue, object, format!("`{path}`: {message}")).at(span).path(path).help("the API server refuses it otherwise"));
+            found.push(
+                about(Code::InvalidValue, object, format!("`{path}`: {message}"))
+                    .at(span)
+                    .path(path)
+                    .help("the API server refuses it otherwise"),
+            );
         });
     }
 }
@@ -131,8 +152,16 @@ mod tests {
 
     #[test]
     fn objects_are_held_to_the_rules_of_their_definition() {
-        let flavor = |spec: &str| format!("apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\nspec: {spec}\n");
-        let route = |rule: &str| format!("apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r}}\nspec: {{rules: [{rule}]}}\n");
+        let flavor = |spec: &str| {
+            format!(
+                "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\nspec: {spec}\n"
+            )
+        };
+        let route = |rule: &str| {
+            format!(
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r}}\nspec: {{rules: [{rule}]}}\n"
+            )
+        };
         for (text, broken) in [
             (flavor("{nodeLabels: {a: b}}"), 0),
             (flavor("{topologyName: t}"), 1),

@@ -20,7 +20,8 @@ pub(crate) struct Args {
 enum Action {
     /// List what is loaded; filters are ANDed.
     List(ListArgs),
-    /// Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has.
+    /// Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file
+    /// name only one has.
     Show(ShowArgs),
 }
 
@@ -53,7 +54,8 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// Object name, alias or file name; before it, if one name means several things, the kind: `KIND NAME` or `KIND/NAME`.
+    /// Object name, alias or file name; before it, if one name means several things, the kind:
+    /// `KIND NAME` or `KIND/NAME`.
     #[arg(value_name = "[KIND] NAME", required = true, num_args = 1..=2)]
     name: Vec<String>,
     /// Shape of the output.
@@ -85,7 +87,9 @@ fn list(args: &ListArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     });
     match args.names {
         catalog::Names::Object => items.sort_by(|a, b| a.listing_key().cmp(&b.listing_key())),
-        catalog::Names::Seed => items.sort_by(|a, b| a.seed_name().cmp(&b.seed_name()).then_with(|| a.engine().cmp(&b.engine()))),
+        catalog::Names::Seed => items.sort_by(|a, b| {
+            a.seed_name().cmp(&b.seed_name()).then_with(|| a.engine().cmp(&b.engine()))
+        }),
     }
     if args.output == ReportFormat::Json {
         let items: Vec<_> = items.iter().map(|item| item.json(&session.world)).collect();
@@ -104,24 +108,45 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let items = catalog::items(&session.world, |_| true);
     let given = match args.name.as_slice() {
         [kind, name] => Some((kind.as_str(), name.as_str())),
-        [name] => name.split_once('/').filter(|(kind, _)| items.iter().any(|item| item.is_of(kind))),
+        [name] => {
+            name.split_once('/').filter(|(kind, _)| items.iter().any(|item| item.is_of(kind)))
+        }
         _ => None,
     };
-    let (kind, name) = given.map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| (Some(kind), name));
+    let (kind, name) = given
+        .map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| {
+            (Some(kind), name)
+        });
     let of_kind = |item: &&Item<'_>| kind.is_none_or(|kind| item.is_of(kind));
-    let named: Vec<&Item<'_>> = items.iter().filter(of_kind).filter(|item| item.object().id.name == name || item.alias().as_deref() == Some(name)).collect();
-    let named = if named.is_empty() { items.iter().filter(of_kind).filter(|item| item.seed_name() == Some(name)).collect() } else { named };
+    let named: Vec<&Item<'_>> = items
+        .iter()
+        .filter(of_kind)
+        .filter(|item| item.object().id.name == name || item.alias().as_deref() == Some(name))
+        .collect();
+    let named = if named.is_empty() {
+        items.iter().filter(of_kind).filter(|item| item.seed_name() == Some(name)).collect()
+    } else {
+        named
+    };
     let item = match named.as_slice() {
         [item] => item,
         [] => {
-            let near = nearest(name, items.iter().filter(of_kind).map(|item| item.object().id.name.as_str()));
+            let near = nearest(
+                name,
+                items.iter().filter(of_kind).map(|item| item.object().id.name.as_str()),
+            );
             return Err(Failure::NotFound {
                 message: format!("nothing in the catalog is named `{}`", args.name.join(" ")),
-                help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`ome catalog list` lists what there is".into())),
+                help: near
+                    .map(|near| format!("did you mean `{near}`?"))
+                    .or_else(|| Some("`ome catalog list` lists what there is".into())),
             });
         }
         several => {
-            let names: Vec<String> = several.iter().map(|item| item.alias().unwrap_or_else(|| item.object().id.to_string())).collect();
+            let names: Vec<String> = several
+                .iter()
+                .map(|item| item.alias().unwrap_or_else(|| item.object().id.to_string()))
+                .collect();
             return Err(Failure::NotFound {
                 message: format!("`{}` is ambiguous: {}", args.name.join(" "), names.join(", ")),
                 help: Some("name one of them".into()),
@@ -129,7 +154,9 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     };
     if args.output == ReportFormat::Json {
-        io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }))?;
+        io.print_json(
+            &json!({ "schemaVersion": SCHEMA_VERSION, "item": item.json(&session.world) }),
+        )?;
     } else {
         session.say(&found, io);
         let style = Style { color: io.out_color(), width: io.width() };

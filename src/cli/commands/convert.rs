@@ -1,4 +1,5 @@
-//! `ome convert`: deprecated forms rewritten in the current one, and back; services and runtimes of KServe said in OME.
+//! `ome convert`: deprecated forms rewritten in the current one, and back; services and runtimes of
+//! KServe said in OME.
 
 use crate::api::{Api, Object, Runtime, Scope};
 use crate::cli::args::InputArgs;
@@ -13,10 +14,12 @@ use crate::report::conversion;
 use crate::yaml::{Entry, Node};
 use std::fmt::Write as _;
 
-/// Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields.
+/// Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of
+/// accelerator fields.
 ///
-/// Without `--to`, deprecated forms become current ones: `spec.predictor` of an InferenceService `model`, `runtime` and
-/// `engine`, framework keys of a predictor of KServe `model`, `supportedModelFormats[].name` `modelFormat`.
+/// Without `--to`, deprecated forms become current ones: `spec.predictor` of an InferenceService
+/// `model`, `runtime` and `engine`, framework keys of a predictor of KServe `model`,
+/// `supportedModelFormats[].name` `modelFormat`.
 ///
 /// Prints the converted documents and nothing else; notes and what a conversion loses go to stderr.
 #[derive(Debug, clap::Args)]
@@ -34,7 +37,8 @@ pub(crate) struct Args {
 /// What is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel.
+    /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a
+    /// BaseModel.
     Ome,
     /// Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them.
     #[value(alias = "controller")]
@@ -105,7 +109,12 @@ fn current(session: &Session, converted: &mut Converted) -> Result<(), Failure> 
         let object = &views.of(session.semantics).object;
         match object.api {
             Api::KServe => match kserve::convert(&object.node, session.semantics) {
-                Ok(Some(found)) => converted.add(object, found.spec, &format!("spec.predictor.{}", found.framework.key), Vec::new()),
+                Ok(Some(found)) => converted.add(
+                    object,
+                    found.spec,
+                    &format!("spec.predictor.{}", found.framework.key),
+                    Vec::new(),
+                ),
                 Ok(None) => {}
                 // Said while it was read.
                 Err(_) => converted.failed = true,
@@ -138,12 +147,24 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     Ok(())
 }
 
-/// Classes, runtimes and services with their accelerator fields in another shape, as far as they have any.
-fn reshaped(session: &Session, converted: &mut Converted, reshape: fn(&Object) -> Reshaped) -> Result<(), Failure> {
+/// Classes, runtimes and services with their accelerator fields in another shape, as far as they
+/// have any.
+fn reshaped(
+    session: &Session,
+    converted: &mut Converted,
+    reshape: fn(&Object) -> Reshaped,
+) -> Result<(), Failure> {
     let catalog = &session.world.catalog;
-    let classes = catalog.accelerator_classes().filter(|object| !object.builtin && session.is_selected(object));
-    let of_ome = runtimes(session).map(|runtime| &runtime.object).filter(|object| object.api == Api::Ome);
-    let services = session.select(&[])?.into_iter().map(|views| &views.of(session.semantics).object).filter(|object| object.api == Api::Ome);
+    let classes = catalog
+        .accelerator_classes()
+        .filter(|object| !object.builtin && session.is_selected(object));
+    let of_ome =
+        runtimes(session).map(|runtime| &runtime.object).filter(|object| object.api == Api::Ome);
+    let services = session
+        .select(&[])?
+        .into_iter()
+        .map(|views| &views.of(session.semantics).object)
+        .filter(|object| object.api == Api::Ome);
     for object in classes.chain(of_ome).chain(services) {
         let found = reshape(object);
         if found.changed {
@@ -155,25 +176,43 @@ fn reshaped(session: &Session, converted: &mut Converted, reshape: fn(&Object) -
     Ok(())
 }
 
-/// KServe said in OME: the runtimes that were read, built-in ones that a service names, the services.
+/// KServe said in OME: the runtimes that were read, built-in ones that a service names, the
+/// services.
 fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
     let known = session.world.catalog.runtimes(Api::KServe);
-    let services: Vec<_> =
-        session.select(&[])?.into_iter().map(|views| views.of(session.semantics)).filter(|service| service.object.api == Api::KServe).collect();
+    let services: Vec<_> = session
+        .select(&[])?
+        .into_iter()
+        .map(|views| views.of(session.semantics))
+        .filter(|service| service.object.api == Api::KServe)
+        .collect();
     let named = |service: &crate::api::Service| {
         let name = &service.runtime.as_ref()?.name.value;
-        known.get(&Scope::Namespace(service.namespace.clone()), name).or_else(|| known.get(&Scope::Cluster, name))
+        known
+            .get(&Scope::Namespace(service.namespace.clone()), name)
+            .or_else(|| known.get(&Scope::Cluster, name))
     };
-    let builtin = known
-        .iter()
-        .filter(|runtime| runtime.object.builtin && services.iter().any(|service| named(service).is_some_and(|one| one.object.id == runtime.object.id)));
-    for runtime in runtimes(session).filter(|runtime| runtime.object.api == Api::KServe).chain(builtin) {
+    let builtin = known.iter().filter(|runtime| {
+        runtime.object.builtin
+            && services
+                .iter()
+                .any(|service| named(service).is_some_and(|one| one.object.id == runtime.object.id))
+    });
+    for runtime in
+        runtimes(session).filter(|runtime| runtime.object.api == Api::KServe).chain(builtin)
+    {
         let translation = from_kserve::runtime(&runtime.object);
         converted.note(&runtime.object, "KServe");
         converted.objects.extend(translation.objects);
         converted.losses.extend(translation.losses);
     }
-    for object in session.world.catalog.others().iter().filter(|object| object.api == Api::KServe && session.is_selected(object)) {
+    for object in session
+        .world
+        .catalog
+        .others()
+        .iter()
+        .filter(|object| object.api == Api::KServe && session.is_selected(object))
+    {
         converted.losses.push(from_kserve::nothing(object));
     }
     for service in services {
@@ -194,5 +233,9 @@ fn to_ome(session: &Session, converted: &mut Converted) -> Result<(), Failure> {
 
 /// The runtimes that were read and that namespace and selector leave.
 fn runtimes(session: &Session) -> impl Iterator<Item = &Runtime> {
-    session.world.catalog.all_runtimes().filter(|runtime| !runtime.object.builtin && session.is_selected(&runtime.object))
+    session
+        .world
+        .catalog
+        .all_runtimes()
+        .filter(|runtime| !runtime.object.builtin && session.is_selected(&runtime.object))
 }

@@ -11,12 +11,13 @@ use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after,
-/// and the lines of the input that cause it.
+/// Show what a change of the manifests does: services that become something else, pods that
+/// restart, GPUs before and after, and the lines of the input that cause it.
 ///
-/// The base is a file or directory, or a revision of the git repository that holds the paths of `-f`, which is read without
-/// a checkout by the program `git`. A path that is there goes before a revision of the same name: write `heads/NAME` for the
-/// branch. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2 changes.
+/// The base is a file or directory, or a revision of the git repository that holds the paths of
+/// `-f`, which is read without a checkout by the program `git`. A path that is there goes before a
+/// revision of the same name: write `heads/NAME` for the branch. Exit codes: 0 nothing changed, 1
+/// the base or the input cannot be read, 2 changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
@@ -50,25 +51,44 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             let found = after.grade([*finding]);
             match args.output {
                 PageFormat::Json => io.print_json(&view::unread(&found, &after.world.sources))?,
-                PageFormat::Table | PageFormat::Markdown | PageFormat::Html => after.say(&found, io),
+                PageFormat::Table | PageFormat::Markdown | PageFormat::Html => {
+                    after.say(&found, io);
+                }
             }
             return Ok(Outcome::CouldNot);
         }
     };
     let sides = [side(&before, &args.services), side(&after, &args.services)];
-    if let Some(missing) = args.services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted))) {
+    if let Some(missing) =
+        args.services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
+    {
         let names: Vec<&str> = [&before, &after].into_iter().flat_map(names).collect();
-        let near = nearest(missing.rsplit('/').next().unwrap_or(missing), names).map(|near| format!("did you mean `{near}`?"));
-        return Err(Failure::NotFound { message: format!("no service `{missing}` on either side"), help: near.or_else(|| Some("load it with `-f`".into())) });
+        let near = nearest(missing.rsplit('/').next().unwrap_or(missing), names)
+            .map(|near| format!("did you mean `{near}`?"));
+        return Err(Failure::NotFound {
+            message: format!("no service `{missing}` on either side"),
+            help: near.or_else(|| Some("load it with `-f`".into())),
+        });
     }
-    let settings = Settings { semantics: after.semantics, cluster_domain: &args.cluster_domain, kthena: after.kthena };
+    let settings = Settings {
+        semantics: after.semantics,
+        cluster_domain: &args.cluster_domain,
+        kthena: after.kthena,
+    };
     let mut answer = diff(&sides[0], &sides[1], settings);
     let base_found = before.settle([]);
     let old: BTreeSet<String> = base_found.iter().map(statement).collect();
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
-    let news: Vec<Diagnostic> = found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
-    let view =
-        view::View { diff: &answer, semantics: after.semantics, base: &args.base.join(", "), found: &found, sources: &after.world.sources, all: args.all };
+    let news: Vec<Diagnostic> =
+        found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
+    let view = view::View {
+        diff: &answer,
+        semantics: after.semantics,
+        base: &args.base.join(", "),
+        found: &found,
+        sources: &after.world.sources,
+        all: args.all,
+    };
     match args.output {
         PageFormat::Json => io.print_json(&view.json())?,
         PageFormat::Table => {
@@ -106,11 +126,15 @@ fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, 
             let stdin = |files: &[PathBuf]| files.iter().any(|file| file == Path::new("-"));
             let files: Vec<PathBuf> = args.base.iter().map(PathBuf::from).collect();
             if stdin(&files) && stdin(&args.input.files) {
-                return Err(Failure::Usage("standard input is either the base or the new state: `-` stands in both".into()));
+                return Err(Failure::Usage(
+                    "standard input is either the base or the new state: `-` stands in both".into(),
+                ));
             }
             Session::open(&InputArgs { files, ..args.input.clone() }, ask).map(Ok)
         }
-        Some(revision) if args.base.len() == 1 => Session::open_revision(&args.input, ask, revision),
+        Some(revision) if args.base.len() == 1 => {
+            Session::open_revision(&args.input, ask, revision)
+        }
         Some(missing) => Err(Failure::NotFound {
             message: format!("the base `{missing}` is not there"),
             help: Some("several bases are paths; a revision stands alone".into()),
@@ -133,30 +157,45 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
         .iter()
         .filter(|views| {
             let service = views.of(session.semantics);
-            session.is_in_namespace(&service.namespace) && session.is_selected(&service.object) && wanted(&service.namespace, service.name())
+            session.is_in_namespace(&service.namespace)
+                && session.is_selected(&service.object)
+                && wanted(&service.namespace, service.name())
         })
         .collect();
     let servings: Vec<&ModelServing> = catalog
         .model_servings()
         .iter()
-        .filter(|serving| session.is_in_namespace(&serving.namespace) && session.is_selected(&serving.object) && wanted(&serving.namespace, serving.name()))
+        .filter(|serving| {
+            session.is_in_namespace(&serving.namespace)
+                && session.is_selected(&serving.object)
+                && wanted(&serving.namespace, serving.name())
+        })
         .collect();
     Side { world: &session.world, services, servings }
 }
 
 /// Whether a state has a service of this name.
 fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
-    let is = |namespace: &str, name: &str| wanted == name || wanted.split_once('/') == Some((namespace, name));
+    let is = |namespace: &str, name: &str| {
+        wanted == name || wanted.split_once('/') == Some((namespace, name))
+    };
     let service = |views: &&Views| {
         let service = views.of(session.semantics);
         is(&service.namespace, service.name())
     };
-    side.services.iter().any(service) || side.servings.iter().any(|serving| is(&serving.namespace, serving.name()))
+    side.services.iter().any(service)
+        || side.servings.iter().any(|serving| is(&serving.namespace, serving.name()))
 }
 
 fn names(session: &Session) -> impl Iterator<Item = &str> {
-    let services = session.world.catalog.services().iter().map(|views| views.of(session.semantics).name().as_str());
-    services.chain(session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str()))
+    let services = session
+        .world
+        .catalog
+        .services()
+        .iter()
+        .map(|views| views.of(session.semantics).name().as_str());
+    services
+        .chain(session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str()))
 }
 
 /// What a finding says, wherever it stands: an edit above it moves it and makes it no news.

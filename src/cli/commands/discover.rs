@@ -35,16 +35,17 @@ Examples:
 
 Exit codes: 0 done, 1 invalid input, or a file that could not be written.";
 
-/// Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value.
+/// Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence
+/// for each value.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct Args {
-    /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in
-    /// PATH are read, too.
+    /// `table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new
+    /// class, PATH/NAME.yaml. Classes in PATH are read, too.
     #[arg(short, long, default_value = "table", value_name = "FORMAT")]
     output: Output,
-    /// Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments
-    /// within it do not.
+    /// Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the
+    /// class alone says stays, comments within it do not.
     #[arg(long)]
     update: bool,
     /// Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`).
@@ -53,11 +54,12 @@ pub(crate) struct Args {
     /// Compare bounds of memory in classes with sizes as sold (80Gi), not with labels (81559 MiB).
     #[arg(long)]
     nominal_memory: bool,
-    /// With `-o json`: nodes and devices of each class, all and free after the Pods that were read.
+    /// With `-o json`: nodes and devices of each class, all and free after the Pods that were
+    /// read.
     #[arg(long)]
     status: bool,
-    /// Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is
-    /// read unless `-f` names more.
+    /// Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory,
+    /// variants}]}`. Only this file is read unless `-f` names more.
     #[arg(long, value_name = "FILE")]
     from_values: Option<PathBuf>,
     #[command(flatten)]
@@ -90,16 +92,27 @@ impl FromStr for Output {
 /// Discovers, and prints or writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if args.update && !matches!(args.output, Output::Directory(_)) {
-        return Err(Failure::Usage("`--update` rewrites files: say which with `-o dir=PATH`".into()));
+        return Err(Failure::Usage(
+            "`--update` rewrites files: say which with `-o dir=PATH`".into(),
+        ));
     }
     let mut session = Session::open(&input(args), &Ask::default())?;
-    let options = Options { measured: args.measured, nominal_memory: args.nominal_memory, semantics: session.semantics };
+    let options = Options {
+        measured: args.measured,
+        nominal_memory: args.nominal_memory,
+        semantics: session.semantics,
+    };
     let checked = match &args.from_values {
         None => discover::discover(&session.world.catalog, &session.world.sources, options),
         Some(file) => {
             let values = values(args, file, &mut session);
             match &values {
-                Some(values) => discover::from_values(values, &session.world.catalog, &session.world.sources, options),
+                Some(values) => discover::from_values(
+                    values,
+                    &session.world.catalog,
+                    &session.world.sources,
+                    options,
+                ),
                 None => crate::diag::Checked::clean(Discovered::default()),
             }
         }
@@ -110,7 +123,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Output::Json => {}
         Output::Table => {
             let style = Style { color: io.out_color(), width: io.width() };
-            io.print(&view::table(&discovered, session.world.catalog.machines().len(), &session.world.sources, style))?;
+            io.print(&view::table(
+                &discovered,
+                session.world.catalog.machines().len(),
+                &session.world.sources,
+                style,
+            ))?;
         }
         Output::Yaml => {
             let mut out = String::new();
@@ -122,7 +140,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print(&out)?;
         }
         Output::Directory(path) => {
-            let mut writer = Writer { flat: Flat::new(path), update: args.update, session: &session, failed: false };
+            let mut writer = Writer {
+                flat: Flat::new(path),
+                update: args.update,
+                session: &session,
+                failed: false,
+            };
             for class in &discovered.classes {
                 let line = writer.write(class)?;
                 io.print(&line)?;
@@ -154,15 +177,16 @@ fn input(args: &Args) -> InputArgs {
     input
 }
 
-/// The tree of the values; none, with a finding, when they cannot be read. That they are no object of Kubernetes is as it
-/// should be.
+/// The tree of the values; none, with a finding, when they cannot be read. That they are no object
+/// of Kubernetes is as it should be.
 fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
     let name = if file == Path::new("-") { "<stdin>".into() } else { file.to_string_lossy() };
     let world = &mut session.world;
     let (id, _) = world.sources.iter().find(|(_, source)| *source.name == *name)?;
-    world
-        .diagnostics
-        .retain(|finding| !matches!(finding.code, Code::NotKubernetes | Code::HelmTemplate) || finding.span().is_some_and(|span| span.source != id));
+    world.diagnostics.retain(|finding| {
+        !matches!(finding.code, Code::NotKubernetes | Code::HelmTemplate)
+            || finding.span().is_some_and(|span| span.source != id)
+    });
     let text = world.sources.get(id).text.clone();
     let limits = args.input.limits.limits(&Settings::default());
     let mut trees = Vec::new();
@@ -172,11 +196,23 @@ fn values(args: &Args, file: &Path, session: &mut Session) -> Option<Node> {
         // What reading said already is said once.
         world.diagnostics.extend(checked.diagnostics);
     }
-    if trees.is_empty() && world.diagnostics.iter().any(|finding| finding.severity == Severity::Error && finding.span().is_some_and(|span| span.source == id)) {
+    if trees.is_empty()
+        && world.diagnostics.iter().any(|finding| {
+            finding.severity == Severity::Error
+                && finding.span().is_some_and(|span| span.source == id)
+        })
+    {
         return None;
     }
     let nothing = || Node::map(Origin::File(Span { source: id, start: 0, end: 0 }));
-    Some(trees.iter().find(|tree| tree.get("acceleratorClasses").is_some()).or(trees.first()).cloned().unwrap_or_else(nothing))
+    Some(
+        trees
+            .iter()
+            .find(|tree| tree.get("acceleratorClasses").is_some())
+            .or(trees.first())
+            .cloned()
+            .unwrap_or_else(nothing),
+    )
 }
 
 /// A class as YAML, each value with its evidence.
@@ -199,7 +235,9 @@ impl Writer<'_> {
         let written = || place.clone().unwrap_or_default();
         Ok(match class.action {
             Action::Create => self.create(class)?,
-            Action::Update if !self.update => format!("differs    {}: left as it is, `--update` rewrites it\n", written()),
+            Action::Update if !self.update => {
+                format!("differs    {}: left as it is, `--update` rewrites it\n", written())
+            }
             Action::Update => self.update(class, &written())?,
             other => format!("{:<9}  {}\n", other.as_str(), written()),
         })
@@ -213,25 +251,36 @@ impl Writer<'_> {
             Placed::Same => format!("unchanged  {}\n", file.display()),
             Placed::Taken => {
                 self.failed = true;
-                format!("in the way {}: it holds something else than class `{}` and was left as it is\n", file.display(), class.name)
+                format!(
+                    "in the way {}: it holds something else than class `{}` and was left as it is\n",
+                    file.display(),
+                    class.name
+                )
             }
         })
     }
 
-    /// Replaces the document of a class where it stands, or writes a new file when it stands elsewhere.
+    /// Replaces the document of a class where it stands, or writes a new file when it stands
+    /// elsewhere.
     fn update(&mut self, class: &Proposal, place: &str) -> Result<String, Failure> {
         let Some(span) = class.written else { return self.create(class) };
         let sources = &self.session.world.sources;
         let source = sources.get(span.source);
         if source.kind != SourceKind::File || !self.flat.holds(Path::new(&*source.name)) {
             let line = self.create(class)?;
-            return Ok(format!("{} (the class of before stands in {place}: delete it there)\n", line.trim_end()));
+            return Ok(format!(
+                "{} (the class of before stands in {place}: delete it there)\n",
+                line.trim_end()
+            ));
         }
         if !stands_alone(span, &source.text, &class.name) {
             self.failed = true;
-            return Ok(format!("left       {place}: the class is part of a larger object, change it by hand\n"));
+            return Ok(format!(
+                "left       {place}: the class is part of a larger object, change it by hand\n"
+            ));
         }
-        let mut repair = Diagnostic::new(Code::ClassDrift, "the class follows its nodes").fix(span, text(class, self.session));
+        let mut repair = Diagnostic::new(Code::ClassDrift, "the class follows its nodes")
+            .fix(span, text(class, self.session));
         repair.severity = Severity::Info;
         match emit::fix::fix(&[repair], sources).left.into_iter().next() {
             None => Ok(format!("updated    {place}\n")),
@@ -248,21 +297,27 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a place holds exactly the document of a class: not an item of a list, nor a text within a ConfigMap.
+/// Whether a place holds exactly the document of a class: not an item of a list, nor a text within
+/// a ConfigMap.
 fn stands_alone(span: Span, text: &str, name: &str) -> bool {
     let (start, end) = (span.start as usize, span.end as usize);
     let documents = yaml::split(span.source, text).value;
     let whole = documents.iter().any(|part| {
         part.range.start <= start
             && end <= part.range.end
-            && text
-                .get(part.range.start..start)
-                .is_some_and(|before| before.lines().all(|line| line.trim().is_empty() || line.starts_with('#') || line.starts_with("---")))
+            && text.get(part.range.start..start).is_some_and(|before| {
+                before.lines().all(|line| {
+                    line.trim().is_empty() || line.starts_with('#') || line.starts_with("---")
+                })
+            })
     });
-    let tree = text.get(start..end).and_then(|_| yaml::parse(span.source, text, start..end, &Limits::default()).value);
+    let tree = text
+        .get(start..end)
+        .and_then(|_| yaml::parse(span.source, text, start..end, &Limits::default()).value);
     whole
         && tree.is_some_and(|tree| {
-            let is = |keys: &[&str], wanted: &str| tree.at(keys).and_then(Node::as_str) == Some(wanted);
+            let is =
+                |keys: &[&str], wanted: &str| tree.at(keys).and_then(Node::as_str) == Some(wanted);
             is(&["kind"], "AcceleratorClass") && is(&["metadata", "name"], name)
         })
 }

@@ -66,7 +66,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = session.settle(later);
     let proto = args.proto.then(protocol::proto);
     match args.output {
-        ReportFormat::Json => io.print_json(&view::json(&services, proto, &found, &session.world.sources))?,
+        ReportFormat::Json => {
+            io.print_json(&view::json(&services, proto, &found, &session.world.sources))?;
+        }
         ReportFormat::Table => {
             session.say(&found, io);
             let style = Style { color: io.out_color(), width: io.width() };
@@ -77,7 +79,12 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// The endpoints of one service; none of one in error.
-fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Rendered<'_>) -> ServiceEndpoints {
+fn endpoints(
+    args: &Args,
+    scheme: &str,
+    planned: &Planned<'_>,
+    rendered: &Rendered<'_>,
+) -> ServiceEndpoints {
     let service = rendered.service;
     let api = service.object.api;
     let mut out = ServiceEndpoints {
@@ -98,9 +105,17 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
         Api::KServe => &["transformer", "predictor"],
         Api::Ome | Api::Kthena | Api::Cluster => &["router", "engine"],
     };
-    let entrance = Entrance { name: service.name(), namespace: &service.namespace, scheme, cluster_domain: &args.cluster_domain, components };
+    let entrance = Entrance {
+        name: service.name(),
+        namespace: &service.namespace,
+        scheme,
+        cluster_domain: &args.cluster_domain,
+        components,
+    };
     out.entry = protocol::entry(&objects, &entrance);
-    let workloads = rendered.objects.iter().filter(|object| matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor)));
+    let workloads = rendered.objects.iter().filter(|object| {
+        matches!(object.component, Some(ComponentKind::Engine | ComponentKind::Predictor))
+    });
     // What a transformer is told counts before what the server is told.
     let model = service
         .component(ComponentKind::Transformer)
@@ -122,8 +137,14 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
         out.endpoints = protocol::endpoints(protocol, &facts);
     }
     if api == Api::KServe && name == Protocol::GrpcV2.kserve_name() {
-        let base = out.entry.external.as_deref().or(out.entry.internal.as_deref()).unwrap_or_default();
-        let host = base.split_once("://").map_or(base, |(_, rest)| rest).split(['/', ':']).next().unwrap_or_default();
+        let base =
+            out.entry.external.as_deref().or(out.entry.internal.as_deref()).unwrap_or_default();
+        let host = base
+            .split_once("://")
+            .map_or(base, |(_, rest)| rest)
+            .split(['/', ':'])
+            .next()
+            .unwrap_or_default();
         // Ways in listen on the port of the scheme.
         out.grpc = Some(protocol::grpc(host, if base.starts_with("https") { 443 } else { 80 }));
     }
@@ -132,13 +153,18 @@ fn endpoints(args: &Args, scheme: &str, planned: &Planned<'_>, rendered: &Render
     out
 }
 
-/// The protocol a service speaks: the one it asks for; else the default one, if its runtime lists it or lists none, else
-/// the first of the runtime.
+/// The protocol a service speaks: the one it asks for; else the default one, if its runtime lists
+/// it or lists none, else the first of the runtime.
 fn protocol_of(planned: &Planned<'_>) -> String {
     let asked = &planned.resolution.runtime.protocol;
-    let listed = planned.resolution.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
+    let listed =
+        planned.resolution.chosen().map(|runtime| runtime.protocols.as_slice()).unwrap_or_default();
     match listed.first() {
-        Some(first) if asked.default && listed.iter().all(|protocol| protocol.value != asked.name) => first.value.to_string(),
+        Some(first)
+            if asked.default && listed.iter().all(|protocol| protocol.value != asked.name) =>
+        {
+            first.value.to_string()
+        }
         _ => asked.name.to_string(),
     }
 }

@@ -7,7 +7,8 @@ use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::{Depth, Flip, Planned, Planner, flip, merge, named};
 use crate::report::{explain, graph, json, table, why};
 
-/// Show every step of the selection: candidates, rules with their operands, the tie-break that decided.
+/// Show every step of the selection: candidates, rules with their operands, the tie-break that
+/// decided.
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]
@@ -24,7 +25,8 @@ pub(crate) struct Args {
     /// Show every comparison of every entry.
     #[arg(long)]
     comparisons: bool,
-    /// Also show every variable, argument, resource and node selector with who wrote it and over whom.
+    /// Also show every variable, argument, resource and node selector with who wrote it and over
+    /// whom.
     #[arg(long)]
     merge: bool,
     /// Shape of the output.
@@ -56,7 +58,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let selected = session.select(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
-    // Informative findings stand on the page; what the controller does otherwise has a line of its own there.
+    // Informative findings stand on the page; what the controller does otherwise has a line of its
+    // own there.
     let is_note = |found: &&Diagnostic| found.code != Code::ControllerDiffers;
     let notes: Vec<Vec<Diagnostic>> = planned
         .iter()
@@ -65,10 +68,23 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             graded.into_iter().filter(|found| found.severity == Severity::Info).collect()
         })
         .collect();
-    let found = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
-    let flips =
-        args.runtime.as_deref().map(|name| planned.iter_mut().map(|planned| why_not(&session, planned, name)).collect::<Result<Vec<_>, _>>()).transpose()?;
-    let merges: Vec<_> = if args.merge { planned.iter().map(|planned| merge(&session.world.catalog, planned)).collect() } else { Vec::new() };
+    let found =
+        planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect::<Vec<_>>();
+    let flips = args
+        .runtime
+        .as_deref()
+        .map(|name| {
+            planned
+                .iter_mut()
+                .map(|planned| why_not(&session, planned, name))
+                .collect::<Result<Vec<_>, _>>()
+        })
+        .transpose()?;
+    let merges: Vec<_> = if args.merge {
+        planned.iter().map(|planned| merge(&session.world.catalog, planned)).collect()
+    } else {
+        Vec::new()
+    };
     let found = session.settle(found);
     match args.output {
         Format::Mermaid => {
@@ -107,7 +123,13 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     // The question is about a runtime.
                     planned.resolution.accelerators.clear();
                 }
-                io.print(&explain::service(planned, &notes[index], detail, &session.world.sources, style))?;
+                io.print(&explain::service(
+                    planned,
+                    &notes[index],
+                    detail,
+                    &session.world.sources,
+                    style,
+                ))?;
                 if let Some(leaves) = merges.get(index).filter(|leaves| !leaves.is_empty()) {
                     io.print("\n")?;
                     io.print(&why::merged_text(leaves, &session.world.sources, style))?;
@@ -123,13 +145,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Seeks what would make the named runtime win, and leaves it as the only candidate.
-fn why_not<'a>(session: &'a Session, planned: &mut Planned<'a>, name: &str) -> Result<Flip, Failure> {
+fn why_not<'a>(
+    session: &'a Session,
+    planned: &mut Planned<'a>,
+    name: &str,
+) -> Result<Flip, Failure> {
     let catalog = &session.world.catalog;
     let runtimes = catalog.runtimes(planned.service.object.api);
     let Some(runtime) = named(runtimes, planned.service, name) else {
         return Err(Failure::NotFound {
             message: format!("no runtime `{name}`"),
-            help: nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str())).map(|near| format!("did you mean `{near}`?")),
+            help: nearest(name, runtimes.iter().map(|runtime| runtime.object.id.name.as_str()))
+                .map(|near| format!("did you mean `{near}`?")),
         });
     };
     let flip = flip(planned.policy, catalog, planned.service, runtime);
@@ -137,7 +164,12 @@ fn why_not<'a>(session: &'a Session, planned: &mut Planned<'a>, name: &str) -> R
     candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
     if candidates.is_empty() {
         // The service names another one: what would be said of this one if it were named.
-        candidates.extend(crate::resolve::judge(planned.policy, planned.resolution.model, planned.service, runtime));
+        candidates.extend(crate::resolve::judge(
+            planned.policy,
+            planned.resolution.model,
+            planned.service,
+            runtime,
+        ));
     }
     Ok(flip)
 }

@@ -13,10 +13,12 @@ use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{self, Limits, Node};
 use std::path::{Path, PathBuf};
 
-/// Read from a model's config.json what selection needs: format, framework, architecture, size, quantization, context.
+/// Read from a model's config.json what selection needs: format, framework, architecture, size,
+/// quantization, context.
 ///
-/// Prints a ClusterBaseModel with the evidence for each value, or puts the values into the YAML of a model with `--into`.
-/// Upstream's model agent fills in the same fields after it has downloaded the model; offline nobody does.
+/// Prints a ClusterBaseModel with the evidence for each value, or puts the values into the YAML of
+/// a model with `--into`. Upstream's model agent fills in the same fields after it has downloaded
+/// the model; offline nobody does.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The config.json of a model, or the model_index.json of a diffusion pipeline.
@@ -24,7 +26,8 @@ pub(crate) struct Args {
     /// The model.safetensors.index.json; one that stands beside the config is read by itself.
     #[arg(long, value_name = "FILE")]
     index: Option<PathBuf>,
-    /// Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay.
+    /// Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout
+    /// stay.
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
     /// Which model, when the file holds several; the name of the printed one without `--into`.
@@ -61,7 +64,11 @@ const INDEX: &str = "model.safetensors.index.json";
 
 /// Imports, and prints or patches.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let mut run = Run { limits: args.limits.limits(&Settings::default()), sources: SourceMap::new(), found: Vec::new() };
+    let mut run = Run {
+        limits: args.limits.limits(&Settings::default()),
+        sources: SourceMap::new(),
+        found: Vec::new(),
+    };
     let config = run.json(&args.config);
     let index = match &args.index {
         Some(file) => run.json(file),
@@ -81,7 +88,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let model = import::model(&imported, &name, args.storage_uri.as_deref());
     findings::sort(&mut run.found, &run.sources);
     match (args.output, &into) {
-        (Format::Json, into) => io.print_json(&view::json(&model, &imported, into.as_ref(), &run.found, &run.sources))?,
+        (Format::Json, into) => {
+            io.print_json(&view::json(&model, &imported, into.as_ref(), &run.found, &run.sources))?;
+        }
         (Format::Yaml, Some(into)) => io.print(&view::changes(into, &imported, &run.sources))?,
         (Format::Yaml, None) if args.into.is_some() || imported.facts.is_empty() => {}
         (Format::Yaml, None) => io.print(&view::yaml(&model, &imported, &run.sources))?,
@@ -114,7 +123,11 @@ impl Run {
     /// Reads a file into the sources; none, with a finding, when it cannot be read.
     fn add(&mut self, file: &Path) -> Option<SourceId> {
         match load::read_text(file, &self.limits) {
-            Ok(text) => Some(self.sources.add(Source::new(file.display().to_string(), SourceKind::File, text))),
+            Ok(text) => Some(self.sources.add(Source::new(
+                file.display().to_string(),
+                SourceKind::File,
+                text,
+            ))),
             Err(finding) => {
                 self.found.push(*finding);
                 None
@@ -128,11 +141,14 @@ impl Run {
         let text = self.sources.get(source).text.clone();
         let checked = yaml::parse(source, &text, 0..text.len(), &self.limits);
         // How kubectl would read the scalars of a config does not matter.
-        self.found.extend(checked.diagnostics.into_iter().filter(|finding| finding.severity == Severity::Error));
+        self.found.extend(
+            checked.diagnostics.into_iter().filter(|finding| finding.severity == Severity::Error),
+        );
         checked.value
     }
 
-    /// The index beside a config, if there is one. Nobody named it, so one that cannot be read is worth no more than a note.
+    /// The index beside a config, if there is one. Nobody named it, so one that cannot be read is
+    /// worth no more than a note.
     fn index_beside(&mut self, config: &Path) -> Option<Node> {
         let file = config.with_file_name(INDEX);
         if !file.is_file() {
@@ -145,7 +161,12 @@ impl Run {
     }
 
     /// Patches the model of a file.
-    fn patch(&mut self, file: &Path, args: &Args, imported: &Imported) -> Result<Option<view::Into>, Failure> {
+    fn patch(
+        &mut self,
+        file: &Path,
+        args: &Args,
+        imported: &Imported,
+    ) -> Result<Option<view::Into>, Failure> {
         let Some(source) = self.add(file) else { return Ok(None) };
         let text = self.sources.get(source).text.clone();
         let models: Vec<Node> = yaml::split(source, &text)
@@ -153,29 +174,42 @@ impl Run {
             .into_iter()
             .filter_map(|part| {
                 let checked = yaml::parse(source, &text, part, &self.limits);
-                self.found.extend(checked.diagnostics.into_iter().filter(|finding| finding.severity == Severity::Error));
+                self.found.extend(
+                    checked
+                        .diagnostics
+                        .into_iter()
+                        .filter(|finding| finding.severity == Severity::Error),
+                );
                 checked.value
             })
             .filter(is_model)
             .collect();
-        let named: Vec<&Node> = models.iter().filter(|model| args.name.as_deref().is_none_or(|name| name_of(model) == Some(name))).collect();
+        let named: Vec<&Node> = models
+            .iter()
+            .filter(|model| args.name.as_deref().is_none_or(|name| name_of(model) == Some(name)))
+            .collect();
         let [model] = named.as_slice() else {
             let names: Vec<&str> = models.iter().filter_map(name_of).collect();
             let message = match (&args.name, names.is_empty()) {
                 (_, true) => format!("{} holds no BaseModel or ClusterBaseModel", file.display()),
-                (Some(name), false) => format!("{} holds not exactly one model `{name}`", file.display()),
+                (Some(name), false) => {
+                    format!("{} holds not exactly one model `{name}`", file.display())
+                }
                 (None, false) => format!("{} holds {} models", file.display(), names.len()),
             };
-            let help = (!names.is_empty()).then(|| format!("say which with `--name`: {}", names.join(", ")));
+            let help = (!names.is_empty())
+                .then(|| format!("say which with `--name`: {}", names.join(", ")));
             return Err(Failure::NotFound { message, help });
         };
         let checked = import::patch(source, &text, model, imported, args.overwrite, &self.limits);
         self.found.extend(checked.diagnostics);
         let Some(patched) = checked.value.filter(|_| !self.failed()) else { return Ok(None) };
-        let mut repair = Diagnostic::new(Code::ModelIncomplete, "fields of the model are filled in");
+        let mut repair =
+            Diagnostic::new(Code::ModelIncomplete, "fields of the model are filled in");
         repair.fix = patched.edits;
         if !repair.fix.is_empty()
-            && let Some((_, left)) = emit::fix::fix(&[repair], &self.sources).left.into_iter().next()
+            && let Some((_, left)) =
+                emit::fix::fix(&[repair], &self.sources).left.into_iter().next()
         {
             let reason = match left {
                 emit::fix::Left::Changed => "it changed while it was read".to_owned(),
@@ -185,13 +219,23 @@ impl Run {
             return Err(Failure::Usage(format!("cannot write {}: {reason}", file.display())));
         }
         let kind = model.get("kind").and_then(Node::as_str).unwrap_or_default();
-        let id = ObjectRef { kind: kind.into(), scope: Scope::Cluster, name: name_of(model).unwrap_or_default().into() };
-        Ok(Some(view::Into { file: file.display().to_string(), model: id.to_string(), changed: patched.changed }))
+        let id = ObjectRef {
+            kind: kind.into(),
+            scope: Scope::Cluster,
+            name: name_of(model).unwrap_or_default().into(),
+        };
+        Ok(Some(view::Into {
+            file: file.display().to_string(),
+            model: id.to_string(),
+            changed: patched.changed,
+        }))
     }
 }
 
 fn is_model(node: &Node) -> bool {
-    let is = |key: &str, accepted: &[&str]| node.get(key).and_then(Node::as_str).is_some_and(|value| accepted.contains(&value));
+    let is = |key: &str, accepted: &[&str]| {
+        node.get(key).and_then(Node::as_str).is_some_and(|value| accepted.contains(&value))
+    };
     is("kind", &["BaseModel", "ClusterBaseModel"]) && is("apiVersion", &["ome.io/v1beta1"])
 }
 
@@ -201,13 +245,22 @@ fn name_of(model: &Node) -> Option<&str> {
 
 /// A name for the printed model: that of the config, else of its directory.
 fn name(config: Option<&Node>, file: &Path) -> String {
-    let named = config.and_then(|config| config.get("_name_or_path")).and_then(Node::as_str).and_then(|path| path.rsplit('/').next()).map(str::to_owned);
-    let directory = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let named = config
+        .and_then(|config| config.get("_name_or_path"))
+        .and_then(Node::as_str)
+        .and_then(|path| path.rsplit('/').next())
+        .map(str::to_owned);
+    let directory =
+        file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     [named, directory]
         .into_iter()
         .flatten()
         .map(|name| {
-            let plain: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
+            let plain: String = name
+                .to_lowercase()
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
+                .collect();
             plain.trim_matches(['-', '.']).chars().take(63).collect::<String>()
         })
         .find(|name| !name.is_empty())

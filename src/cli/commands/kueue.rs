@@ -11,9 +11,9 @@ use crate::report::{discover, kueue as view};
 
 /// Keep AcceleratorClasses and Kueue's ResourceFlavors in step.
 ///
-/// A flavor belongs to the class that names it (`integration.kueueResourceFlavor`, or the annotation
-/// `ome.io/kueue-resource-flavor`), else to the class of its name. Which flavor the pods of a service would get is said by
-/// `ome plan`.
+/// A flavor belongs to the class that names it (`integration.kueueResourceFlavor`, or the
+/// annotation `ome.io/kueue-resource-flavor`), else to the class of its name. Which flavor the pods
+/// of a service would get is said by `ome plan`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -63,9 +63,10 @@ enum VersionArg {
 
 /// Make AcceleratorClasses of ResourceFlavors: what to create, what to update, what stays.
 ///
-/// A flavor is taken when its name begins with `gpu-`, when a label of its nodes speaks of accelerators, or when it has the
-/// annotation `ome.io/accelerator: "true"`; `"false"` keeps it out. Capabilities come from data sheets by the product label,
-/// else from the Nodes of the flavor. A class with the label `ome.io/auto-discovered: "true"` follows its flavor; one written
+/// A flavor is taken when its name begins with `gpu-`, when a label of its nodes speaks of
+/// accelerators, or when it has the annotation `ome.io/accelerator: "true"`; `"false"` keeps it
+/// out. Capabilities come from data sheets by the product label, else from the Nodes of the flavor.
+/// A class with the label `ome.io/auto-discovered: "true"` follows its flavor; one written
 /// by hand is a conflict where it differs, and stays.
 ///
 /// Examples:
@@ -89,16 +90,17 @@ struct ImportArgs {
 
 /// Make ResourceFlavors of AcceleratorClasses that name one.
 ///
-/// nodeLabels are the labels that the class selects its nodes by: its nodeSelector, and one term of `In` with one value per
-/// key. Taints that all of its Nodes have become nodeTaints with tolerations. A flavor that is there and differs is a
-/// conflict, and stays.
+/// nodeLabels are the labels that the class selects its nodes by: its nodeSelector, and one term of
+/// `In` with one value per key. Taints that all of its Nodes have become nodeTaints with
+/// tolerations. A flavor that is there and differs is a conflict, and stays.
 ///
 /// Examples:
 ///   ome kueue export -f classes/ -o yaml | kubectl apply --server-side -f -
 ///   ome kueue export -f classes/ -f nodes.yaml --split -o yaml
 ///   ome kueue export -f classes/ -f flavors.yaml --prefer class -o yaml
 ///
-/// Exit codes: 0 done, 1 the input is invalid or a class cannot be said with labels, 2 a conflict is left.
+/// Exit codes: 0 done, 1 the input is invalid or a class cannot be said with labels, 2 a conflict
+/// is left.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct ExportArgs {
@@ -114,7 +116,8 @@ struct ExportArgs {
     input: InputArgs,
 }
 
-/// Show where AcceleratorClasses and ResourceFlavors disagree, and which of them lack their other half.
+/// Show where AcceleratorClasses and ResourceFlavors disagree, and which of them lack their other
+/// half.
 ///
 /// Examples:
 ///   ome kueue diff -f classes/ -f flavors.yaml
@@ -157,7 +160,12 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Calls with the options of a command.
-fn with<T>(session: &Session, prefer: Option<PreferArg>, shape: Option<&ShapeArgs>, call: impl FnOnce(Options<'_>) -> T) -> T {
+fn with<T>(
+    session: &Session,
+    prefer: Option<PreferArg>,
+    shape: Option<&ShapeArgs>,
+    call: impl FnOnce(Options<'_>) -> T,
+) -> T {
     let selected = |object: &crate::api::Object| session.is_selected(object);
     call(Options {
         semantics: session.semantics,
@@ -184,7 +192,10 @@ fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
     let mut out = String::new();
     let mut stream = stream::Stream::new(stream::Format::Yaml);
     for class in classes.classes.iter().filter(|class| class.action.writes()) {
-        stream.push_text(&mut out, &discover::yaml(&class.object, &class.facts, &session.world.sources));
+        stream.push_text(
+            &mut out,
+            &discover::yaml(&class.object, &class.facts, &session.world.sources),
+        );
     }
     for flavor in flavors.flavors.iter().filter(|flavor| flavor.action.writes()) {
         stream.push(&mut out, &flavor.object);
@@ -195,7 +206,8 @@ fn yaml(classes: &Classes, flavors: &Flavors, session: &Session) -> String {
 
 fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &Ask::default())?;
-    let checked = with(&session, args.prefer, None, |options| kueue::import(&session.world.catalog, options));
+    let checked =
+        with(&session, args.prefer, None, |options| kueue::import(&session.world.catalog, options));
     let (classes, sources) = (checked.value, &session.world.sources);
     let found = session.settle(checked.diagnostics);
     match args.output {
@@ -213,11 +225,15 @@ fn import(args: &ImportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 
 fn export(args: &ExportArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &Ask::default())?;
-    let checked = with(&session, args.prefer, Some(&args.shape), |options| kueue::export(&session.world.catalog, options));
+    let checked = with(&session, args.prefer, Some(&args.shape), |options| {
+        kueue::export(&session.world.catalog, options)
+    });
     let flavors = checked.value;
     let found = session.settle(checked.diagnostics);
     match args.output {
-        Format::Json => io.print_json(&view::flavors_json(&flavors, &found, &session.world.sources))?,
+        Format::Json => {
+            io.print_json(&view::flavors_json(&flavors, &found, &session.world.sources))?;
+        }
         Format::Yaml => io.print(&yaml(&Classes::default(), &flavors, &session))?,
         Format::Table => io.print(&view::flavors_table(&flavors, style(io)))?,
     }
@@ -236,11 +252,14 @@ fn diff(args: &DiffArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let diffed = checked.value;
     let found = session.settle(checked.diagnostics);
     match args.output {
-        Format::Json => io.print_json(&view::pairs_json(&diffed, &found, &session.world.sources))?,
+        Format::Json => {
+            io.print_json(&view::pairs_json(&diffed, &found, &session.world.sources))?;
+        }
         Format::Yaml => {
             // Both are made of what was read, neither of what the other proposes.
-            let (classes, flavors) =
-                with(&session, None, Some(&args.shape), |options| (kueue::import(catalog, options).value, kueue::export(catalog, options).value));
+            let (classes, flavors) = with(&session, None, Some(&args.shape), |options| {
+                (kueue::import(catalog, options).value, kueue::export(catalog, options).value)
+            });
             io.print(&yaml(&classes, &flavors, &session))?;
         }
         Format::Table => io.print(&view::pairs_table(&diffed, style(io)))?,

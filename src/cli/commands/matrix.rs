@@ -25,14 +25,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = session.settle([]);
     match args.output {
         PageFormat::Json => io.print_json(&view::json(&matrix))?,
-        PageFormat::Table => io.print(&view::text(&matrix, table::Style { color: io.out_color(), width: io.width() }))?,
+        PageFormat::Table => io.print(&view::text(
+            &matrix,
+            table::Style { color: io.out_color(), width: io.width() },
+        ))?,
         PageFormat::Markdown => io.print(&view::markdown(&matrix))?,
         PageFormat::Html => io.print(&view::html(&matrix))?,
     }
     session.say(&found, io);
-    for (nothing, what) in [(matrix.models.is_empty(), "models"), (matrix.classes.is_empty(), "accelerator classes")] {
+    for (nothing, what) in
+        [(matrix.models.is_empty(), "models"), (matrix.classes.is_empty(), "accelerator classes")]
+    {
         if nothing {
-            io.say(&format!("no {what} were read: name files with `-f`, or leave `--no-builtin` out\n"));
+            io.say(&format!(
+                "no {what} were read: name files with `-f`, or leave `--no-builtin` out\n"
+            ));
         }
     }
     Ok(session.outcome(&found, false))

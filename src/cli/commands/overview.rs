@@ -8,15 +8,28 @@ use crate::cli::{Failure, Io, Outcome, command};
 pub(crate) fn run(io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let help = command().render_help();
     io.print(&help.to_string())?;
-    let Ok(session) = Session::open(&InputArgs::default(), &Ask::default()) else { return Ok(Outcome::Done) };
+    let Ok(session) = Session::open(&InputArgs::default(), &Ask::default()) else {
+        return Ok(Outcome::Done);
+    };
     let catalog = &session.world.catalog;
     let services = catalog.services().len() + catalog.model_servings().len();
     let runtimes = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
     let models = catalog.models().filter(|model| !model.object.builtin).count();
     if services + runtimes + models > 0 {
-        let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-        io.print(&format!("\nHere: {}, {}, {}.\n", count(services, "service"), count(runtimes, "runtime"), count(models, "model")))?;
-        io.print(if services > 0 { "Begin with `ome plan`, then `ome explain SERVICE`.\n" } else { "Begin with `ome validate`.\n" })?;
+        let count = |number: usize, one: &str| {
+            format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+        };
+        io.print(&format!(
+            "\nHere: {}, {}, {}.\n",
+            count(services, "service"),
+            count(runtimes, "runtime"),
+            count(models, "model")
+        ))?;
+        io.print(if services > 0 {
+            "Begin with `ome plan`, then `ome explain SERVICE`.\n"
+        } else {
+            "Begin with `ome validate`.\n"
+        })?;
     }
     Ok(Outcome::Done)
 }

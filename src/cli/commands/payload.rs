@@ -21,7 +21,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum PayloadCommand {
-    /// Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents.
+    /// Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw
+    /// contents.
     Check(CheckArgs),
 }
 
@@ -59,11 +60,17 @@ enum Format {
 }
 
 fn form(word: &str) -> Form {
-    Form::ALL.into_iter().find(|form| form.as_str() == word).expect("the parser admits the words of forms only")
+    Form::ALL
+        .into_iter()
+        .find(|form| form.as_str() == word)
+        .expect("the parser admits the words of forms only")
 }
 
 fn kind(word: &str) -> Kind {
-    Kind::ALL.into_iter().find(|kind| kind.as_str() == word).expect("the parser admits the words of kinds only")
+    Kind::ALL
+        .into_iter()
+        .find(|kind| kind.as_str() == word)
+        .expect("the parser admits the words of kinds only")
 }
 
 /// Checks and prints.
@@ -72,7 +79,12 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let kinds = args.protocol.kinds();
     if !kinds.contains(&args.kind) {
         let known: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-        return Err(Failure::Usage(format!("{} has no {}; it has {}", args.protocol.as_str(), args.kind.as_str(), known.join(", "))));
+        return Err(Failure::Usage(format!(
+            "{} has no {}; it has {}",
+            args.protocol.as_str(),
+            args.kind.as_str(),
+            known.join(", ")
+        )));
     }
     if args.request.is_some() && args.kind != Kind::InferResponse {
         return Err(Failure::Usage("`--request` goes with `--kind infer-response`".into()));
@@ -85,14 +97,23 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let unread = !found.is_empty();
     if let (Some(body), false) = (body, unread) {
         let text = |source: SourceId| Body { source, text: &sources.get(source).text };
-        found = payload::examine(args.protocol, args.kind, text(body), request.flatten().map(text), &limits);
+        found = payload::examine(
+            args.protocol,
+            args.kind,
+            text(body),
+            request.flatten().map(text),
+            &limits,
+        );
     }
     findings::sort(&mut found, &sources);
     let valid = payload::is_valid(&found);
     match args.output {
         Format::Json => {
-            let listed: Vec<Value> = found.iter().map(|finding| findings::json(finding, &sources)).collect();
-            io.print_json(&json!({ "schemaVersion": SCHEMA_VERSION, "valid": valid, "findings": listed }))?;
+            let listed: Vec<Value> =
+                found.iter().map(|finding| findings::json(finding, &sources)).collect();
+            io.print_json(
+                &json!({ "schemaVersion": SCHEMA_VERSION, "valid": valid, "findings": listed }),
+            )?;
         }
         Format::Human => {
             let color = io.out_color();
@@ -117,9 +138,16 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Reads a file into the sources; none, with a finding, when it cannot be read.
-fn add(file: &Path, limits: &Limits, sources: &mut SourceMap, found: &mut Vec<Diagnostic>) -> Option<SourceId> {
+fn add(
+    file: &Path,
+    limits: &Limits,
+    sources: &mut SourceMap,
+    found: &mut Vec<Diagnostic>,
+) -> Option<SourceId> {
     match load::read_text(file, limits) {
-        Ok(text) => Some(sources.add(Source::new(file.display().to_string(), SourceKind::File, text))),
+        Ok(text) => {
+            Some(sources.add(Source::new(file.display().to_string(), SourceKind::File, text)))
+        }
         Err(finding) => {
             found.push(*finding);
             None

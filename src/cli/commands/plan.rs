@@ -8,7 +8,8 @@ use crate::report::{json, page, serving, table};
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
-/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given nodes.
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 pods do not fit the given
+/// nodes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
-    let found = session.settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
+    let found = session
+        .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
     match args.output {
         PageFormat::Json => {
             let sources = &session.world.sources;
@@ -58,11 +60,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             session.say(&found, io);
             let style = table::Style { color: io.out_color(), width: io.width() };
             if !planned.is_empty() || servings.is_empty() {
-                io.print(&table::plan(session.semantics, &session.header(), &planned, session.world.catalog.machines(), style))?;
+                io.print(&table::plan(
+                    session.semantics,
+                    &session.header(),
+                    &planned,
+                    session.world.catalog.machines(),
+                    style,
+                ))?;
             }
             if !servings.is_empty() {
                 let gap = if planned.is_empty() { "" } else { "\n" };
-                io.print(&format!("{gap}kthena: {}\n\n{}", session.kthena.profile, serving::text(&servings, style)))?;
+                io.print(&format!(
+                    "{gap}kthena: {}\n\n{}",
+                    session.kthena.profile,
+                    serving::text(&servings, style)
+                ))?;
             }
         }
         PageFormat::Html => {
@@ -80,14 +92,21 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         PageFormat::Markdown => {
             session.say(&found, io);
-            io.print(&table::plan_markdown(session.semantics, &planned, session.world.catalog.machines()))?;
+            io.print(&table::plan_markdown(
+                session.semantics,
+                &planned,
+                session.world.catalog.machines(),
+            ))?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings)))?;
             }
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    let squeezed = planned.iter().flat_map(|planned| &planned.components).any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits));
+    let squeezed = planned
+        .iter()
+        .flat_map(|planned| &planned.components)
+        .any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits));
     let outcome = if squeezed { outcome.and(Outcome::No) } else { outcome };
     Ok(if servings.iter().any(serving::is_refused) { outcome.and(Outcome::No) } else { outcome })
 }

@@ -24,8 +24,8 @@ static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`."
 
 /// Print the manifests that the operator would create.
 ///
-/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 stale (`--check`) or the API server would refuse
-/// an object.
+/// Exit codes: 0 done, 1 a service is in error or the input is invalid, 2 stale (`--check`) or the
+/// API server would refuse an object.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
@@ -46,15 +46,17 @@ pub(crate) struct Args {
     /// A comment at every leaf: who wrote it, and over whom.
     #[arg(long)]
     annotate: bool,
-    /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1 workloads, 2 the router and the
-    /// way in, 3 what scales and protects them.
+    /// Annotate objects with Argo CD's sync waves, those of `ome rollout`: 0 what pods need, 1
+    /// workloads, 2 the router and the way in, 3 what scales and protects them.
     #[arg(long)]
     argocd_waves: bool,
-    /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too.
+    /// The workload around the pods of engine and decoder. With `deployment` or `lws` and a
+    /// Volcano queue, a PodGroup too.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     workload: WorkloadArg,
-    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods, Services; what webhooks add
-    /// to pods of KServe: storage initializer and agent. A preview, not to be applied.
+    /// What the controller makes of a ModelServing instead of the ModelServing: PodGroups, pods,
+    /// Services; what webhooks add to pods of KServe: storage initializer and agent. A
+    /// preview, not to be applied.
     #[arg(long)]
     expand: bool,
     /// Probes of the V2 protocol for servers of KServe that speak it and have none.
@@ -110,8 +112,8 @@ struct Written {
     owner: (String, Option<Span>),
 }
 
-/// Who writes which object, over all services of one run. Two that write one object differently take it from each other,
-/// as services of one name in two APIs do.
+/// Who writes which object, over all services of one run. Two that write one object differently
+/// take it from each other, as services of one name in two APIs do.
 #[derive(Default)]
 struct Owners {
     seen: BTreeMap<String, (String, Option<Span>, u64)>,
@@ -122,7 +124,8 @@ impl Owners {
         let (owner, span) = &written.owner;
         for (object, text) in &written.objects {
             let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-            let (key, object) = (format!("{version} {}", identity(object)), identity(object).to_string());
+            let (key, object) =
+                (format!("{version} {}", identity(object)), identity(object).to_string());
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
             let sum = hasher.finish();
@@ -149,9 +152,13 @@ const SHOWN: usize = 100;
 
 /// Renders and writes.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(&args.input, &Ask { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? })?;
+    let session = Session::open(
+        &args.input,
+        &Ask { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
+    )?;
     let (selected, servings) = session.select_all(&args.services)?;
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
+        .with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {
         return merged(args, &renderer, &selected, &session, io);
     }
@@ -161,24 +168,39 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let make = |views| {
         let mut history = History::new();
-        let rendered = if args.annotate { renderer.render(views, &mut history) } else { renderer.render(views, &mut ()) };
+        let rendered = if args.annotate {
+            renderer.render(views, &mut history)
+        } else {
+            renderer.render(views, &mut ())
+        };
         written(rendered, args, format, &session, &history)
     };
     let prune = || {
-        if args.services.is_empty() && args.input.namespace.is_none() && args.input.selector.is_none() {
+        if args.services.is_empty()
+            && args.input.namespace.is_none()
+            && args.input.selector.is_none()
+        {
             Prune::Everything
         } else {
             let service = |views: &&crate::catalog::Views| {
                 let service = views.of(session.semantics);
                 (service.namespace.to_string(), service.name().to_string())
             };
-            let serving = |serving: &&ModelServing| (serving.namespace.to_string(), serving.name().to_string());
-            Prune::Services(selected.iter().map(service).chain(servings.iter().map(serving)).collect())
+            let serving = |serving: &&ModelServing| {
+                (serving.namespace.to_string(), serving.name().to_string())
+            };
+            Prune::Services(
+                selected.iter().map(service).chain(servings.iter().map(serving)).collect(),
+            )
         }
     };
     let mut sink = match (args.output.clone(), &args.check) {
-        (_, Some(path)) => Sink::Check(Box::new(Check::open(path, prune()).map_err(failure)?.with_lines(args.diff))),
-        (Output::Directory(path), None) => Sink::Directory(Box::new(Directory::open(&path, prune()).map_err(failure)?)),
+        (_, Some(path)) => Sink::Check(Box::new(
+            Check::open(path, prune()).map_err(failure)?.with_lines(args.diff),
+        )),
+        (Output::Directory(path), None) => {
+            Sink::Directory(Box::new(Directory::open(&path, prune()).map_err(failure)?))
+        }
         (Output::Stream(format), None) => Sink::Stream(stream::Stream::new(format), String::new()),
     };
     let mut found = Vec::new();
@@ -222,17 +244,31 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     if !left_out.is_empty() {
         io.say(&format!("not rendered: {}\n", left_out.join(", ")));
     }
-    // What a server refuses is printed as the operator writes it: the answer is no, not that there is none.
-    let (refusals, found): (Vec<_>, Vec<_>) = found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
+    // What a server refuses is printed as the operator writes it: the answer is no, not that there
+    // is none.
+    let (refusals, found): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
     let refused = session.outcome(&refusals, false) != Outcome::Done;
     let outcome = session.outcome(&found, failed);
-    Ok(if stale || (refused && outcome == Outcome::Done) { outcome.and(Outcome::No) } else { outcome })
+    Ok(if stale || (refused && outcome == Outcome::Done) {
+        outcome.and(Outcome::No)
+    } else {
+        outcome
+    })
 }
 
 /// Prints merged components. ModelServings have no layers: there is nothing to show of them.
-fn merged<'a>(args: &Args, renderer: &Renderer<'a>, selected: &[&'a Views], session: &Session, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+fn merged<'a>(
+    args: &Args,
+    renderer: &Renderer<'a>,
+    selected: &[&'a Views],
+    session: &Session,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
     let Output::Stream(format) = args.output else {
-        return Err(Failure::Usage("`--stage merged` prints no objects: use `-o yaml` or `-o json`".into()));
+        return Err(Failure::Usage(
+            "`--stage merged` prints no objects: use `-o yaml` or `-o json`".into(),
+        ));
     };
     let (mut services, mut found, mut failed) = (Vec::new(), Vec::new(), false);
     renderer.in_windows(
@@ -260,7 +296,12 @@ fn merged<'a>(args: &Args, renderer: &Renderer<'a>, selected: &[&'a Views], sess
 }
 
 /// Turns a ModelServing, or what its controller makes of it, into text.
-fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, session: &Session) -> Written {
+fn model_serving(
+    serving: &ModelServing,
+    args: &Args,
+    format: stream::Format,
+    session: &Session,
+) -> Written {
     let mut diagnostics = Vec::new();
     let broken = session.is_broken(serving);
     let too_many = args.expand && kthena::too_many_pods(serving).is_some();
@@ -269,9 +310,13 @@ fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, se
     } else if args.expand {
         kthena::expand(serving, session.kthena, &mut diagnostics)
     } else {
-        vec![kthena::Expanded { node: serving.object.node.clone(), replaced: kthena::Replaced::default() }]
+        vec![kthena::Expanded {
+            node: serving.object.node.clone(),
+            replaced: kthena::Replaced::default(),
+        }]
     };
-    let history = if args.annotate { ServingHistory::new(serving) } else { ServingHistory::default() };
+    let history =
+        if args.annotate { ServingHistory::new(serving) } else { ServingHistory::default() };
     let objects = nodes.into_iter().map(|kthena::Expanded { node, replaced }| {
         let mut object = RenderedObject { node, component: None, wave: 1 };
         if args.argocd_waves && !args.expand {
@@ -280,9 +325,16 @@ fn model_serving(serving: &ModelServing, args: &Args, format: stream::Format, se
         let mut text = String::new();
         if args.annotate && format == stream::Format::Yaml {
             let losers = history.of(&replaced);
-            crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
-                Some(remark(&leaf(&session.world.catalog, &object.node, node, path, &losers), &session.world.sources))
-            });
+            crate::yaml::write_with(
+                &mut text,
+                &object.node,
+                &mut |path: &FieldPath, node: &Node| {
+                    Some(remark(
+                        &leaf(&session.world.catalog, &object.node, node, path, &losers),
+                        &session.world.sources,
+                    ))
+                },
+            );
         } else {
             text = stream::text(&object.node, format);
         }
@@ -307,12 +359,27 @@ fn failure(error: emit::Error) -> Failure {
 }
 
 /// Turns a service's objects into text, on the thread that rendered them.
-fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, session: &Session, history: &History) -> Written {
+fn written(
+    mut rendered: Rendered<'_>,
+    args: &Args,
+    format: stream::Format,
+    session: &Session,
+    history: &History,
+) -> Written {
     for object in &rendered.objects {
-        accept_rendered(&object.node, session.semantics, &session.world.sources, &mut rendered.diagnostics);
+        accept_rendered(
+            &object.node,
+            session.semantics,
+            &session.world.sources,
+            &mut rendered.diagnostics,
+        );
     }
     // What cannot be deployed is not printed; a finding of error level says why.
-    let failed = rendered.error.is_some() || rendered.diagnostics.iter().any(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);
+    let failed = rendered.error.is_some()
+        || rendered
+            .diagnostics
+            .iter()
+            .any(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);
     let objects = if failed {
         Vec::new()
     } else {
@@ -325,9 +392,16 @@ fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, sess
                 }
                 let text = if args.annotate && format == stream::Format::Yaml {
                     let mut text = String::new();
-                    crate::yaml::write_with(&mut text, &object.node, &mut |path: &FieldPath, node: &Node| {
-                        Some(remark(&leaf(&session.world.catalog, &object.node, node, path, history), &session.world.sources))
-                    });
+                    crate::yaml::write_with(
+                        &mut text,
+                        &object.node,
+                        &mut |path: &FieldPath, node: &Node| {
+                            Some(remark(
+                                &leaf(&session.world.catalog, &object.node, node, path, history),
+                                &session.world.sources,
+                            ))
+                        },
+                    );
                     text
                 } else {
                     stream::text(&object.node, format)
@@ -342,7 +416,10 @@ fn written(mut rendered: Rendered<'_>, args: &Args, format: stream::Format, sess
         failed,
         objects,
         diagnostics: rendered.diagnostics,
-        owner: (format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version), Some(rendered.service.object.name_span())),
+        owner: (
+            format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version),
+            Some(rendered.service.object.name_span()),
+        ),
     }
 }
 
@@ -368,7 +445,9 @@ impl Sink {
                     directory.keep(&written.namespace, &written.service);
                 }
                 for (object, text) in &written.objects {
-                    directory.write_as(object, text, &written.namespace, &written.service).map_err(failure)?;
+                    directory
+                        .write_as(object, text, &written.namespace, &written.service)
+                        .map_err(failure)?;
                 }
             }
             Self::Check(check) => {
@@ -376,7 +455,9 @@ impl Sink {
                     check.keep(&written.namespace, &written.service);
                 }
                 for (object, text) in &written.objects {
-                    check.compare_as(object, text, &written.namespace, &written.service).map_err(failure)?;
+                    check
+                        .compare_as(object, text, &written.namespace, &written.service)
+                        .map_err(failure)?;
                 }
             }
         }

@@ -19,23 +19,26 @@ use std::path::PathBuf;
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
 ///
-/// Without --from nothing exists before. Exit codes: 0 the new state is reached, 1 the input is invalid, 2 stuck.
+/// Without --from nothing exists before. Exit codes: 0 the new state is reached, 1 the input is
+/// invalid, 2 stuck.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME")]
     name: String,
-    /// What is applied before; repeatable: one after the other. A Pod document sets the annotations of that pod.
+    /// What is applied before; repeatable: one after the other. A Pod document sets the
+    /// annotations of that pod.
     #[arg(long, value_name = "PATH")]
     from: Vec<PathBuf>,
-    /// A container of this pod crashes after everything has settled; under the document's rules a pod that the change
-    /// creates does not get ready. Repeatable.
+    /// A container of this pod crashes after everything has settled; under the document's rules a
+    /// pod that the change creates does not get ready. Repeatable.
     #[arg(long, value_name = "pod/NAME")]
     fail: Vec<String>,
     /// A pod of this name never gets ready once the change is applied. Repeatable.
     #[arg(long, value_name = "pod/NAME")]
     stuck: Vec<String>,
-    /// This pod is not ready before the change, and stays so until another one replaces it. Repeatable.
+    /// This pod is not ready before the change, and stays so until another one replaces it.
+    /// Repeatable.
     #[arg(long, value_name = "pod/NAME")]
     pending: Vec<String>,
     /// Pods end and get ready in one group at a time, the highest ordinal first.
@@ -68,29 +71,54 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         [first, ..] => {
             return Err(Failure::NotFound {
                 message: format!("several ModelServings are named `{}`", args.name),
-                help: Some(format!("write `{}/{}`, or name a namespace with `-n`", first.namespace, first.name())),
+                help: Some(format!(
+                    "write `{}/{}`, or name a namespace with `-n`",
+                    first.namespace,
+                    first.name()
+                )),
             });
         }
     }
     if let Ok(views) = session.select(std::slice::from_ref(&args.name)) {
         return inference_service(args, &session, &earlier, views[0], io);
     }
-    let servings = session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
-    let services = session.world.catalog.services().iter().map(|views| views.of(session.semantics).name().as_str());
+    let servings =
+        session.world.catalog.model_servings().iter().map(|serving| serving.name().as_str());
+    let services = session
+        .world
+        .catalog
+        .services()
+        .iter()
+        .map(|views| views.of(session.semantics).name().as_str());
     let near = nearest(&args.name, servings.chain(services));
     Err(Failure::NotFound {
         message: format!("no ModelServing or InferenceService `{}`", args.name),
-        help: near.map(|near| format!("did you mean `{near}`?")).or_else(|| Some("load it with `-f`".into())),
+        help: near
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| Some("load it with `-f`".into())),
     })
 }
 
-fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &ModelServing, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+fn model_serving(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    to: &ModelServing,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
     let mut from = Vec::new();
     for (before, path) in earlier.iter().zip(&args.from) {
-        let named = |serving: &&ModelServing| serving.name() == to.name() && serving.namespace == to.namespace;
+        let named = |serving: &&ModelServing| {
+            serving.name() == to.name() && serving.namespace == to.namespace
+        };
         let Some(serving) = before.world.catalog.model_servings().iter().find(named) else {
             return Err(Failure::NotFound {
-                message: format!("no ModelServing `{}/{}` in {}", to.namespace, to.name(), path.display()),
+                message: format!(
+                    "no ModelServing `{}/{}` in {}",
+                    to.namespace,
+                    to.name(),
+                    path.display()
+                ),
                 help: Some("`--from` names the file of the state before".into()),
             });
         };
@@ -101,11 +129,16 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         let before = at.checked_sub(1).and_then(|earlier| from.get(earlier));
         before.map(|before| refused_change(before.serving, after, session)).unwrap_or_default()
     };
-    let before_found: Vec<Vec<Diagnostic>> =
-        earlier.iter().zip(&from).enumerate().map(|(at, (before, state))| before.settle(refused(at, state.serving))).collect();
+    let before_found: Vec<Vec<Diagnostic>> = earlier
+        .iter()
+        .zip(&from)
+        .enumerate()
+        .map(|(at, (before, state))| before.settle(refused(at, state.serving)))
+        .collect();
     let changed: Vec<Diagnostic> = refused(from.len(), to);
     let broken = |found: &[Diagnostic]| found.iter().any(|found| found.severity == Severity::Error);
-    let too_many = too_many_pods(to).is_some() || from.iter().any(|before| too_many_pods(before.serving).is_some());
+    let too_many = too_many_pods(to).is_some()
+        || from.iter().any(|before| too_many_pods(before.serving).is_some());
     let found = session.settle(changed.iter().cloned());
     for (before, found) in earlier.iter().zip(&before_found) {
         before.say(found, io);
@@ -119,19 +152,41 @@ fn model_serving(args: &Args, session: &Session, earlier: &[Session], to: &Model
         return Ok(Outcome::CouldNot);
     }
 
-    let names = |given: &[String]| given.iter().map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name))).collect();
-    let scenario =
-        Scenario { policy: session.kthena, from, to, pending: names(&args.pending), stuck: names(&args.stuck), fail: names(&args.fail), stagger: args.stagger };
+    let names = |given: &[String]| {
+        given
+            .iter()
+            .map(|name| EcoString::from(name.strip_prefix("pod/").unwrap_or(name)))
+            .collect()
+    };
+    let scenario = Scenario {
+        policy: session.kthena,
+        from,
+        to,
+        pending: names(&args.pending),
+        stuck: names(&args.stuck),
+        fail: names(&args.fail),
+        stagger: args.stagger,
+    };
     let (mut outcome, said) = pipeline::play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
         return Err(Failure::NotFound {
             message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
-            help: Some(format!("pods are named as `{}-0-{}-0-0`", to.name(), to.roles.first().map_or("ROLE", |role| role.name.value.as_str()))),
+            help: Some(format!(
+                "pods are named as `{}-0-{}-0-0`",
+                to.name(),
+                to.roles.first().map_or("ROLE", |role| role.name.value.as_str())
+            )),
         });
     }
     let found = session.settle(said.into_iter().chain(changed));
     let inventory = Inventory::new(session.world.catalog.machines(), &[]);
-    let fits = inventory.map(|inventory| fits(&outcome.trace, scenario.from.iter().map(|before| before.serving).chain([to]), &inventory));
+    let fits = inventory.map(|inventory| {
+        fits(
+            &outcome.trace,
+            scenario.from.iter().map(|before| before.serving).chain([to]),
+            &inventory,
+        )
+    });
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);
     }
@@ -176,11 +231,20 @@ fn refused_change(from: &ModelServing, to: &ModelServing, session: &Session) -> 
     if session.kthena.admission == Admission::Server {
         return refused;
     }
-    refused.into_iter().map(|found| Diagnostic { code: Code::ServerRefuses, ..found }.severity(Severity::Warning)).collect()
+    refused
+        .into_iter()
+        .map(|found| Diagnostic { code: Code::ServerRefuses, ..found }.severity(Severity::Warning))
+        .collect()
 }
 
-fn as_json(session: &Session, found: &[Diagnostic], earlier: &[Session], before: &[Vec<Diagnostic>]) -> Vec<Value> {
-    let mut all: Vec<Value> = found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
+fn as_json(
+    session: &Session,
+    found: &[Diagnostic],
+    earlier: &[Session],
+    before: &[Vec<Diagnostic>],
+) -> Vec<Value> {
+    let mut all: Vec<Value> =
+        found.iter().map(|found| findings::json(found, &session.world.sources)).collect();
     for (session, found) in earlier.iter().zip(before) {
         all.extend(found.iter().map(|found| findings::json(found, &session.world.sources)));
     }
@@ -189,12 +253,26 @@ fn as_json(session: &Session, found: &[Diagnostic], earlier: &[Session], before:
 
 /// Deletion costs that Pod documents of a state give.
 fn costs(session: &Session, namespace: &str) -> Vec<(EcoString, i64)> {
-    let pods =
-        session.world.catalog.others().iter().filter(|object| object.id.kind == "Pod" && object.id.scope.namespace().is_some_and(|found| found == namespace));
-    pods.filter_map(|pod| Some((pod.id.name.clone(), names::deletion_cost(pod.annotation(names::DELETION_COST)?.as_str()?)))).collect()
+    let pods = session.world.catalog.others().iter().filter(|object| {
+        object.id.kind == "Pod"
+            && object.id.scope.namespace().is_some_and(|found| found == namespace)
+    });
+    pods.filter_map(|pod| {
+        Some((
+            pod.id.name.clone(),
+            names::deletion_cost(pod.annotation(names::DELETION_COST)?.as_str()?),
+        ))
+    })
+    .collect()
 }
 
-fn inference_service(args: &Args, session: &Session, earlier: &[Session], views: &Views, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+fn inference_service(
+    args: &Args,
+    session: &Session,
+    earlier: &[Session],
+    views: &Views,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
     let service = views.of(session.semantics);
     let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
     let after = renderer.render(views, &mut ());
@@ -202,25 +280,44 @@ fn inference_service(args: &Args, session: &Session, earlier: &[Session], views:
         Some(before) => {
             let same = |views: &&Views| {
                 let other = views.of(before.semantics);
-                other.name() == service.name() && other.namespace == service.namespace && other.object.api == service.object.api
+                other.name() == service.name()
+                    && other.namespace == service.namespace
+                    && other.object.api == service.object.api
             };
-            let views = before.world.catalog.services().iter().find(same).ok_or_else(|| Failure::NotFound {
-                message: format!("no InferenceService `{}/{}` in the state before", service.namespace, service.name()),
-                help: Some("`--from` names the file of the state before".into()),
+            let views = before.world.catalog.services().iter().find(same).ok_or_else(|| {
+                Failure::NotFound {
+                    message: format!(
+                        "no InferenceService `{}/{}` in the state before",
+                        service.namespace,
+                        service.name()
+                    ),
+                    help: Some("`--from` names the file of the state before".into()),
+                }
             })?;
-            Renderer::new(&before.world.catalog, before.semantics, "cluster.local").render(views, &mut ()).objects
+            Renderer::new(&before.world.catalog, before.semantics, "cluster.local")
+                .render(views, &mut ())
+                .objects
         }
         None => Vec::new(),
     };
-    let planned = Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
+    let planned =
+        Planner::new(&session.world.catalog, session.semantics).plan_all(&[views], Depth::Plan);
     let pods = |kind: ComponentKind| {
         let components = planned.iter().flat_map(|planned| &planned.components);
-        components.filter(|component| component.kind == kind).map(pipeline::PlannedComponent::least_pods).fold(0, i64::saturating_add)
+        components
+            .filter(|component| component.kind == kind)
+            .map(pipeline::PlannedComponent::least_pods)
+            .fold(0, i64::saturating_add)
     };
     let workloads = pipeline::workloads(&before, &after.objects, pods);
     let waves = pipeline::waves(&after.objects);
     let found = session.settle(after.diagnostics);
-    let view = waves::Waves { semantics: session.semantics, service, waves: &waves, workloads: &workloads };
+    let view = waves::Waves {
+        semantics: session.semantics,
+        service,
+        waves: &waves,
+        workloads: &workloads,
+    };
     match args.output {
         PageFormat::Json => io.print_json(&view.json(&found, &session.world.sources))?,
         PageFormat::Table => {

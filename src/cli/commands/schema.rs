@@ -31,16 +31,27 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let found: Vec<_> = kinds
         .iter()
-        .filter(|schema| schema.kind.eq_ignore_ascii_case(wanted) && args.api_version.as_deref().is_none_or(|version| version == schema.api_version))
+        .filter(|schema| {
+            schema.kind.eq_ignore_ascii_case(wanted)
+                && args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
+        })
         .collect();
     if found.is_empty() {
         return Err(Failure::NotFound {
             message: format!("no kind `{wanted}` is known"),
-            help: nearest(wanted, kinds.iter().map(|schema| schema.kind)).map(|near| format!("did you mean `{near}`? `ome schema` lists them all")),
+            help: nearest(wanted, kinds.iter().map(|schema| schema.kind))
+                .map(|near| format!("did you mean `{near}`? `ome schema` lists them all")),
         });
     }
-    let path = args.field.as_deref().map(FieldPath::parse).transpose().map_err(|problem| Failure::Usage(format!("the path {problem}")))?.unwrap_or_default();
-    let texts: Vec<String> = found.iter().filter_map(|schema| view::fields(schema, &path)).collect();
+    let path = args
+        .field
+        .as_deref()
+        .map(FieldPath::parse)
+        .transpose()
+        .map_err(|problem| Failure::Usage(format!("the path {problem}")))?
+        .unwrap_or_default();
+    let texts: Vec<String> =
+        found.iter().filter_map(|schema| view::fields(schema, &path)).collect();
     if texts.is_empty() {
         return Err(Failure::NotFound {
             message: format!("{} has no field `{path}`", found[0].kind),

@@ -21,7 +21,8 @@ use std::path::PathBuf;
 
 /// Check the input: syntax, schema, references, the catalog as a whole.
 ///
-/// Exit codes: 0 nothing of level error (with `--strict`: of level warning), 1 a bad flag, 2 findings.
+/// Exit codes: 0 nothing of level error (with `--strict`: of level warning), 1 a bad flag, 2
+/// findings.
 ///
 /// A comment `# ome: allow CODE reason` on the line of a finding or on the line above it allows it.
 #[derive(Debug, clap::Args)]
@@ -32,8 +33,8 @@ pub(crate) struct Args {
     /// Shape of the output.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do
-    /// not depend on it.
+    /// Least severity that is shown [default: warning for people, info in every other format and
+    /// with `--rule`]. Exit codes do not depend on it.
     #[arg(long, value_enum, value_name = "SEVERITY")]
     min_severity: Option<Severity>,
     /// Only findings of this code; switches on rules that are off by default. Repeatable.
@@ -42,7 +43,8 @@ pub(crate) struct Args {
     /// Findings on the user's objects, or on built-in objects alone.
     #[arg(long, value_enum, default_value_t)]
     source: Whose,
-    /// File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable.
+    /// File or directory that is read, so that references resolve and pairs are seen, but not
+    /// reported on. Repeatable.
     #[arg(long, value_name = "PATH")]
     context: Vec<PathBuf>,
     /// Also report runtimes that serve no loaded model.
@@ -118,11 +120,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         let (new, stale) = baseline.apply(found, sources);
         found = new;
         if stale > 0 {
-            io.say(&format!("{} of the baseline no longer found: renew it with `--update-baseline`\n", count(stale, "finding")));
+            io.say(&format!(
+                "{} of the baseline no longer found: renew it with `--update-baseline`\n",
+                count(stale, "finding")
+            ));
         }
     }
     let least = if session.strict() { Severity::Warning } else { Severity::Error };
-    let usual = if args.format == Format::Human && rules.is_empty() { Severity::Warning } else { Severity::Info };
+    let usual = if args.format == Format::Human && rules.is_empty() {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
     let floor = args.min_severity.unwrap_or(usual);
     let summary = findings::summary(&found);
     let by_code = findings::by_code(&found, floor);
@@ -133,8 +142,15 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Human => {
             let color = io.out_color();
             io.print(&findings::human(&shown, sources, color))?;
-            let read = sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin).count();
-            io.print(&format!("{}: {}\n", count(read, "file"), if summary.is_empty() { "nothing found" } else { &summary }))?;
+            let read = sources
+                .iter()
+                .filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin)
+                .count();
+            io.print(&format!(
+                "{}: {}\n",
+                count(read, "file"),
+                if summary.is_empty() { "nothing found" } else { &summary }
+            ))?;
             io.print(&by_code)?;
         }
         Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
@@ -154,21 +170,34 @@ fn code(name: &str) -> Result<Code, Failure> {
     let findings = || CODES.iter().filter(|doc| doc.topic == Topic::Finding);
     Code::finding(name).ok_or_else(|| Failure::NotFound {
         message: format!("no finding has the code `{name}`"),
-        help: nearest(name, findings().map(|doc| doc.id)).map(|near| format!("did you mean `{near}`?")).or_else(|| Some("`ome code` lists them".into())),
+        help: nearest(name, findings().map(|doc| doc.id))
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| Some("`ome code` lists them".into())),
     })
 }
 
 fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
     let not_read = |message: String, help: Option<String>| Failure::NotFound { message, help };
     let text = load::read_text(file, &Limits::default()).map_err(|finding| {
-        let help = Some(format!("write it with `ome validate --baseline {} --update-baseline`", file.display()));
+        let help = Some(format!(
+            "write it with `ome validate --baseline {} --update-baseline`",
+            file.display()
+        ));
         not_read(format!("cannot read the baseline {}: {}", file.display(), finding.message), help)
     })?;
-    Baseline::parse(&text).map_err(|reason| not_read(format!("cannot read the baseline {}: {reason}", file.display()), None))
+    Baseline::parse(&text).map_err(|reason| {
+        not_read(format!("cannot read the baseline {}: {reason}", file.display()), None)
+    })
 }
 
 /// Remarks on what services become; `plan` and `explain` make them.
-const PLAN_ONLY: [Code; 5] = [Code::ModelmeshOnlyField, Code::ProbeTwoHandlers, Code::AlsoServesV2, Code::NeedsKnativeActivator, Code::NeedsClusterStatus];
+const PLAN_ONLY: [Code; 5] = [
+    Code::ModelmeshOnlyField,
+    Code::ProbeTwoHandlers,
+    Code::AlsoServesV2,
+    Code::NeedsKnativeActivator,
+    Code::NeedsClusterStatus,
+];
 
 /// Everything the run reports, but for the baseline.
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
@@ -176,27 +205,43 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     let mut asked = rules.to_vec();
     asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
     asked.extend(args.unknown_products.then_some(Code::CatalogueUnknown));
-    let mut later = check::run(&View { catalog, sources: &session.world.sources, semantics: session.semantics }, &asked);
+    let mut later = check::run(
+        &View { catalog, sources: &session.world.sources, semantics: session.semantics },
+        &asked,
+    );
     let services = session.select(&[])?;
     let planner = Planner::new(catalog, session.semantics);
-    let checked: BTreeSet<(Code, Option<Span>)> = later.iter().map(|finding| (finding.code, finding.span())).collect();
-    let named: BTreeSet<(Code, Vec<String>)> = later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
+    let checked: BTreeSet<(Code, Option<Span>)> =
+        later.iter().map(|finding| (finding.code, finding.span())).collect();
+    let named: BTreeSet<(Code, Vec<String>)> =
+        later.iter().map(|finding| (finding.code, finding.objects.clone())).collect();
     for mut planned in planner.plan_all(&services, Depth::Plan) {
         let mut composed = std::mem::take(&mut planned.diagnostics);
-        // What is wrong with the model stands at the model, and what a rule has said is not said again.
+        // What is wrong with the model stands at the model, and what a rule has said is not said
+        // again.
         composed.retain(|finding| {
             finding.code != Code::ModelIncomplete
                 && !PLAN_ONLY.contains(&finding.code)
                 && !checked.contains(&(finding.code, finding.span()))
-                && (finding.code != Code::DecoderWithoutEngine || !named.contains(&(finding.code, finding.objects.clone())))
+                && (finding.code != Code::DecoderWithoutEngine
+                    || !named.contains(&(finding.code, finding.objects.clone())))
         });
-        later.extend(composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)));
+        later.extend(
+            composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)),
+        );
     }
-    let told: BTreeSet<Span> = later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();
-    later.extend(refusals(session, &services).into_iter().filter(|finding| finding.span().is_none_or(|span| !told.contains(&span))));
+    let told: BTreeSet<Span> =
+        later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();
+    later.extend(
+        refusals(session, &services)
+            .into_iter()
+            .filter(|finding| finding.span().is_none_or(|span| !told.contains(&span))),
+    );
     let mut found = session.settle(later);
     check::spell_out(&mut found, catalog);
-    found.retain(|finding| concerns_builtin_alone(finding, session) == (args.source == Whose::Builtin));
+    found.retain(|finding| {
+        concerns_builtin_alone(finding, session) == (args.source == Whose::Builtin)
+    });
     if args.source == Whose::Builtin {
         for finding in &mut found {
             finding.severity = finding.severity.min(Severity::Warning);
@@ -208,8 +253,11 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     }
     let told = |code: Code| {
         let asked_for = asked.contains(&code);
-        let on_demand = check::CHECKS.iter().any(|check| check.on_demand && check.codes.contains(&code));
-        (asked_for || (rules.is_empty() && !on_demand)) && args.source == Whose::User && !session.is_off(code)
+        let on_demand =
+            check::CHECKS.iter().any(|check| check.on_demand && check.codes.contains(&code));
+        (asked_for || (rules.is_empty() && !on_demand))
+            && args.source == Whose::User
+            && !session.is_off(code)
     };
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))
 }
@@ -221,10 +269,16 @@ fn refusals(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
     for object in session.world.catalog.objects().filter(|object| object.api == Api::Cluster) {
         let mut new = Vec::new();
         accept(&object.node, sources, &mut new);
-        found.extend(new.into_iter().filter(|finding| finding.code == Code::ServerRefuses).map(|finding| {
-            let severity = if session.semantics == Semantics::Controller { Severity::Error } else { Severity::Warning };
-            finding.severity(severity)
-        }));
+        found.extend(new.into_iter().filter(|finding| finding.code == Code::ServerRefuses).map(
+            |finding| {
+                let severity = if session.semantics == Semantics::Controller {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                };
+                finding.severity(severity)
+            },
+        ));
     }
     let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
     // A fault of a runtime shows in every service that has it; it is one fault.
@@ -237,23 +291,27 @@ fn refusals(session: &Session, services: &[&Views]) -> Vec<Diagnostic> {
         rendered.diagnostics.retain(|finding| finding.code == Code::ServerRefuses);
         (&rendered.service.object, rendered.diagnostics)
     };
-    let done: Result<(), Infallible> = renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
-        for finding in new {
-            let fresh = match finding.span() {
-                Some(span) if !service.span.contains(span) => shared.insert((span, finding.path.clone())),
-                _ => true,
-            };
-            if fresh {
-                found.push(at_home(finding.severity(Severity::Warning), service, session));
+    let done: Result<(), Infallible> =
+        renderer.in_windows(services, judge, |(service, new): (&Object, Vec<Diagnostic>)| {
+            for finding in new {
+                let fresh = match finding.span() {
+                    Some(span) if !service.span.contains(span) => {
+                        shared.insert((span, finding.path.clone()))
+                    }
+                    _ => true,
+                };
+                if fresh {
+                    found.push(at_home(finding.severity(Severity::Warning), service, session));
+                }
             }
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     let Ok(()) = done;
     found
 }
 
-/// Where a service is found wanting because of an object that is not reported on, the service is the place.
+/// Where a service is found wanting because of an object that is not reported on, the service is
+/// the place.
 fn at_home(mut finding: Diagnostic, service: &Object, session: &Session) -> Diagnostic {
     let foreign = |span: Span| {
         let source = session.world.sources.get(span.source);
@@ -276,10 +334,17 @@ fn concerns_builtin_alone(finding: &Diagnostic, session: &Session) -> bool {
 
 /// Drops what a more precise finding about the same place says better.
 fn shadow(found: &mut Vec<Diagnostic>) {
-    const SHADOWS: [(Code, Code); 2] = [(Code::InvalidPriority, Code::InvalidValue), (Code::DuplicateName, Code::InvalidValue)];
+    const SHADOWS: [(Code, Code); 2] =
+        [(Code::InvalidPriority, Code::InvalidValue), (Code::DuplicateName, Code::InvalidValue)];
     for (better, worse) in SHADOWS {
-        let places: BTreeSet<Span> = found.iter().filter(|finding| finding.code == better).filter_map(Diagnostic::span).collect();
-        found.retain(|finding| finding.code != worse || finding.span().is_none_or(|span| !places.contains(&span)));
+        let places: BTreeSet<Span> = found
+            .iter()
+            .filter(|finding| finding.code == better)
+            .filter_map(Diagnostic::span)
+            .collect();
+        found.retain(|finding| {
+            finding.code != worse || finding.span().is_none_or(|span| !places.contains(&span))
+        });
     }
 }
 
@@ -294,7 +359,11 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
             format!("{}:{}:{}: ", place.file, place.line, place.column)
         });
         let how = finding.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
-        io.say(&findings::printable(&format!("{place}repaired {}: {}{how}\n", finding.code.as_str(), finding.message)));
+        io.say(&findings::printable(&format!(
+            "{place}repaired {}: {}{how}\n",
+            finding.code.as_str(),
+            finding.message
+        )));
     }
     for (source, left) in &outcome.left {
         let name = &sources.get(*source).name;

@@ -16,8 +16,9 @@ use crate::yaml::Node;
 /// Show which layer wrote a field of a rendered object, and what it overrode.
 ///
 /// OBJECT is `Kind/name` or `Kind/namespace/name`; FIELD is a path such as
-/// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per leaf), or `*`. Objects that
-/// Kthena's controller makes of a ModelServing are found as `render --expand` prints them.
+/// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per
+/// leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are found as `render
+/// --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The object, as `Kind/name` or `Kind/namespace/name`.
@@ -55,36 +56,59 @@ impl Wanted<'_> {
     fn is(&self, id: &ObjectRef) -> bool {
         id.kind.eq_ignore_ascii_case(self.kind)
             && id.name == self.name
-            && self.namespace.is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
+            && self
+                .namespace
+                .is_none_or(|namespace| id.scope.namespace().is_some_and(|own| own == namespace))
     }
 
     /// The leaves, if this is the object.
-    fn ask(&mut self, session: &Session, object: &Node, losers: &impl Losers) -> Option<(ObjectRef, Vec<Leaf>)> {
+    fn ask(
+        &mut self,
+        session: &Session,
+        object: &Node,
+        losers: &impl Losers,
+    ) -> Option<(ObjectRef, Vec<Leaf>)> {
         let id = identity(object);
         if self.is(&id) {
             return Some((id, why(&session.world.catalog, object, &self.path, losers)));
         }
-        self.others.push(if self.qualified { id.to_string() } else { format!("{}/{}", id.kind, id.name) });
+        self.others.push(if self.qualified {
+            id.to_string()
+        } else {
+            format!("{}/{}", id.kind, id.name)
+        });
         None
     }
 }
 
 /// Finds the object, then the field.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let path = FieldPath::parse(&args.field).map_err(|problem| Failure::Usage(format!("the path `{}` {problem}", args.field)))?;
-    let (kind, rest) = args.object.split_once('/').ok_or_else(|| Failure::Usage(format!("`{}` is not Kind/name", args.object)))?;
+    let path = FieldPath::parse(&args.field)
+        .map_err(|problem| Failure::Usage(format!("the path `{}` {problem}", args.field)))?;
+    let (kind, rest) = args
+        .object
+        .split_once('/')
+        .ok_or_else(|| Failure::Usage(format!("`{}` is not Kind/name", args.object)))?;
     let (namespace, name) = match rest.split_once('/') {
         Some((namespace, name)) => (Some(namespace), name),
         None => (args.input.namespace.as_deref(), rest),
     };
-    let mut wanted = Wanted { kind, namespace, name, path, qualified: rest.contains('/'), others: Vec::new() };
+    let mut wanted =
+        Wanted { kind, namespace, name, path, qualified: rest.contains('/'), others: Vec::new() };
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let mut findings = Vec::new();
-    let Some((id, leaves)) = of_services(args, &session, &mut wanted, &mut findings).or_else(|| of_servings(&session, &mut wanted, &mut findings)) else {
+    let Some((id, leaves)) = of_services(args, &session, &mut wanted, &mut findings)
+        .or_else(|| of_servings(&session, &mut wanted, &mut findings))
+    else {
         session.say(&session.settle(findings), io);
-        let near = nearest(&args.object, wanted.others.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
-        let help = near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
-        return Err(Failure::NotFound { message: format!("no rendered object is `{}`", args.object), help });
+        let near = nearest(&args.object, wanted.others.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`?"));
+        let help =
+            near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
+        return Err(Failure::NotFound {
+            message: format!("no rendered object is `{}`", args.object),
+            help,
+        });
     };
     let path = wanted.path;
     if leaves.is_empty() {
@@ -94,7 +118,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         });
     }
     match args.output {
-        ReportFormat::Json => io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?,
+        ReportFormat::Json => {
+            io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
+        }
         ReportFormat::Table => {
             let style = Style { color: io.out_color(), width: io.width() };
             io.print(&view::text(&leaves, &session.world.sources, style))?;
@@ -104,8 +130,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
 }
 
 /// Objects of the operators.
-fn of_services(args: &Args, session: &Session, wanted: &mut Wanted<'_>, findings: &mut Vec<Diagnostic>) -> Option<(ObjectRef, Vec<Leaf>)> {
-    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain).with_workload(args.workload.workload(), session.kthena);
+fn of_services(
+    args: &Args,
+    session: &Session,
+    wanted: &mut Wanted<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(ObjectRef, Vec<Leaf>)> {
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
+        .with_workload(args.workload.workload(), session.kthena);
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);
@@ -115,19 +147,35 @@ fn of_services(args: &Args, session: &Session, wanted: &mut Wanted<'_>, findings
 }
 
 /// ModelServings and what their controller makes of them.
-fn of_servings(session: &Session, wanted: &mut Wanted<'_>, findings: &mut Vec<Diagnostic>) -> Option<(ObjectRef, Vec<Leaf>)> {
-    let in_namespace = |serving: &&ModelServing| wanted.namespace.is_none_or(|namespace| serving.namespace == namespace);
-    let servings: Vec<&ModelServing> =
-        session.world.catalog.model_servings().iter().filter(in_namespace).filter(|serving| !session.is_broken(serving)).collect();
+fn of_servings(
+    session: &Session,
+    wanted: &mut Wanted<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(ObjectRef, Vec<Leaf>)> {
+    let in_namespace = |serving: &&ModelServing| {
+        wanted.namespace.is_none_or(|namespace| serving.namespace == namespace)
+    };
+    let servings: Vec<&ModelServing> = session
+        .world
+        .catalog
+        .model_servings()
+        .iter()
+        .filter(in_namespace)
+        .filter(|serving| !session.is_broken(serving))
+        .collect();
     servings.into_iter().find_map(|serving| {
         let history = ServingHistory::new(serving);
-        if let Some(found) = wanted.ask(session, &serving.object.node, &history.of(&Replaced::default())) {
+        if let Some(found) =
+            wanted.ask(session, &serving.object.node, &history.of(&Replaced::default()))
+        {
             return Some(found);
         }
         if kthena::too_many_pods(serving).is_some() {
             return None;
         }
         let expanded = kthena::expand(serving, session.kthena, findings);
-        expanded.iter().find_map(|Expanded { node, replaced }| wanted.ask(session, node, &history.of(replaced)))
+        expanded.iter().find_map(|Expanded { node, replaced }| {
+            wanted.ask(session, node, &history.of(replaced))
+        })
     })
 }

@@ -1,6 +1,7 @@
 //! Variants of the predictor beside the stable one, in Standard mode (kserve.md 6.1, 11.3).
 //!
-//! A variant says only what is different: all else it takes over from the stable predictor, as the controller left it.
+//! A variant says only what is different: all else it takes over from the stable predictor, as the
+//! controller left it.
 
 use super::{Facts, Made, metadata, of, predictor};
 use crate::api::ComponentKind;
@@ -10,16 +11,21 @@ use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 
-static CANARY: Rule =
-    Rule { id: "kserve-canary", text: "Variants take their share of replicas from the stable predictor.", cite: "kserve 11.3, components/predictor.go" };
+static CANARY: Rule = Rule {
+    id: "kserve-canary",
+    text: "Variants take their share of replicas from the stable predictor.",
+    cite: "kserve 11.3, components/predictor.go",
+};
 
 const ORIGIN: Origin = Origin::Derived(&CANARY);
 /// What a variant does not take over: its replicas are fixed and it runs on one node.
-const STABLE: [&str; 5] = ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
+const STABLE: [&str; 5] =
+    ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
 /// What its objects are made without, although its pods may know of it.
 const UNHEARD: [&str; 3] = ["deploymentStrategy", "logger", "batcher"];
 
-/// Variants of the predictor, which take replicas over from it; `model` is the stable one's as its server needs it.
+/// Variants of the predictor, which take replicas over from it; `model` is the stable one's as its
+/// server needs it.
 ///
 /// # Errors
 /// What the controller says when it gives up.
@@ -38,16 +44,25 @@ pub(super) fn variants<R: Record>(
     let base = settled(facts, model);
     let mut made = Vec::new();
     let mut taken = 0;
-    for (canary, written) in listed.iter().filter_map(|canary| Some((canary, canary.get("predictor")?))) {
+    for (canary, written) in
+        listed.iter().filter_map(|canary| Some((canary, canary.get("predictor")?)))
+    {
         let share = canary.get("trafficPercent").and_then(Node::as_int).unwrap_or(0);
-        let replicas = written.get("minReplicas").and_then(Node::as_int).unwrap_or_else(|| (least.unwrap_or(1).saturating_mul(share) + 99).div_euclid(100));
+        let replicas = written
+            .get("minReplicas")
+            .and_then(Node::as_int)
+            .unwrap_or_else(|| (least.unwrap_or(1).saturating_mul(share) + 99).div_euclid(100));
         taken += replicas;
         let mut predictor = over(&base, written);
         if let Some(map) = predictor.as_map_mut() {
             map.retain(|entry| !STABLE.contains(&entry.key.as_str()));
-            map.insert("minReplicas", written.get("minReplicas").cloned().unwrap_or_else(|| Node::int(replicas, ORIGIN)));
+            map.insert(
+                "minReplicas",
+                written.get("minReplicas").cloned().unwrap_or_else(|| Node::int(replicas, ORIGIN)),
+            );
         }
-        let (variant, container) = of(facts.policy, facts.service, &predictor, facts.runtime, facts.config);
+        let (variant, container) =
+            of(facts.policy, facts.service, &predictor, facts.runtime, facts.config);
         other_runtime(facts, &variant, findings);
         let kind = ComponentKind::Predictor;
         let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
@@ -87,7 +102,9 @@ fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
         if let Some(runtime) = facts.runtime {
             map.insert("runtime", Node::str(runtime.object.id.name.clone(), ORIGIN));
         }
-        if let Some(protocol) = facts.protocol.clone().filter(|_| !map.contains_key("protocolVersion")) {
+        if let Some(protocol) =
+            facts.protocol.clone().filter(|_| !map.contains_key("protocolVersion"))
+        {
             map.insert("protocolVersion", Node::str(protocol, ORIGIN));
         }
     }
@@ -97,13 +114,16 @@ fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
     base
 }
 
-/// What is written over what is taken over: mappings key by key, anything else that is not empty whole (mergo.Merge).
+/// What is written over what is taken over: mappings key by key, anything else that is not empty
+/// whole (mergo.Merge).
 fn over(lower: &Node, upper: &Node) -> Node {
     match (&lower.value, &upper.value) {
         (Value::Map(below), Value::Map(above)) => {
             let mut merged: Map = below.clone();
             for entry in above {
-                let node = below.get(&entry.key).map_or_else(|| entry.node.clone(), |lower| over(lower, &entry.node));
+                let node = below
+                    .get(&entry.key)
+                    .map_or_else(|| entry.node.clone(), |lower| over(lower, &entry.node));
                 merged.insert(entry.key.clone(), node);
             }
             Node::new(Value::Map(merged), upper.origin)
@@ -117,20 +137,31 @@ fn is_empty(node: &Node) -> bool {
     match &node.value {
         Value::Map(map) => map.is_empty(),
         Value::List(items) => items.is_empty(),
-        _ => node.is_null() || node.as_str() == Some("") || node.as_int() == Some(0) || node.as_bool() == Some(false),
+        _ => {
+            node.is_null()
+                || node.as_str() == Some("")
+                || node.as_int() == Some(0)
+                || node.as_bool() == Some(false)
+        }
     }
 }
 
-/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for another is not recorded.
+/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for
+/// another is not recorded.
 fn other_runtime(stable: &Facts<'_>, variant: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
     let chosen = stable.runtime.map(|runtime| runtime.object.id.name.as_str());
     let named = variant.model("runtime").filter(|named| named.as_str() != chosen);
     let format = variant.model("modelFormat").filter(|_| variant.format() != stable.format());
-    if let Some((node, key)) = named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat"))) {
+    if let Some((node, key)) =
+        named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat")))
+    {
         findings.push(
             Diagnostic::new(
                 Code::CanaryRuntime,
-                format!("the variant has another `{key}` than the stable predictor: it is shown on {}", chosen.unwrap_or("no runtime")),
+                format!(
+                    "the variant has another `{key}` than the stable predictor: it is shown on {}",
+                    chosen.unwrap_or("no runtime")
+                ),
             )
             .at(node.origin.span())
             .path(format!("spec.canary[].predictor.model.{key}"))

@@ -1,5 +1,5 @@
-//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics, probes of V2
-//! (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
+//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics,
+//! probes of V2 (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
 
 use super::credentials::Credentials;
 use super::predictor::MAIN;
@@ -9,7 +9,9 @@ use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
 use crate::compose::ComposedComponent;
 use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, map_mut, mapping, position, text};
-use crate::compose::rules::{KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES};
+use crate::compose::rules::{
+    KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES,
+};
 use crate::decision::ServiceError;
 use crate::diag::{Checked, Diagnostic};
 use crate::policy::Policy;
@@ -42,17 +44,35 @@ pub fn effective(
 ) -> Result<Checked<Effective>, ServiceError> {
     let mut shown = Effective { component: component.clone(), annotations: Map::new() };
     // A variant of the predictor has a model of its own.
-    let predictor = if component.kind == ComponentKind::Predictor { Some(&component.spec) } else { service.component(ComponentKind::Predictor) };
+    let predictor = if component.kind == ComponentKind::Predictor {
+        Some(&component.spec)
+    } else {
+        service.component(ComponentKind::Predictor)
+    };
     let Some(predictor) = predictor else { return Ok(Checked::clean(shown)) };
     let facts = of(policy, service, predictor, runtime, config).0;
     let mut findings = Vec::new();
     let component = &mut shown.component;
-    if config.v2_probes && component.kind == ComponentKind::Predictor && facts.protocol.as_deref() == Some("v2") {
+    if config.v2_probes
+        && component.kind == ComponentKind::Predictor
+        && facts.protocol.as_deref() == Some("v2")
+    {
         each_mut(&mut component.pod, "containers", probes);
     }
     if config.expand {
-        let workers = component.worker_metadata.as_ref().map(|(_, annotations)| annotations.clone()).unwrap_or_default();
-        webhook(&facts, component.kind, &component.spec, &component.annotations, &mut component.pod, &mut findings)?;
+        let workers = component
+            .worker_metadata
+            .as_ref()
+            .map(|(_, annotations)| annotations.clone())
+            .unwrap_or_default();
+        webhook(
+            &facts,
+            component.kind,
+            &component.spec,
+            &component.annotations,
+            &mut component.pod,
+            &mut findings,
+        )?;
         if let Some((pod, _)) = &mut component.worker {
             webhook(&facts, component.kind, &component.spec, &workers, pod, &mut Vec::new())?;
         }
@@ -62,11 +82,19 @@ pub fn effective(
 }
 
 /// Everything the webhook adds to one pod, in its order.
-fn webhook(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Map, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+fn webhook(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+    annotations: &Map,
+    pod: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), ServiceError> {
     if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
         let name = accelerator.scalar_text().unwrap_or_default();
         if let Some(selector) = map_mut(pod, "nodeSelector", Origin::Derived(&KSERVE_GKE)) {
-            selector.insert("cloud.google.com/gke-accelerator", Node::str(name, accelerator.origin));
+            selector
+                .insert("cloud.google.com/gke-accelerator", Node::str(name, accelerator.origin));
         }
     }
     let uri = internal(annotations, "storage-initializer-sourceuri");
@@ -83,17 +111,25 @@ fn webhook(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Ma
 }
 
 pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
-    annotations.iter().find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key)).map(|entry| &entry.node)
+    annotations
+        .iter()
+        .find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key))
+        .map(|entry| &entry.node)
 }
 
 pub(super) fn first_port(container: &Node) -> Node {
-    let port = container.get("ports").and_then(|ports| ports.items().first()).and_then(|port| port.get("containerPort"));
+    let port = container
+        .get("ports")
+        .and_then(|ports| ports.items().first())
+        .and_then(|port| port.get("containerPort"));
     port.cloned().unwrap_or_else(|| Node::int(8080, Origin::Derived(&KSERVE_V2_PROBES)))
 }
 
 fn has_gpu(pod: &Node) -> bool {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    containers.iter().any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
+    containers
+        .iter()
+        .any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
 }
 
 /// Asks a server that speaks v2 whether it is ready and lives, unless somebody asks already.
@@ -104,9 +140,12 @@ fn probes(container: &mut Node) {
     let origin = Origin::Derived(&KSERVE_V2_PROBES);
     let port = first_port(container);
     let Some(map) = container.as_map_mut() else { return };
-    for (probe, path) in [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")] {
+    for (probe, path) in
+        [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")]
+    {
         if map.get(probe).is_none_or(Node::is_null) {
-            let request = mapping([("path", Node::str(path, origin)), ("port", port.clone())], origin);
+            let request =
+                mapping([("path", Node::str(path, origin)), ("port", port.clone())], origin);
             map.insert(probe, mapping([("httpGet", request)], origin));
         }
     }
@@ -115,11 +154,20 @@ fn probes(container: &mut Node) {
 /// Volume that holds the downloaded model.
 const VOLUME: &str = "kserve-provision-location";
 
-/// Mounts a claim, or fetches the model before the server starts. With an agent that pulls, or a container that fetches
-/// already, there is nothing to do.
-fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mut Node, findings: &mut Vec<Diagnostic>) -> Result<(), ServiceError> {
+/// Mounts a claim, or fetches the model before the server starts. With an agent that pulls, or a
+/// container that fetches already, there is nothing to do.
+fn fetch(
+    facts: &Facts<'_>,
+    spec: &Node,
+    uri: &Node,
+    annotations: &Map,
+    pod: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), ServiceError> {
     let address = uri.as_str().unwrap_or_default();
-    let fetched = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
+    let fetched = pod
+        .get("initContainers")
+        .is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
     if internal(annotations, "agent").is_some() || fetched {
         return Ok(());
     }
@@ -130,22 +178,42 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
         let (name, path) = claim.split_once('/').unwrap_or((claim, ""));
         if !has_volume(pod, VOLUME) {
             let source = mapping([("claimName", Node::str(name, uri.origin))], origin);
-            push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("persistentVolumeClaim", source)], origin));
+            push(
+                pod,
+                "volumes",
+                mapping(
+                    [("name", Node::str(VOLUME, origin)), ("persistentVolumeClaim", source)],
+                    origin,
+                ),
+            );
         }
         mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: Some(path), writable });
     } else {
         let account = pod.get("serviceAccountName").cloned();
         let args = vec![uri.clone(), Node::str(MODELS, origin)];
-        let container = initializer(facts, address, spec)?.built(facts, args, (VOLUME, MODELS), pod, |container, pod| {
-            let mut credentials = Credentials { facts, annotations, findings };
-            match facts.model("storage") {
-                Some(storage) => credentials.of_storage(storage, container),
-                None => credentials.of_account(account.as_ref(), container, pod),
-            }
-        })?;
+        let container = initializer(facts, address, spec)?.built(
+            facts,
+            args,
+            (VOLUME, MODELS),
+            pod,
+            |container, pod| {
+                let mut credentials = Credentials { facts, annotations, findings };
+                match facts.model("storage") {
+                    Some(storage) => credentials.of_storage(storage, container),
+                    None => credentials.of_account(account.as_ref(), container, pod),
+                }
+            },
+        )?;
         push(pod, "initContainers", container);
         if !has_volume(pod, VOLUME) {
-            push(pod, "volumes", mapping([("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))], origin));
+            push(
+                pod,
+                "volumes",
+                mapping(
+                    [("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))],
+                    origin,
+                ),
+            );
         }
         mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: None, writable });
     }
@@ -165,17 +233,22 @@ fn fetch(facts: &Facts<'_>, spec: &Node, uri: &Node, annotations: &Map, pod: &mu
     Ok(())
 }
 
-/// The user that what fetches the model runs as: the one an annotation names, else that of Istio's proxy where traffic is
-/// led to a proxy that does not run yet. Istio says so in annotations of the pod; without them nothing is changed.
+/// The user that what fetches the model runs as: the one an annotation names, else that of Istio's
+/// proxy where traffic is led to a proxy that does not run yet. Istio says so in annotations of the
+/// pod; without them nothing is changed.
 fn behind_istio(annotations: &Map, pod: &mut Node) {
     let user = match annotations.get("serving.kserve.io/storage-initializer-uid") {
-        Some(written) => written.scalar_text().and_then(|text| text.parse::<i64>().ok()).map(|user| Node::int(user, written.origin)),
+        Some(written) => written
+            .scalar_text()
+            .and_then(|text| text.parse::<i64>().ok())
+            .map(|user| Node::int(user, written.origin)),
         None => proxy_user(annotations, pod),
     };
     let Some(user) = user else { return };
     each_mut(pod, "initContainers", |container| {
         if text(container, "name") == INITIALIZER
-            && let Some(context) = map_mut(container, "securityContext", Origin::Derived(&KSERVE_ISTIO))
+            && let Some(context) =
+                map_mut(container, "securityContext", Origin::Derived(&KSERVE_ISTIO))
         {
             context.insert("runAsUser", user.clone());
         }
@@ -187,19 +260,22 @@ fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
     /// What Istio uses when nobody says otherwise.
     const USUAL: i64 = 1337;
     let said = |key: &str| annotations.get(key).and_then(Node::as_str);
-    let prepared = pod.get("initContainers").is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
+    let prepared = pod
+        .get("initContainers")
+        .is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
     if prepared || said("sidecar.istio.io/interceptionMode") != Some("REDIRECT") {
         return None;
     }
     let status: serde_json::Value = serde_json::from_str(said("sidecar.istio.io/status")?).ok()?;
     let proxy = status["containers"][0].as_str()?;
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    let own = containers[position(containers, "name", proxy)?].at(&["securityContext", "runAsUser"]);
+    let own =
+        containers[position(containers, "name", proxy)?].at(&["securityContext", "runAsUser"]);
     Some(own.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
 }
 
-/// Annotations that say whether and where the metrics of a pod are collected. The ports of an aggregating queue-proxy are
-/// Knative's to write.
+/// Annotations that say whether and where the metrics of a pod are collected. The ports of an
+/// aggregating queue-proxy are Knative's to write.
 fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
     let origin = Origin::Derived(&KSERVE_METRICS);
     let mut added = Map::new();
@@ -210,10 +286,14 @@ fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
         }
         written.as_ref().unwrap_or(default) == "true"
     };
-    let aggregated = settled("serving.kserve.io/enable-metric-aggregation", &facts.config.metrics.0);
+    let aggregated =
+        settled("serving.kserve.io/enable-metric-aggregation", &facts.config.metrics.0);
     let scraped = settled("serving.kserve.io/enable-prometheus-scraping", &facts.config.metrics.1);
     if scraped {
-        added.insert("prometheus.io/port", Node::str(if aggregated { "9088" } else { "9091" }, origin));
+        added.insert(
+            "prometheus.io/port",
+            Node::str(if aggregated { "9088" } else { "9091" }, origin),
+        );
         added.insert("prometheus.io/path", Node::str("/metrics", origin));
     }
     added
@@ -227,9 +307,16 @@ mod tests {
     // kserve.md T20.
     #[test]
     fn a_download_and_a_claim() {
-        let (pod, _) = testing::expanded("storageUri: 's3://b/m', env: [{name: STORAGE_URI, value: x}]", "", "");
+        let (pod, _) = testing::expanded(
+            "storageUri: 's3://b/m', env: [{name: STORAGE_URI, value: x}]",
+            "",
+            "",
+        );
         let pod = pod.to_json();
-        assert_eq!(pod["initContainers"][0]["args"], serde_json::json!(["s3://b/m", "/mnt/models"]));
+        assert_eq!(
+            pod["initContainers"][0]["args"],
+            serde_json::json!(["s3://b/m", "/mnt/models"])
+        );
         assert_eq!(
             pod["containers"][0]["volumeMounts"],
             serde_json::json!([{"name": "kserve-provision-location", "mountPath": "/mnt/models", "readOnly": true}])
@@ -250,43 +337,110 @@ mod tests {
             )
         };
         for (data, variables, volumes) in [
-            ("AWS_SECRET_ACCESS_KEY: k", &["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "S3_USE_HTTPS", "S3_ENDPOINT", "AWS_ENDPOINT_URL"][..], &[][..]),
-            ("gcloud-application-credentials.json: k", &["GOOGLE_APPLICATION_CREDENTIALS"], &["user-gcp-sa"]),
-            ("AZ_CLIENT_ID: k", &["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_EXPIRES_ON_SECONDS"], &[]),
+            (
+                "AWS_SECRET_ACCESS_KEY: k",
+                &[
+                    "AWS_ACCESS_KEY_ID",
+                    "AWS_SECRET_ACCESS_KEY",
+                    "S3_USE_HTTPS",
+                    "S3_ENDPOINT",
+                    "AWS_ENDPOINT_URL",
+                ][..],
+                &[][..],
+            ),
+            (
+                "gcloud-application-credentials.json: k",
+                &["GOOGLE_APPLICATION_CREDENTIALS"],
+                &["user-gcp-sa"],
+            ),
+            (
+                "AZ_CLIENT_ID: k",
+                &["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_EXPIRES_ON_SECONDS"],
+                &[],
+            ),
             ("AZURE_STORAGE_ACCESS_KEY: k", &["AZURE_STORAGE_ACCESS_KEY"], &[]),
             ("https-host: h, headers: x", &["h-headers"], &[]),
             ("HDFS_NAMENODE: k", &[], &["hdfs-secrets"]),
             ("HF_TOKEN: k", &["HF_TOKEN"], &[]),
             ("other: k", &[], &[]),
         ] {
-            let (pod, findings) = testing::expanded("storageUri: 's3://b/m'", "serviceAccountName: sa", &secret(data));
+            let (pod, findings) = testing::expanded(
+                "storageUri: 's3://b/m'",
+                "serviceAccountName: sa",
+                &secret(data),
+            );
             assert!(findings.is_empty(), "{findings:?}");
             let pod = pod.to_json();
             let names = |list: &serde_json::Value| {
-                list.as_array().map(|list| list.iter().map(|one| one["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()).unwrap_or_default()
+                list.as_array()
+                    .map(|list| {
+                        list.iter()
+                            .map(|one| one["name"].as_str().unwrap_or("").to_owned())
+                            .collect::<Vec<_>>()
+                    })
+                    .unwrap_or_default()
             };
             let env = names(&pod["initContainers"][0]["env"]);
-            assert_eq!(env.iter().filter(|name| !name.starts_with("HF_HUB") && !name.starts_with("HF_XET")).collect::<Vec<_>>(), variables, "{data}");
-            assert_eq!(names(&pod["volumes"]).iter().filter(|name| *name != "kserve-provision-location").collect::<Vec<_>>(), volumes, "{data}");
-            assert!(!pod.to_string().contains("\"value\":\"k\""), "no value of a Secret is printed");
+            assert_eq!(
+                env.iter()
+                    .filter(|name| !name.starts_with("HF_HUB") && !name.starts_with("HF_XET"))
+                    .collect::<Vec<_>>(),
+                variables,
+                "{data}"
+            );
+            assert_eq!(
+                names(&pod["volumes"])
+                    .iter()
+                    .filter(|name| *name != "kserve-provision-location")
+                    .collect::<Vec<_>>(),
+                volumes,
+                "{data}"
+            );
+            assert!(
+                !pod.to_string().contains("\"value\":\"k\""),
+                "no value of a Secret is printed"
+            );
         }
     }
 
     // kserve.md 5.7; SetIstioCniSecurityContext.
     #[test]
     fn a_download_runs_as_the_proxy_that_it_needs() {
-        let user = |predictor: &str| testing::expanded("storageUri: 's3://b/m'", predictor, "").0.to_json()["initContainers"][0]["securityContext"].clone();
+        let user = |predictor: &str| {
+            testing::expanded("storageUri: 's3://b/m'", predictor, "").0.to_json()["initContainers"]
+                [0]["securityContext"]
+                .clone()
+        };
         let redirected = "sidecar.istio.io/interceptionMode: REDIRECT, sidecar.istio.io/status: '{\"containers\": [\"istio-proxy\"]}'";
         for (predictor, expected) in [
-            ("annotations: {serving.kserve.io/storage-initializer-uid: '7'}".to_owned(), serde_json::json!({"runAsUser": 7})),
-            ("annotations: {serving.kserve.io/storage-initializer-uid: seven}".to_owned(), serde_json::Value::Null),
-            (format!("annotations: {{{redirected}}}"), serde_json::Value::Null),
-            (format!("annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p}}]"), serde_json::json!({"runAsUser": 1337})),
             (
-                format!("annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p, securityContext: {{runAsUser: 9}}}}]"),
+                "annotations: {serving.kserve.io/storage-initializer-uid: '7'}".to_owned(),
+                serde_json::json!({"runAsUser": 7}),
+            ),
+            (
+                "annotations: {serving.kserve.io/storage-initializer-uid: seven}".to_owned(),
+                serde_json::Value::Null,
+            ),
+            (format!("annotations: {{{redirected}}}"), serde_json::Value::Null),
+            (
+                format!(
+                    "annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p}}]"
+                ),
+                serde_json::json!({"runAsUser": 1337}),
+            ),
+            (
+                format!(
+                    "annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p, securityContext: {{runAsUser: 9}}}}]"
+                ),
                 serde_json::json!({"runAsUser": 9}),
             ),
-            (format!("annotations: {{{}}}, containers: [{{name: istio-proxy, image: p}}]", redirected.replace("REDIRECT", "TPROXY")), serde_json::Value::Null),
+            (
+                format!(
+                    "annotations: {{{}}}, containers: [{{name: istio-proxy, image: p}}]",
+                    redirected.replace("REDIRECT", "TPROXY")
+                ),
+                serde_json::Value::Null,
+            ),
         ] {
             assert_eq!(user(&predictor), expected, "{predictor}");
         }
@@ -296,12 +450,21 @@ mod tests {
     fn what_was_not_read_is_said() {
         let said = |predictor: &str, beside: &str| {
             let findings = testing::expanded("storageUri: 's3://b/m'", predictor, beside).1;
-            findings.iter().map(|finding| (finding.code.as_str(), finding.severity)).collect::<Vec<_>>()
+            findings
+                .iter()
+                .map(|finding| (finding.code.as_str(), finding.severity))
+                .collect::<Vec<_>>()
         };
         let code = "credentials-unresolved";
         assert_eq!(said("", ""), [(code, Severity::Info)]);
         assert_eq!(said("serviceAccountName: sa", ""), [(code, Severity::Warning)]);
-        assert_eq!(said("", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\nsecrets: [{name: gone}]\n"), [(code, Severity::Warning)]);
+        assert_eq!(
+            said(
+                "",
+                "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\nsecrets: [{name: gone}]\n"
+            ),
+            [(code, Severity::Warning)]
+        );
     }
 
     #[test]
@@ -323,9 +486,21 @@ mod tests {
             )
         };
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: storage-config}\nstringData: {mine: '{\"type\": \"s3\", \"bucket\": \"b\"}'}\n";
-        assert_eq!(first("{key: mine, path: m}", secret), ("s3://b/m".into(), "STORAGE_CONFIG".into(), 0));
-        assert_eq!(first("{path: m, parameters: {type: hdfs}}", ""), ("hdfs://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 0));
-        assert_eq!(first("{path: m, parameters: {type: s3}}", ""), ("<scheme-placeholder>://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 1));
-        assert_eq!(first("{key: mine, path: m}", ""), ("<scheme-placeholder>://m".into(), "STORAGE_CONFIG".into(), 2));
+        assert_eq!(
+            first("{key: mine, path: m}", secret),
+            ("s3://b/m".into(), "STORAGE_CONFIG".into(), 0)
+        );
+        assert_eq!(
+            first("{path: m, parameters: {type: hdfs}}", ""),
+            ("hdfs://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 0)
+        );
+        assert_eq!(
+            first("{path: m, parameters: {type: s3}}", ""),
+            ("<scheme-placeholder>://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 1)
+        );
+        assert_eq!(
+            first("{key: mine, path: m}", ""),
+            ("<scheme-placeholder>://m".into(), "STORAGE_CONFIG".into(), 2)
+        );
     }
 }

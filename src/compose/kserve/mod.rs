@@ -1,7 +1,8 @@
-//! Components of KServe: a predictor that a runtime or the service itself runs, a transformer, an explainer
-//! (kserve.md 3, 5, 6; seeds 001 and 003).
+//! Components of KServe: a predictor that a runtime or the service itself runs, a transformer, an
+//! explainer (kserve.md 3, 5, 6; seeds 001 and 003).
 //!
-//! Layers, templates, metadata and records are those of OME; here stands only what KServe does with them.
+//! Layers, templates, metadata and records are those of OME; here stands only what KServe does with
+//! them.
 
 mod agent;
 mod canary;
@@ -36,8 +37,11 @@ use ecow::{EcoString, eco_format};
 /// Annotation that takes everything of a service down.
 const STOP: &str = "serving.kserve.io/stop";
 
-static NO_MAXIMUM: Rule =
-    Rule { id: "kserve-max-replicas", text: "maxReplicas follows minReplicas when nobody writes it.", cite: "kserve 6.1, hpa_reconciler.go" };
+static NO_MAXIMUM: Rule = Rule {
+    id: "kserve-max-replicas",
+    text: "maxReplicas follows minReplicas when nobody writes it.",
+    cite: "kserve 6.1, hpa_reconciler.go",
+};
 
 /// A component with what decided about its mode.
 pub(super) struct Made {
@@ -64,7 +68,13 @@ pub struct Facts<'a> {
 }
 
 /// What is known of a service, with the model's container as the server needs it.
-fn of<'a>(policy: &'a Policy, service: &'a Service, predictor: &'a Node, runtime: Option<&'a Runtime>, config: &'a KServeConfig) -> (Facts<'a>, Option<Node>) {
+fn of<'a>(
+    policy: &'a Policy,
+    service: &'a Service,
+    predictor: &'a Node,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+) -> (Facts<'a>, Option<Node>) {
     let model = predictor.get("model").filter(|model| model.as_map().is_some());
     let (mode, basis) = mode::of_service(policy, service, config);
     let server = runtime.map(server::of).unwrap_or_default();
@@ -95,8 +105,15 @@ fn of<'a>(policy: &'a Policy, service: &'a Service, predictor: &'a Node, runtime
 }
 
 /// Labels and annotations of a service as its routes and entries see them.
-pub fn facts<'a>(policy: &'a Policy, service: &'a Service, runtime: Option<&'a Runtime>, config: &'a KServeConfig) -> Option<Facts<'a>> {
-    service.component(ComponentKind::Predictor).map(|predictor| of(policy, service, predictor, runtime, config).0)
+pub fn facts<'a>(
+    policy: &'a Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+) -> Option<Facts<'a>> {
+    service
+        .component(ComponentKind::Predictor)
+        .map(|predictor| of(policy, service, predictor, runtime, config).0)
 }
 
 impl Facts<'_> {
@@ -107,7 +124,10 @@ impl Facts<'_> {
 
     /// The format of the model; empty without one.
     fn format(&self) -> &str {
-        self.model("modelFormat").and_then(|format| format.get("name")).and_then(Node::as_str).unwrap_or_default()
+        self.model("modelFormat")
+            .and_then(|format| format.get("name"))
+            .and_then(Node::as_str)
+            .unwrap_or_default()
     }
 
     /// Whether an agent pulls models instead of the one that is stored (IsMMSPredictor).
@@ -116,30 +136,41 @@ impl Facts<'_> {
         if let Some(first) = custom.first() {
             let env = first.get("env").map(Node::items).unwrap_or_default();
             return env.iter().any(|variable| {
-                variable.get("name").and_then(Node::as_str) == Some("MULTI_MODEL_SERVER") && variable.get("value").and_then(Node::as_str) == Some("true")
+                variable.get("name").and_then(Node::as_str) == Some("MULTI_MODEL_SERVER")
+                    && variable.get("value").and_then(Node::as_str) == Some("true")
             });
         }
-        let stored =
-            self.model("storageUri").is_some() || self.model("storage").is_some() || self.predictor.get("storageUris").is_some_and(|uris| !uris.is_empty());
+        let stored = self.model("storageUri").is_some()
+            || self.model("storage").is_some()
+            || self.predictor.get("storageUris").is_some_and(|uris| !uris.is_empty());
         self.predictor.get("model").is_some() && self.format() != "huggingface" && !stored
     }
 
     /// Annotations without those that are not copied.
     pub fn allowed_annotations(&self, annotations: Option<&Map>) -> Map {
-        let allowed = annotations.into_iter().flatten().filter(|entry| !self.config.disallowed_annotations.contains(&entry.key));
+        let allowed = annotations
+            .into_iter()
+            .flatten()
+            .filter(|entry| !self.config.disallowed_annotations.contains(&entry.key));
         allowed.cloned().collect()
     }
 
     /// The name of the predictor's objects.
     pub fn predictor_name(&self) -> EcoString {
-        let named = self.predictor.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
-        named.map_or_else(|| eco_format!("{}-predictor", self.service.name()), |name| eco_format!("{}-{name}-predictor", self.service.name()))
+        let named =
+            self.predictor.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
+        named.map_or_else(
+            || eco_format!("{}-predictor", self.service.name()),
+            |name| eco_format!("{}-{name}-predictor", self.service.name()),
+        )
     }
 
     /// The metadata that placeholders read.
     fn template(&self) -> Metadata<'_> {
         fn pairs(map: &Map) -> super::template::Pairs<'_> {
-            map.iter().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?))).collect()
+            map.iter()
+                .filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)))
+                .collect()
         }
         Metadata {
             namespace: &self.service.namespace,
@@ -178,35 +209,61 @@ pub(super) fn components<R: Record>(
     let (facts, container) = of(policy, service, predictor, runtime, config);
     let mut findings = Vec::new();
     let mut made = Vec::new();
-    let stopped = facts.annotations.get(STOP).and_then(Node::as_str).is_some_and(|stop| stop.eq_ignore_ascii_case("true"));
+    let stopped = facts
+        .annotations
+        .get(STOP)
+        .and_then(Node::as_str)
+        .is_some_and(|stop| stop.eq_ignore_ascii_case("true"));
     if stopped {
         return Ok(Checked::clean(made));
     }
     for component in &service.components {
         let (kind, node) = (component.kind, &component.node);
         let is_predictor = kind == ComponentKind::Predictor;
-        let name = if is_predictor { facts.predictor_name() } else { eco_format!("{}-{}", service.name(), kind.as_str()) };
-        let runtime_layer = runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
+        let name = if is_predictor {
+            facts.predictor_name()
+        } else {
+            eco_format!("{}-{}", service.name(), kind.as_str())
+        };
+        let runtime_layer =
+            runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
         let mut labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
         let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
         let (pod, mut worker) = if is_predictor {
-            // In a service whose runtime was not found, the service alone says what its components are.
+            // In a service whose runtime was not found, the service alone says what its components
+            // are.
             let unknown = service.inline.is_some() && runtime.is_none();
-            if unknown { (typed::pod_fields(node), None) } else { predictor::pods(&facts, container.as_ref(), Some(&annotations), rec, &mut findings)? }
+            if unknown {
+                (typed::pod_fields(node), None)
+            } else {
+                predictor::pods(&facts, container.as_ref(), Some(&annotations), rec, &mut findings)?
+            }
         } else {
             (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
         // Knative runs the head alone, which is told of its workers all the same.
         if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
-            labels.insert("isvc.generation", Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)));
+            labels.insert(
+                "isvc.generation",
+                Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)),
+            );
             labels.sort();
         }
         let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
-        let worker_metadata = (metadata::labels(&facts, kind, worker_layer, node, &mut ()), metadata::annotations(&facts, kind, worker_layer, node, &mut ()));
+        let worker_metadata = (
+            metadata::labels(&facts, kind, worker_layer, node, &mut ()),
+            metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
+        );
         lints(&facts, kind, node, &pod, &mut findings);
-        let gpus = gpus::of_pod(&pod).saturating_add(worker.as_ref().map_or(0, |(pod, count)| gpus::of_pod(pod).saturating_mul(*count)));
+        let gpus = gpus::of_pod(&pod).saturating_add(
+            worker.as_ref().map_or(0, |(pod, count)| gpus::of_pod(pod).saturating_mul(*count)),
+        );
         let mut spec = node.clone();
-        let canaries = if is_predictor { canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)? } else { Vec::new() };
+        let canaries = if is_predictor {
+            canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?
+        } else {
+            Vec::new()
+        };
         let component = ComposedComponent {
             kind,
             name,
@@ -226,36 +283,62 @@ pub(super) fn components<R: Record>(
 }
 
 /// What can be said of a component before it is wrapped.
-fn lints(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, pod: &Node, findings: &mut Vec<Diagnostic>) {
+fn lints(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+    pod: &Node,
+    findings: &mut Vec<Diagnostic>,
+) {
     if facts.policy.pod_faults == FaultRule::Print {
         return;
     }
     let object = facts.service.object.id.to_string();
     if facts.mode == DeploymentMode::Serverless {
-        if let Some(metric) = spec.get("scaleMetric").filter(|metric| matches!(metric.as_str(), Some("cpu" | "memory"))) {
+        if let Some(metric) = spec
+            .get("scaleMetric")
+            .filter(|metric| matches!(metric.as_str(), Some("cpu" | "memory")))
+        {
             findings.push(
-                Diagnostic::new(Code::MetricNeedsRaw, format!("the metric `{}` is not there in Serverless mode", metric.as_str().unwrap_or_default()))
-                    .at(metric.origin.span())
-                    .path(format!("spec.{}.scaleMetric", kind.as_str()))
-                    .object(object.clone())
-                    .help("use `concurrency` or `rps`, or deploy with RawDeployment"),
+                Diagnostic::new(
+                    Code::MetricNeedsRaw,
+                    format!(
+                        "the metric `{}` is not there in Serverless mode",
+                        metric.as_str().unwrap_or_default()
+                    ),
+                )
+                .at(metric.origin.span())
+                .path(format!("spec.{}.scaleMetric", kind.as_str()))
+                .object(object.clone())
+                .help("use `concurrency` or `rps`, or deploy with RawDeployment"),
             );
         }
         if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int() == Some(0)) {
             findings.push(
-                Diagnostic::new(Code::NeedsKnativeActivator, format!("the {} scales to zero: Knative's activator brings it back", kind.as_str()))
-                    .at(min.origin.span())
-                    .object(object.clone()),
+                Diagnostic::new(
+                    Code::NeedsKnativeActivator,
+                    format!(
+                        "the {} scales to zero: Knative's activator brings it back",
+                        kind.as_str()
+                    ),
+                )
+                .at(min.origin.span())
+                .object(object.clone()),
             );
         }
     }
-    if kind == ComponentKind::Explainer && matches!(facts.protocol.as_deref(), Some("v2" | "grpc-v2")) {
+    if kind == ComponentKind::Explainer
+        && matches!(facts.protocol.as_deref(), Some("v2" | "grpc-v2"))
+    {
         findings.push(
-            Diagnostic::new(Code::ExplainV1Only, "explain exists in V1 only: nothing leads to the explainer of a v2 service")
-                .at(spec.origin.span())
-                .path("spec.explainer")
-                .object(object.clone())
-                .help("use protocol v1, or leave the explainer out"),
+            Diagnostic::new(
+                Code::ExplainV1Only,
+                "explain exists in V1 only: nothing leads to the explainer of a v2 service",
+            )
+            .at(spec.origin.span())
+            .path("spec.explainer")
+            .object(object.clone())
+            .help("use protocol v1, or leave the explainer out"),
         );
     }
     if let Some(canary) = spec.get("canaryTrafficPercent") {
@@ -312,7 +395,14 @@ fn said(Made { component, basis }: &Made) -> MergedComponent<'static> {
             map.insert("worker", worker);
         }
     }
-    MergedComponent { kind: component.kind, name: component.name.clone(), mode: component.mode, mode_basis: Some(basis), spec, accelerator: None }
+    MergedComponent {
+        kind: component.kind,
+        name: component.name.clone(),
+        mode: component.mode,
+        mode_basis: Some(basis),
+        spec,
+        accelerator: None,
+    }
 }
 
 /// An empty mapping written by a rule.

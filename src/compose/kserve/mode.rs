@@ -8,11 +8,20 @@ use crate::yaml::Node;
 /// The annotation that asks for a mode.
 pub(super) const ANNOTATION: &str = "serving.kserve.io/deploymentMode";
 
-/// The mode and what decided about it. An annotation that names none decides nothing; the controller looks at the
-/// status of an earlier pass before anything else.
-pub(crate) fn of_service(policy: &Policy, service: &Service, config: &KServeConfig) -> (DeploymentMode, &'static str) {
-    let named = |node: Option<&Node>| node.and_then(Node::as_str).and_then(DeploymentMode::from_kserve);
-    let status = service.object.node.at(&["status", "deploymentMode"]).filter(|_| policy.semantics == Semantics::Controller);
+/// The mode and what decided about it. An annotation that names none decides nothing; the
+/// controller looks at the status of an earlier pass before anything else.
+pub(crate) fn of_service(
+    policy: &Policy,
+    service: &Service,
+    config: &KServeConfig,
+) -> (DeploymentMode, &'static str) {
+    let named =
+        |node: Option<&Node>| node.and_then(Node::as_str).and_then(DeploymentMode::from_kserve);
+    let status = service
+        .object
+        .node
+        .at(&["status", "deploymentMode"])
+        .filter(|_| policy.semantics == Semantics::Controller);
     if let Some(mode) = named(status) {
         return (mode, "status");
     }

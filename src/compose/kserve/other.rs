@@ -1,11 +1,15 @@
-//! Pods that a service writes itself: transformers, explainers, custom predictors (kserve.md 3.2, 5.5).
+//! Pods that a service writes itself: transformers, explainers, custom predictors (kserve.md 3.2,
+//! 5.5).
 
 use super::predictor::MAIN;
 use super::{Facts, empty};
 use crate::api::{Amounts, ComponentKind};
 use crate::compose::container::set_env;
 use crate::compose::edit::{each_mut, list_mut, map_mut, mapping, text};
-use crate::compose::rules::{KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN, SERVICE_NAME_ENV};
+use crate::compose::rules::{
+    KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN,
+    SERVICE_NAME_ENV,
+};
 use crate::compose::{quantities, typed};
 use crate::decision::ServiceError;
 use crate::diag::Diagnostic;
@@ -20,7 +24,8 @@ pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, ServiceErr
     let pod = typed::pod_fields(spec);
     match facts.policy.layers {
         LayerRule::Written => Ok(pod),
-        LayerRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, &mut ()).map_err(|message| facts.invalid(message)),
+        LayerRule::Typed => typed::pod(&empty(&KSERVE_CONTAINER), &pod, &mut ())
+            .map_err(|message| facts.invalid(message)),
     }
 }
 
@@ -36,11 +41,18 @@ pub(super) fn named(container: &mut Node) {
 /// Gives a container the cpu and memory it says nothing of.
 pub(super) fn resources(facts: &Facts<'_>, container: &mut Node) {
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &facts.config.resources;
-    for (side, amounts) in [("requests", [("cpu", cpu_request), ("memory", memory_request)]), ("limits", [("cpu", cpu_limit), ("memory", memory_limit)])] {
+    for (side, amounts) in [
+        ("requests", [("cpu", cpu_request), ("memory", memory_request)]),
+        ("limits", [("cpu", cpu_limit), ("memory", memory_limit)]),
+    ] {
         for (resource, amount) in amounts.into_iter().filter(|(_, amount)| !amount.is_empty()) {
             let origin = Origin::Default(&KSERVE_RESOURCES);
             let Some(resources) = map_mut(container, "resources", origin) else { return };
-            let mut listed = resources.get(side).filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(origin));
+            let mut listed = resources
+                .get(side)
+                .filter(|node| node.as_map().is_some())
+                .cloned()
+                .unwrap_or_else(|| Node::map(origin));
             if let Some(map) = listed.as_map_mut()
                 && !map.contains_key(resource)
             {
@@ -75,12 +87,21 @@ pub(super) fn token(facts: &Facts<'_>, pod: &mut Node) {
         return;
     }
     if let Some(map) = pod.as_map_mut() {
-        map.insert("automountServiceAccountToken", Node::bool(false, Origin::Default(&KSERVE_TOKEN)));
+        map.insert(
+            "automountServiceAccountToken",
+            Node::bool(false, Origin::Default(&KSERVE_TOKEN)),
+        );
     }
 }
 
 /// The pod of a transformer or an explainer.
-pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &Map, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+pub(super) fn pod(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+    annotations: &Map,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
     super::predictor::stored(facts, kind, spec)?;
     let mut pod = own_pod(facts, spec)?;
     if let Some(art) = spec.get("art").filter(|_| kind == ComponentKind::Explainer) {
@@ -88,12 +109,20 @@ pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotatio
         if let Some(list) = list_mut(&mut pod, "containers", Origin::Derived(&KSERVE_ART)) {
             list.insert(0, container);
         }
-    } else if let Some(first) = list_mut(&mut pod, "containers", Origin::Derived(&KSERVE_CONTAINER)).and_then(|list| list.make_mut().first_mut()) {
+    } else if let Some(first) = list_mut(&mut pod, "containers", Origin::Derived(&KSERVE_CONTAINER))
+        .and_then(|list| list.make_mut().first_mut())
+    {
         named(first);
         resources(facts, first);
         arguments(facts, kind, spec, first);
         if kind == ComponentKind::Transformer {
-            set_env(first, "INFERENCE_SERVICE_NAME", facts.service.name().clone(), &SERVICE_NAME_ENV, &mut ());
+            set_env(
+                first,
+                "INFERENCE_SERVICE_NAME",
+                facts.service.name().clone(),
+                &SERVICE_NAME_ENV,
+                &mut (),
+            );
         }
     } else {
         return Err(facts.invalid(format!("the {} has no container", kind.as_str())));
@@ -107,7 +136,8 @@ pub(super) fn pod(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotatio
     Ok(pod)
 }
 
-/// What the container is told, unless it is told already. Quirk: an explainer is told its port in any case.
+/// What the container is told, unless it is told already. Quirk: an explainer is told its port in
+/// any case.
 fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mut Node) {
     let origin = Origin::Derived(&KSERVE_ARGUMENTS);
     let host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
@@ -120,7 +150,9 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
     ];
     let Some(list) = list_mut(container, "args", origin) else { return };
     for (flag, value) in wanted {
-        let given = list.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)));
+        let given = list
+            .iter()
+            .any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)));
         let always = kind == ComponentKind::Explainer && flag == "--http_port";
         if let Some(value) = value.filter(|_| always || !given) {
             list.push(Node::str(flag, origin));
@@ -134,26 +166,39 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Ser
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);
     if facts.policy.layers == LayerRule::Typed {
-        container = typed::decoded_container(&container).map_err(|message| facts.invalid(message))?;
+        container =
+            typed::decoded_container(&container).map_err(|message| facts.invalid(message))?;
     }
     named(&mut container);
     resources(facts, &mut container);
     let own: Vec<Node> = container.get("args").map(Node::items).unwrap_or_default().to_vec();
     let mut args: Vec<Node> = Vec::new();
-    let mut tell = |flag: EcoString, value: EcoString| args.extend([Node::str(flag, origin), Node::str(value, origin)]);
+    let mut tell = |flag: EcoString, value: EcoString| {
+        args.extend([Node::str(flag, origin), Node::str(value, origin)]);
+    };
     tell("--model_name".into(), facts.service.name().clone());
     tell("--http_port".into(), "8080".into());
-    let given = |flag: &str| own.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)));
+    let given = |flag: &str| {
+        own.iter().any(|argument| argument.as_str().is_some_and(|text| text.starts_with(flag)))
+    };
     if !given("--predictor_host") {
-        tell("--predictor_host".into(), eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace));
+        tell(
+            "--predictor_host".into(),
+            eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace),
+        );
     }
-    if let Some(workers) = spec.get("containerConcurrency").and_then(Node::scalar_text).filter(|_| !given("--workers")) {
+    if let Some(workers) =
+        spec.get("containerConcurrency").and_then(Node::scalar_text).filter(|_| !given("--workers"))
+    {
         tell("--workers".into(), workers);
     }
     if ComponentKind::Explainer.storage_uri(spec).is_some() {
         tell("--storage_uri".into(), "/mnt/models".into());
     }
-    tell("--adversary_type".into(), art.get("type").and_then(Node::scalar_text).unwrap_or_default());
+    tell(
+        "--adversary_type".into(),
+        art.get("type").and_then(Node::scalar_text).unwrap_or_default(),
+    );
     let mut config: Map = art.get("config").and_then(Node::as_map).cloned().unwrap_or_default();
     config.sort();
     for entry in &config {
@@ -161,8 +206,12 @@ fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Ser
     }
     args.extend(own.iter().chain(&own).cloned());
     let image = container.get("image").filter(|image| !image.is_empty()).cloned();
-    let version = art.get("runtimeVersion").and_then(Node::scalar_text).unwrap_or_else(|| facts.config.art.1.clone());
-    let image = image.unwrap_or_else(|| Node::str(eco_format!("{}:{version}", facts.config.art.0), origin));
+    let version = art
+        .get("runtimeVersion")
+        .and_then(Node::scalar_text)
+        .unwrap_or_else(|| facts.config.art.1.clone());
+    let image =
+        image.unwrap_or_else(|| Node::str(eco_format!("{}:{version}", facts.config.art.0), origin));
     if let Some(map) = container.as_map_mut() {
         map.insert("args", Node::list(args, origin));
         map.insert("image", image);
@@ -179,8 +228,11 @@ pub(super) fn json(node: &Node) -> String {
     };
     match &node.value {
         Value::Map(map) => {
-            let entries: Vec<String> =
-                map.iter().filter(|entry| !entry.node.is_null()).map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node))).collect();
+            let entries: Vec<String> = map
+                .iter()
+                .filter(|entry| !entry.node.is_null())
+                .map(|entry| format!("{}:{}", text(&entry.key), json(&entry.node)))
+                .collect();
             format!("{{{}}}", entries.join(","))
         }
         Value::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),

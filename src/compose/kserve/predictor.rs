@@ -1,5 +1,5 @@
-//! The pod of a predictor: a runtime's containers with the model's over the main one, or the service's own containers
-//! (kserve.md 5.1 to 5.5).
+//! The pod of a predictor: a runtime's containers with the model's over the main one, or the
+//! service's own containers (kserve.md 5.1 to 5.5).
 
 use super::{Facts, nodes, other, server, storage};
 use crate::api::ComponentKind;
@@ -18,25 +18,57 @@ pub(super) const MAIN: &str = "kserve-container";
 /// A transformer in the predictor's own pod.
 pub(super) const TRANSFORMER: &str = "transformer-container";
 /// What of a runtime belongs to the pod; the rest is not copied.
-const POD_OF_RUNTIME: [&str; 7] = ["nodeSelector", "affinity", "tolerations", "volumes", "imagePullSecrets", "schedulerName", "resourceClaims"];
+const POD_OF_RUNTIME: [&str; 7] = [
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "volumes",
+    "imagePullSecrets",
+    "schedulerName",
+    "resourceClaims",
+];
 
 /// A pod and, of a predictor on several nodes, the workers' pod with their number.
 pub(super) type Pods = (Node, Option<(Node, i64)>);
 
 /// Schemes that are served beside what a ClusterStorageContainer knows.
-const SCHEMES: [&str; 12] =
-    ["gs://", "s3://", "pvc://", "file://", "https://", "http://", "hdfs://", "webhdfs://", "oci://", "oci+native://", "oci+fetch://", "hf://"];
+const SCHEMES: [&str; 12] = [
+    "gs://",
+    "s3://",
+    "pvc://",
+    "file://",
+    "https://",
+    "http://",
+    "hdfs://",
+    "webhdfs://",
+    "oci://",
+    "oci+native://",
+    "oci+fetch://",
+    "hf://",
+];
 
-/// Whether the model of a component can be fetched from where it is said to be (kserve 4.2, S1-004).
-pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), ServiceError> {
+/// Whether the model of a component can be fetched from where it is said to be (kserve 4.2,
+/// S1-004).
+pub(super) fn stored(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+) -> Result<(), ServiceError> {
     let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
-    if kind == ComponentKind::Predictor && facts.model("storage").is_some_and(|storage| storage.get("path").is_some()) {
+    if kind == ComponentKind::Predictor
+        && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
+    {
         return Err(facts.invalid("must provide only one of storageUri and storage.path"));
     }
-    let known = facts.config.storage_containers.iter().any(|container| storage::fetches(container, &text));
+    let known =
+        facts.config.storage_containers.iter().any(|container| storage::fetches(container, &text));
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
-    let served = if text.contains(AZURE) { is_azure_blob(&text) } else { SCHEMES.iter().any(|scheme| text.starts_with(scheme)) };
+    let served = if text.contains(AZURE) {
+        is_azure_blob(&text)
+    } else {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    };
     if known || local || served {
         return Ok(());
     }
@@ -58,13 +90,17 @@ const AZURE: &str = "blob.core.windows.net";
 fn is_azure_blob(text: &str) -> bool {
     text.match_indices("https://").any(|(at, scheme)| {
         let rest = &text[at + scheme.len()..];
-        // The account has a letter at least, and the dot before the host stands for any letter upstream.
-        let host = rest.match_indices(AZURE).find(|(at, host)| rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/'));
+        // The account has a letter at least, and the dot before the host stands for any letter
+        // upstream.
+        let host = rest.match_indices(AZURE).find(|(at, host)| {
+            rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/')
+        });
         host.is_some_and(|(at, host)| rest.len() > at + host.len() + 1)
     })
 }
 
-/// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left alone.
+/// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left
+/// alone.
 pub(super) fn pods<R: Record>(
     facts: &Facts<'_>,
     model: Option<&Node>,
@@ -79,7 +115,9 @@ pub(super) fn pods<R: Record>(
     })?;
     let name = facts.service.name();
     other::crd_defaults(facts, &mut pod);
-    each_mut(&mut pod, "containers", |container| set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ()));
+    each_mut(&mut pod, "containers", |container| {
+        set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
+    });
     other::token(facts, &mut pod);
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
@@ -92,7 +130,12 @@ pub(super) fn pods<R: Record>(
 }
 
 /// One container over another, by the policy's layers.
-pub(super) fn over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, ServiceError> {
+pub(super) fn over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, ServiceError> {
     let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
     let merged = within(Step::Field("containers"), rec, |rec| {
         within(Step::Keyed("name", &key), rec, |rec| match facts.policy.layers {
@@ -100,7 +143,8 @@ pub(super) fn over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec
             LayerRule::Typed => typed::container(Some(lower.clone()), upper, rec),
         })
     });
-    let mut merged = merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
+    let mut merged =
+        merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
     // A variable keeps the kind of value that the service gives it.
     let own = upper.get("env").map(Node::items).unwrap_or_default();
     each_mut(&mut merged, "env", |variable| {
@@ -115,7 +159,12 @@ pub(super) fn over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec
     Ok(merged)
 }
 
-fn of_runtime<R: Record>(facts: &Facts<'_>, model: &Node, rec: &mut R, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+fn of_runtime<R: Record>(
+    facts: &Facts<'_>,
+    model: &Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
     let Some(runtime) = facts.runtime else { return of_service(facts) };
     let none = Node::map(runtime.object.node.origin);
     let spec = runtime.object.node.get("spec").unwrap_or(&none);
@@ -131,16 +180,29 @@ fn of_runtime<R: Record>(facts: &Facts<'_>, model: &Node, rec: &mut R, findings:
     container = expand(facts, MAIN, &container, findings)?;
     server::image(server::of_image(runtime), &mut container, facts.model("runtimeVersion"));
     let mut containers = vec![container];
-    let collocated = |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
+    let collocated =
+        |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
     match (collocated(listed), collocated(own)) {
-        (Some(lower), Some(upper)) => containers.push(expand(facts, TRANSFORMER, &over(facts, &lower, &upper, rec)?, findings)?),
-        (Some(one), None) | (None, Some(one)) => containers.push(expand(facts, TRANSFORMER, &one, findings)?),
+        (Some(lower), Some(upper)) => containers.push(expand(
+            facts,
+            TRANSFORMER,
+            &over(facts, &lower, &upper, rec)?,
+            findings,
+        )?),
+        (Some(one), None) | (None, Some(one)) => {
+            containers.push(expand(facts, TRANSFORMER, &one, findings)?);
+        }
         (None, None) => {}
     }
     let another = |container: &&Node| !matches!(text(container, "name"), MAIN | TRANSFORMER);
     containers.extend(listed.iter().filter(another).cloned());
-    containers.extend(own.iter().filter(|container| text(container, "name") != TRANSFORMER).cloned());
-    let base: Map = spec.entries().filter(|entry| POD_OF_RUNTIME.contains(&entry.key.as_str())).cloned().collect();
+    containers
+        .extend(own.iter().filter(|container| text(container, "name") != TRANSFORMER).cloned());
+    let base: Map = spec
+        .entries()
+        .filter(|entry| POD_OF_RUNTIME.contains(&entry.key.as_str()))
+        .cloned()
+        .collect();
     let mut upper = typed::pod_fields(facts.predictor);
     if let Some(map) = upper.as_map_mut() {
         map.remove("containers");
@@ -155,17 +217,36 @@ fn of_runtime<R: Record>(facts: &Facts<'_>, model: &Node, rec: &mut R, findings:
 }
 
 /// One pod over another, containers left out.
-pub(super) fn pod_over<R: Record>(facts: &Facts<'_>, lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, ServiceError> {
+pub(super) fn pod_over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, ServiceError> {
     match facts.policy.layers {
         LayerRule::Written => Ok(merge::written(lower, upper, rec)),
-        LayerRule::Typed => typed::pod(lower, upper, rec).map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
+        LayerRule::Typed => typed::pod(lower, upper, rec)
+            .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
     }
 }
 
-fn expand(facts: &Facts<'_>, name: &str, container: &Node, findings: &mut Vec<Diagnostic>) -> Result<Node, ServiceError> {
+fn expand(
+    facts: &Facts<'_>,
+    name: &str,
+    container: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
     let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());
-    let context = format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
-    variables::expand_with(facts.policy, &facts.place(ComponentKind::Predictor), &facts.template(), &context, container, findings)
+    let context =
+        format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
+    variables::expand_with(
+        facts.policy,
+        &facts.place(ComponentKind::Predictor),
+        &facts.template(),
+        &context,
+        container,
+        findings,
+    )
 }
 
 /// The pod of a predictor that brings its own containers.
@@ -199,57 +280,90 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
 /// What is said of a predictor's pod in `plan` and `explain`.
 pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic>) {
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
-    let Some(main) = position(containers, "name", MAIN).map(|index| &containers[index]) else { return };
+    let Some(main) = position(containers, "name", MAIN).map(|index| &containers[index]) else {
+        return;
+    };
     let object = facts.service.object.id.to_string();
     if facts.protocol.as_deref() == Some("grpc-v2") {
         let ports = main.get("ports").map(Node::items).unwrap_or_default();
-        if !ports.iter().any(|port| ["h2c", "grpc"].iter().any(|word| text(port, "name").contains(word))) {
+        if !ports
+            .iter()
+            .any(|port| ["h2c", "grpc"].iter().any(|word| text(port, "name").contains(word)))
+        {
             findings.push(
-                Diagnostic::new(Code::GrpcPortMissing, "grpc-v2 is asked for and kserve-container declares no h2c or grpc port")
-                    .at(facts.service.protocol.as_ref().and_then(crate::api::Field::span))
-                    .object(object.clone())
-                    .help("add `ports: [{name: h2c, containerPort: 9000}]` to the model"),
+                Diagnostic::new(
+                    Code::GrpcPortMissing,
+                    "grpc-v2 is asked for and kserve-container declares no h2c or grpc port",
+                )
+                .at(facts.service.protocol.as_ref().and_then(crate::api::Field::span))
+                .object(object.clone())
+                .help("add `ports: [{name: h2c, containerPort: 9000}]` to the model"),
             );
         }
     }
     let args = main.get("args").map(Node::items).unwrap_or_default();
-    lint::duplicate_flags(args, &facts.place(ComponentKind::Predictor), "arguments of the service follow those of the runtime; leave one out", findings);
+    lint::duplicate_flags(
+        args,
+        &facts.place(ComponentKind::Predictor),
+        "arguments of the service follow those of the runtime; leave one out",
+        findings,
+    );
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
         let Some(probe_node) = main.get(probe) else { continue };
-        let handlers: Vec<&str> = ["httpGet", "tcpSocket", "exec", "grpc"].into_iter().filter(|handler| probe_node.get(handler).is_some()).collect();
+        let handlers: Vec<&str> = ["httpGet", "tcpSocket", "exec", "grpc"]
+            .into_iter()
+            .filter(|handler| probe_node.get(handler).is_some())
+            .collect();
         if let [first, second, ..] = handlers.as_slice() {
             findings.push(
-                Diagnostic::new(Code::ProbeTwoHandlers, format!("the merged {probe} has two handlers: {first} and {second}"))
-                    .at(probe_node.get(second).and_then(|handler| handler.origin.span()))
-                    .object(object.clone())
-                    .help("leave one of the two out"),
+                Diagnostic::new(
+                    Code::ProbeTwoHandlers,
+                    format!("the merged {probe} has two handlers: {first} and {second}"),
+                )
+                .at(probe_node.get(second).and_then(|handler| handler.origin.span()))
+                .object(object.clone())
+                .help("leave one of the two out"),
             );
         }
     }
     if let Some(runtime) = facts.runtime {
-        let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"].into_iter().find_map(|key| Some((key, runtime.object.spec(key)?)));
+        let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"]
+            .into_iter()
+            .find_map(|key| Some((key, runtime.object.spec(key)?)));
         if let Some((key, node)) = mesh {
             findings.push(
-                Diagnostic::new(Code::ModelmeshOnlyField, format!("`{key}` is for ModelMesh only: no effect on single-model rendering"))
-                    .at(node.origin.span())
-                    .object(runtime.object.id.to_string()),
+                Diagnostic::new(
+                    Code::ModelmeshOnlyField,
+                    format!("`{key}` is for ModelMesh only: no effect on single-model rendering"),
+                )
+                .at(node.origin.span())
+                .object(runtime.object.id.to_string()),
             );
         }
         if let Some(multi) = runtime.multi_model.as_ref().filter(|multi| multi.value) {
             findings.push(
-                Diagnostic::new(Code::MultiModelRuntime, "ModelMesh runtime used for single-model serving")
-                    .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
-                    .label(multi.span(), "multiModel")
-                    .object(object.clone())
-                    .help("name a runtime for single models"),
+                Diagnostic::new(
+                    Code::MultiModelRuntime,
+                    "ModelMesh runtime used for single-model serving",
+                )
+                .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
+                .label(multi.span(), "multiModel")
+                .object(object.clone())
+                .help("name a runtime for single models"),
             );
         }
         let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
-        if v1 && runtime.protocols.iter().any(|listed| listed.value == "v1") && runtime.protocols.iter().any(|listed| listed.value == "v2") {
+        if v1
+            && runtime.protocols.iter().any(|listed| listed.value == "v1")
+            && runtime.protocols.iter().any(|listed| listed.value == "v2")
+        {
             findings.push(
-                Diagnostic::new(Code::AlsoServesV2, format!("the runtime {} also serves v2", runtime.object.id.name))
-                    .at(facts.service.object.name_span())
-                    .object(object),
+                Diagnostic::new(
+                    Code::AlsoServesV2,
+                    format!("the runtime {} also serves v2", runtime.object.id.name),
+                )
+                .at(facts.service.object.name_span())
+                .object(object),
             );
         }
     }

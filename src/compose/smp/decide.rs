@@ -6,14 +6,15 @@ use crate::schema::{Patch, Type};
 /// How to go on below a field.
 #[derive(Clone, Copy)]
 pub(super) struct Decision {
-    /// The type below: of the field, or of the elements of its list. `None`: nothing is known, so mappings are merged
-    /// and lists are replaced.
+    /// The type below: of the field, or of the elements of its list. `None`: nothing is known, so
+    /// mappings are merged and lists are replaced.
     pub(super) ty: Option<&'static Type>,
     /// The patch strategy.
     pub(super) patch: Patch,
 }
 
-const NOTHING_KNOWN: Decision = Decision { ty: None, patch: Patch { merge: false, replace: false, retain: false, key: None } };
+const NOTHING_KNOWN: Decision =
+    Decision { ty: None, patch: Patch { merge: false, replace: false, retain: false, key: None } };
 
 /// Decides about a mapping in the field `name` of `ty`.
 pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision, Problem> {
@@ -26,7 +27,9 @@ pub(super) fn mapping(ty: Option<&'static Type>, name: &str) -> Result<Decision,
             None => Err(Problem::UnknownField { field: name.into(), of: definition.name }),
         },
         // A map of objects is no struct of Go, but its elements are objects all the same.
-        Type::Map(item) if matches!(item.ty, Type::Object(_) | Type::Map(_) | Type::List(_) | Type::Any) => {
+        Type::Map(item)
+            if matches!(item.ty, Type::Object(_) | Type::Map(_) | Type::List(_) | Type::Any) =>
+        {
             Ok(Decision { ty: Some(&item.ty), ..NOTHING_KNOWN })
         }
         _ => Err(Problem::NoFields { field: name.into() }),

@@ -27,7 +27,9 @@ impl<'a> Key<'a> {
     pub(super) fn parse(key: &'a str) -> Result<Self, Problem> {
         let after = |prefix: &str| match key.strip_prefix(prefix) {
             None => Ok(None),
-            Some(rest) => rest.strip_prefix('/').map(Some).ok_or_else(|| Problem::BadKey { key: key.into() }),
+            Some(rest) => {
+                rest.strip_prefix('/').map(Some).ok_or_else(|| Problem::BadKey { key: key.into() })
+            }
         };
         if let Some(field) = after(DELETE_FROM_PRIMITIVE_LIST)? {
             return Ok(Self::Delete(field));
@@ -54,7 +56,9 @@ impl Patch {
             Some("replace") => Ok(Self::Replace),
             Some("delete") => Ok(Self::Delete),
             Some("merge") => Ok(Self::Merge),
-            _ => Err(Problem::BadPatch { value: value.scalar_text().unwrap_or_else(|| value.kind_name().into()) }),
+            _ => Err(Problem::BadPatch {
+                value: value.scalar_text().unwrap_or_else(|| value.kind_name().into()),
+            }),
         }
     }
 }
@@ -68,6 +72,9 @@ mod tests {
         assert_eq!(Key::parse("$deleteFromPrimitiveList/args").unwrap(), Key::Delete("args"));
         assert_eq!(Key::parse("$setElementOrder/containers").unwrap(), Key::Order("containers"));
         assert_eq!(Key::parse("$patch").unwrap(), Key::Field("$patch"));
-        assert!(Key::parse("$setElementOrder").is_err() && Key::parse("$deleteFromPrimitiveListX/a").is_err());
+        assert!(
+            Key::parse("$setElementOrder").is_err()
+                && Key::parse("$deleteFromPrimitiveListX/a").is_err()
+        );
     }
 }

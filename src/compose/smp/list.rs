@@ -25,8 +25,8 @@ pub(super) struct Merged {
     pub(super) items: EcoVec<Node>,
     /// The base as upstream sees it afterwards, when it puts the list in order; none: unchanged.
     ///
-    /// Quirk: Go deletes and appends in place, so the slice that the caller still holds shows shifted elements, and
-    /// appended ones where deleted ones left room.
+    /// Quirk: Go deletes and appends in place, so the slice that the caller still holds shows
+    /// shifted elements, and appended ones where deleted ones left room.
     pub(super) base: Option<EcoVec<Node>>,
 }
 
@@ -36,7 +36,8 @@ impl From<EcoVec<Node>> for Merged {
     }
 }
 
-/// The base after deletions in place (each position in the list as it was then) and after what was appended to it.
+/// The base after deletions in place (each position in the list as it was then) and after what was
+/// appended to it.
 fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<Node> {
     let mut seen: Vec<Node> = base.into_iter().collect();
     let mut length = seen.len();
@@ -53,7 +54,12 @@ fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<N
 }
 
 /// Merges two lists.
-pub(super) fn merge<R: Record>(walk: &mut Walk<'_, R>, base: EcoVec<Node>, patch: &[Node], lists: Lists) -> Result<Merged, Error> {
+pub(super) fn merge<R: Record>(
+    walk: &mut Walk<'_, R>,
+    base: EcoVec<Node>,
+    patch: &[Node],
+    lists: Lists,
+) -> Result<Merged, Error> {
     let Some(maps) = element_type([base.as_slice(), patch])? else { return Ok(base.into()) };
     if maps {
         let key = lists.key.ok_or(Problem::NotKeyed)?;
@@ -86,11 +92,16 @@ fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Mer
             both.push(item.clone());
         }
     }
-    // Quirk: the decoder leaves room for a power of two of elements. Where the patch fits into it, upstream appends in
-    // place, and taking out what the base has twice moves the last elements into the base that it then orders by.
+    // Quirk: the decoder leaves room for a power of two of elements. Where the patch fits into it,
+    // upstream appends in place, and taking out what the base has twice moves the last elements
+    // into the base that it then orders by.
     let unique = Positions::of(base, None)?;
-    let twice = base.iter().enumerate().any(|(index, item)| unique.find(item).is_ok_and(|first| first != Some(index)));
-    let aliased = twice && base.len() <= ROOM && base.len() + patch.len() <= base.len().next_power_of_two();
+    let twice = base
+        .iter()
+        .enumerate()
+        .any(|(index, item)| unique.find(item).is_ok_and(|first| first != Some(index)));
+    let aliased =
+        twice && base.len() <= ROOM && base.len() + patch.len() <= base.len().next_power_of_two();
     let moved = if aliased { Some(deduplicated(base, patch)) } else { None };
     let items = order::arrange(both, patch, moved.as_deref().unwrap_or(base), key, false)?;
     Ok(Merged { items, base: moved })
@@ -99,7 +110,8 @@ fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Mer
 /// The longest list for which Go's growth by doubling is known.
 const ROOM: usize = 256;
 
-/// What is left in the base's room after upstream's removal of duplicates, which puts the last element in their place.
+/// What is left in the base's room after upstream's removal of duplicates, which puts the last
+/// element in their place.
 fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
     let mut all: Vec<Node> = base.iter().chain(patch).cloned().collect();
     let mut last = all.len() - 1;
@@ -121,7 +133,13 @@ fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
 }
 
 /// Merges lists of mappings by key.
-fn keyed<R: Record>(walk: &mut Walk<'_, R>, base: EcoVec<Node>, patch: &[Node], key: &'static str, ty: Option<&'static Type>) -> Result<Merged, Error> {
+fn keyed<R: Record>(
+    walk: &mut Walk<'_, R>,
+    base: EcoVec<Node>,
+    patch: &[Node],
+    key: &'static str,
+    ty: Option<&'static Type>,
+) -> Result<Merged, Error> {
     let whole = base.clone();
     let mut rest = base;
     let mut plain = EcoVec::new();
@@ -173,20 +191,28 @@ fn keyed<R: Record>(walk: &mut Walk<'_, R>, base: EcoVec<Node>, patch: &[Node], 
             merged.push(item.clone());
         }
     }
-    let seen = if deleted.is_empty() { None } else { Some(shifted(whole, &deleted, &merged[rest.len()..])) };
+    let seen = if deleted.is_empty() {
+        None
+    } else {
+        Some(shifted(whole, &deleted, &merged[rest.len()..]))
+    };
     let items = order::arrange(merged.into_iter().collect(), &plain, &rest, Some(key), true)?;
     Ok(Merged { items, base: seen })
 }
 
 /// Whether all elements are mappings (`Some(true)`) or scalars of one type; `None` for empty lists.
-pub(super) fn element_type<'a>(lists: impl IntoIterator<Item = &'a [Node]>) -> Result<Option<bool>, Problem> {
+pub(super) fn element_type<'a>(
+    lists: impl IntoIterator<Item = &'a [Node]>,
+) -> Result<Option<bool>, Problem> {
     let mut first: Option<&Node> = None;
     for item in lists.into_iter().flatten() {
         match first {
             _ if item.is_null() => return Err(Problem::MixedElements),
             None if matches!(item.value, Value::List(_)) => return Err(Problem::ListOfLists),
             None => first = Some(item),
-            Some(first) if !same_type(&first.value, &item.value) => return Err(Problem::MixedElements),
+            Some(first) if !same_type(&first.value, &item.value) => {
+                return Err(Problem::MixedElements);
+            }
             Some(_) => {}
         }
     }

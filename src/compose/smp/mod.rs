@@ -1,12 +1,14 @@
 //! Strategic merge patch, as `k8s.io/apimachinery/pkg/util/strategicpatch` does it.
 //!
-//! In: a tree, a patch and the type that rules them. Out: the merged tree. Mappings are merged key by key; a list is
-//! merged by its key where the type says so and replaced as a whole elsewhere; null deletes; directives (`$patch`,
-//! `$retainKeys`, `$deleteFromPrimitiveList`, `$setElementOrder`) do what they do upstream. Parts that the patch does
-//! not reach are shared with the base.
+//! In: a tree, a patch and the type that rules them. Out: the merged tree. Mappings are merged key
+//! by key; a list is merged by its key where the type says so and replaced as a whole elsewhere;
+//! null deletes; directives (`$patch`, `$retainKeys`, `$deleteFromPrimitiveList`,
+//! `$setElementOrder`) do what they do upstream. Parts that the patch does not reach are shared
+//! with the base.
 //!
-//! The walker (`walk`, `list`) knows how to merge; whether a field is merged is asked of `decide`. Where upstream's
-//! answer depends on the order in which Go visits a map, deletions come before additions here.
+//! The walker (`walk`, `list`) knows how to merge; whether a field is merged is asked of `decide`.
+//! Where upstream's answer depends on the order in which Go visits a map, deletions come before
+//! additions here.
 
 mod decide;
 mod directive;
@@ -24,8 +26,14 @@ use std::fmt;
 /// Merges a patch into a tree. Without a type, mappings are merged and lists replaced.
 ///
 /// # Errors
-/// When the patch is malformed (a directive, a list element without its merge key) or merges what cannot be merged.
-pub fn merge(base: Node, patch: &Node, ty: Option<&'static Type>, record: &mut impl Record) -> Result<Node, Error> {
+/// When the patch is malformed (a directive, a list element without its merge key) or merges what
+/// cannot be merged.
+pub fn merge(
+    base: Node,
+    patch: &Node,
+    ty: Option<&'static Type>,
+    record: &mut impl Record,
+) -> Result<Node, Error> {
     walk::root(base, patch, ty, record)
 }
 
@@ -42,7 +50,11 @@ pub struct Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.0.is_empty() { write!(f, "{}", self.problem) } else { write!(f, "`{}`: {}", self.path, self.problem) }
+        if self.path.0.is_empty() {
+            write!(f, "{}", self.problem)
+        } else {
+            write!(f, "`{}`: {}", self.path, self.problem)
+        }
     }
 }
 
@@ -126,7 +138,9 @@ pub enum Problem {
         value: EcoString,
     },
     /// A directive's key does not name its field.
-    #[error("`{key}` names no field, write it as `$setElementOrder/FIELD` or `$deleteFromPrimitiveList/FIELD`")]
+    #[error(
+        "`{key}` names no field, write it as `$setElementOrder/FIELD` or `$deleteFromPrimitiveList/FIELD`"
+    )]
     BadKey {
         /// The key.
         key: EcoString,

@@ -1,4 +1,5 @@
-//! The order of merged lists: that of the patch where it says something, that of the base elsewhere.
+//! The order of merged lists: that of the patch where it says something, that of the base
+//! elsewhere.
 
 use super::directive::PATCH;
 use super::list::same_type;
@@ -17,17 +18,23 @@ pub(super) fn identity<'a>(item: &'a Node, key: Option<&'static str>) -> Result<
     map.get(key).ok_or(Problem::NoMergeKey { key })
 }
 
-/// Whether two scalars are equal as Go compares them: an integer never equals a float. Two mappings or two lists cannot
-/// be compared; a mapping and a scalar are simply different.
+/// Whether two scalars are equal as Go compares them: an integer never equals a float. Two mappings
+/// or two lists cannot be compared; a mapping and a scalar are simply different.
 fn equal(a: &Node, b: &Node) -> Result<bool, Problem> {
     match (&a.value, &b.value) {
-        (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)) => Err(Problem::Uncomparable { found: a.kind_name() }),
+        (Value::Map(_), Value::Map(_)) | (Value::List(_), Value::List(_)) => {
+            Err(Problem::Uncomparable { found: a.kind_name() })
+        }
         (a, b) => Ok(same_type(a, b) && a == b),
     }
 }
 
 /// The first element with this key; elements without the key are passed over.
-pub(super) fn position(items: &[Node], key: &'static str, value: &Node) -> Result<Option<usize>, Problem> {
+pub(super) fn position(
+    items: &[Node],
+    key: &'static str,
+    value: &Node,
+) -> Result<Option<usize>, Problem> {
     for (index, item) in items.iter().enumerate() {
         if let Some(found) = item.as_map().and_then(|map| map.get(key))
             && equal(found, value)?
@@ -43,7 +50,8 @@ pub(super) struct Positions {
     identities: Vec<Option<Node>>,
     /// Built when the list is long.
     table: Option<HashMap<Scalar, usize>>,
-    /// Whether identities are the elements themselves: then no mapping and no list can be looked for.
+    /// Whether identities are the elements themselves: then no mapping and no list can be looked
+    /// for.
     scalars: bool,
 }
 
@@ -76,9 +84,13 @@ fn scalar(node: &Node) -> Scalar {
 impl Positions {
     /// The positions in a list every element of which has the key.
     pub(super) fn of(items: &[Node], key: Option<&'static str>) -> Result<Self, Problem> {
-        let identities: Vec<Option<Node>> = items.iter().map(|item| identity(item, key).cloned().map(Some)).collect::<Result<_, _>>()?;
+        let identities: Vec<Option<Node>> = items
+            .iter()
+            .map(|item| identity(item, key).cloned().map(Some))
+            .collect::<Result<_, _>>()?;
         if key.is_none()
-            && let Some(item) = items.iter().find(|item| matches!(item.value, Value::Map(_) | Value::List(_)))
+            && let Some(item) =
+                items.iter().find(|item| matches!(item.value, Value::Map(_) | Value::List(_)))
         {
             return Err(Problem::Uncomparable { found: item.kind_name() });
         }
@@ -140,7 +152,11 @@ impl Positions {
 }
 
 /// Whether the patch's elements stand in the order that `$setElementOrder` wants.
-pub(super) fn validate(patch: &[Node], wanted: &[Node], key: Option<&'static str>) -> Result<(), Error> {
+pub(super) fn validate(
+    patch: &[Node],
+    wanted: &[Node],
+    key: Option<&'static str>,
+) -> Result<(), Error> {
     if patch.is_empty() || wanted.is_empty() {
         return Ok(());
     }
@@ -154,7 +170,8 @@ pub(super) fn validate(patch: &[Node], wanted: &[Node], key: Option<&'static str
         if key.is_some() && directive.as_ref().and_then(Node::as_str) == Some("delete") {
             continue;
         }
-        // Quirk: an element with another directive is passed over, but not when all that is wanted was found before.
+        // Quirk: an element with another directive is passed over, but not when all that is wanted
+        // was found before.
         if directive.is_some() && wanted.peek().is_some() {
             continue;
         }
@@ -177,9 +194,16 @@ struct Placed {
     base: Option<usize>,
 }
 
-/// Puts a merged list in order: elements that `wanted` names come in its order, all others in that of `base`; between
-/// the two, an element of the base goes first when the base has both and it first.
-pub(super) fn arrange(merged: EcoVec<Node>, wanted: &[Node], base: &[Node], key: Option<&'static str>, maps: bool) -> Result<EcoVec<Node>, Problem> {
+/// Puts a merged list in order: elements that `wanted` names come in its order, all others in that
+/// of `base`; between the two, an element of the base goes first when the base has both and it
+/// first.
+pub(super) fn arrange(
+    merged: EcoVec<Node>,
+    wanted: &[Node],
+    base: &[Node],
+    key: Option<&'static str>,
+    maps: bool,
+) -> Result<EcoVec<Node>, Problem> {
     if maps {
         // Upstream asks for the key in all three lists before it sorts.
         for item in wanted.iter().chain(base) {
@@ -210,7 +234,9 @@ pub(super) fn arrange(merged: EcoVec<Node>, wanted: &[Node], base: &[Node], key:
             (None, None) => break,
             (None, Some(_)) => false,
             (Some(_), None) => true,
-            (Some(left), Some(right)) => matches!((left.base, right.base), (Some(left), Some(right)) if left < right),
+            (Some(left), Some(right)) => {
+                matches!((left.base, right.base), (Some(left), Some(right)) if left < right)
+            }
         };
         let next = if from_base { untouched.next() } else { patched.next() };
         arranged.extend(next.map(|placed| placed.item));
@@ -222,17 +248,21 @@ pub(super) fn arrange(merged: EcoVec<Node>, wanted: &[Node], base: &[Node], key:
 fn sort(items: &mut Vec<Placed>, maps: bool) {
     let mut last = Vec::new();
     if maps {
-        let deletes = |item: &Node| item.as_map().and_then(|map| map.get(PATCH)).and_then(Node::as_str) == Some("delete");
+        let deletes = |item: &Node| {
+            item.as_map().and_then(|map| map.get(PATCH)).and_then(Node::as_str) == Some("delete")
+        };
         if items.iter().any(|placed| deletes(&placed.item)) {
-            let (deleting, rest) = std::mem::take(items).into_iter().partition(|placed| deletes(&placed.item));
+            let (deleting, rest) =
+                std::mem::take(items).into_iter().partition(|placed| deletes(&placed.item));
             (last, *items) = (deleting, rest);
         }
     }
     if items.iter().all(|placed| placed.place.is_some()) {
         items.sort_by_key(|placed| placed.place);
     } else {
-        // Quirk: upstream's comparison answers "less" whenever one of the two has no place; what comes of it depends on
-        // the algorithm, which is an insertion sort for the lengths that occur.
+        // Quirk: upstream's comparison answers "less" whenever one of the two has no place; what
+        // comes of it depends on the algorithm, which is an insertion sort for the lengths
+        // that occur.
         for start in 1..items.len() {
             let mut index = start;
             while index > 0 && less(&items[index], &items[index - 1]) {

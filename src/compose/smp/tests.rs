@@ -10,9 +10,13 @@ fn node(value: &serde_json::Value) -> Node {
 }
 
 fn rows() -> Vec<serde_json::Value> {
-    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into());
+    let directory = std::env::var("OME_APIMACHINERY_DIR").unwrap_or_else(|_| {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery").into()
+    });
     #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-    let Ok(text) = std::fs::read_to_string(format!("{directory}/strategic-merge.jsonl")) else { return Vec::new() };
+    let Ok(text) = std::fs::read_to_string(format!("{directory}/strategic-merge.jsonl")) else {
+        return Vec::new();
+    };
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -28,8 +32,11 @@ fn recorded_merges_come_out_alike() {
             // Decoding refused it; the merge never saw it.
             continue;
         }
-        let (original, patch, expected) =
-            if typed { (&row["original_marshalled"], &row["patch_marshalled"], &row["merged"]) } else { (&row["original"], &row["patch"], &row["result"]) };
+        let (original, patch, expected) = if typed {
+            (&row["original_marshalled"], &row["patch_marshalled"], &row["merged"])
+        } else {
+            (&row["original"], &row["patch"], &row["result"])
+        };
         let mut history = History::new();
         let result = merge(node(original), &node(patch), ty, &mut history);
         let same = match &result {
@@ -45,7 +52,10 @@ fn recorded_merges_come_out_alike() {
             ));
         }
         // What is recorded changes nothing.
-        assert_eq!(merge(node(original), &node(patch), ty, &mut ()).ok(), merge(node(original), &node(patch), ty, &mut history).ok());
+        assert_eq!(
+            merge(node(original), &node(patch), ty, &mut ()).ok(),
+            merge(node(original), &node(patch), ty, &mut history).ok()
+        );
     }
     assert!(failed.is_empty(), "{} of {} rows:\n{}", failed.len(), rows.len(), failed.join("\n"));
 }
@@ -57,7 +67,11 @@ fn merged(base: &serde_json::Value, patch: &serde_json::Value, ty: &str) -> serd
 #[test]
 fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
     // ome-components 1.4, the measured table.
-    let list = |names: &str| serde_json::Value::Array(names.split_whitespace().map(|name| serde_json::json!({"name": name})).collect());
+    let list = |names: &str| {
+        serde_json::Value::Array(
+            names.split_whitespace().map(|name| serde_json::json!({"name": name})).collect(),
+        )
+    };
     for (base, patch, expected) in [
         ("A B", "X", "X A B"),
         ("A B C", "X A", "X A B C"),
@@ -68,18 +82,29 @@ fn keyed_lists_keep_the_order_of_the_patch_and_of_the_base() {
         ("A B C D", "D X B", "A C D X B"),
         ("A B C D", "B X D Z", "A B X C D Z"),
     ] {
-        let result = merged(&serde_json::json!({"env": list(base)}), &serde_json::json!({"env": list(patch)}), "Container");
+        let result = merged(
+            &serde_json::json!({"env": list(base)}),
+            &serde_json::json!({"env": list(patch)}),
+            "Container",
+        );
         assert_eq!(result["env"], list(expected), "{base} + {patch}");
         // Long lists are searched in another way and come out alike.
         let tail: String = (0..40).fold(String::new(), |tail, number| format!("{tail} T{number}"));
-        let long = merged(&serde_json::json!({"env": list(&format!("{base}{tail}"))}), &serde_json::json!({"env": list(patch)}), "Container");
+        let long = merged(
+            &serde_json::json!({"env": list(&format!("{base}{tail}"))}),
+            &serde_json::json!({"env": list(patch)}),
+            "Container",
+        );
         assert_eq!(long["env"].as_array().map(Vec::len), Some(expected.split(' ').count() + 40));
     }
 }
 
 #[test]
 fn unknown_types_merge_mappings_and_replace_lists() {
-    let (base, patch) = (serde_json::json!({"a": {"b": 1, "l": [1, 2]}}), serde_json::json!({"a": {"c": null, "l": [3]}, "n": {"x": null, "y": 1}}));
+    let (base, patch) = (
+        serde_json::json!({"a": {"b": 1, "l": [1, 2]}}),
+        serde_json::json!({"a": {"c": null, "l": [3]}, "n": {"x": null, "y": 1}}),
+    );
     let result = merge(node(&base), &node(&patch), None, &mut ()).unwrap().to_json();
     assert_eq!(result, serde_json::json!({"a": {"b": 1, "l": [3]}, "n": {"y": 1}}));
 }
@@ -87,8 +112,7 @@ fn unknown_types_merge_mappings_and_replace_lists() {
 #[test]
 fn what_lost_is_found_again() {
     use crate::yaml::FieldPath;
-    let base =
-        serde_json::json!({"name": "c", "image": "old", "args": ["--a"], "env": [{"name": "L", "value": "info"}, {"name": "K", "value": "k"}], "stdin": true});
+    let base = serde_json::json!({"name": "c", "image": "old", "args": ["--a"], "env": [{"name": "L", "value": "info"}, {"name": "K", "value": "k"}], "stdin": true});
     let patch = serde_json::json!({"name": "c", "image": "new", "args": ["--b"], "env": [{"name": "L", "value": "debug"}, {"name": "K", "$patch": "delete"}], "stdin": null});
     let mut history = History::new();
     history.stand(FieldPath::parse("spec.runner").unwrap());
@@ -98,12 +122,21 @@ fn what_lost_is_found_again() {
         history
             .at(&path)
             .iter()
-            .map(|lost| (lost.loser.to_json().to_string(), lost.winner.map(|node| node.to_json().to_string()), lost.restated()))
+            .map(|lost| {
+                (
+                    lost.loser.to_json().to_string(),
+                    lost.winner.map(|node| node.to_json().to_string()),
+                    lost.restated(),
+                )
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(lost("spec.runner.image"), [("\"old\"".into(), Some("\"new\"".into()), false)]);
     assert_eq!(lost("spec.runner.args[0]"), [("\"--a\"".into(), Some("\"--b\"".into()), false)]);
-    assert_eq!(lost("spec.runner.env[name=L].value"), [("\"info\"".into(), Some("\"debug\"".into()), false)]);
+    assert_eq!(
+        lost("spec.runner.env[name=L].value"),
+        [("\"info\"".into(), Some("\"debug\"".into()), false)]
+    );
     assert_eq!(lost("spec.runner.env[name=K].value"), [("\"k\"".into(), None, false)]);
     assert_eq!(lost("spec.runner.stdin"), [("true".into(), None, false)]);
     assert_eq!(lost("spec.runner.name"), [("\"c\"".into(), Some("\"c\"".into()), true)]);
@@ -115,8 +148,12 @@ fn what_lost_is_found_again() {
 fn an_error_names_the_field() {
     let base = serde_json::json!({"containers": [{"name": "a", "env": [{"name": "E"}]}]});
     let patch = serde_json::json!({"containers": [{"name": "a", "env": [{"value": "x"}]}]});
-    let error = merge(node(&base), &node(&patch), schema::structure("PodSpec"), &mut ()).unwrap_err();
-    assert_eq!(error.to_string(), "`containers[name=a].env`: a list element has no `name`, the key by which the list is merged");
+    let error =
+        merge(node(&base), &node(&patch), schema::structure("PodSpec"), &mut ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`containers[name=a].env`: a list element has no `name`, the key by which the list is merged"
+    );
 }
 
 mod properties {
@@ -132,7 +169,10 @@ mod properties {
             prop_oneof!["a", "b", "delete", "replace", "merge"].prop_map(Into::into),
         ];
         scalar.prop_recursive(5, 48, 4, |inner| {
-            prop_oneof![prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into), fields(inner, true).prop_map(serde_json::Value::Object)]
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                fields(inner, true).prop_map(serde_json::Value::Object)
+            ]
         })
     }
 
@@ -140,15 +180,39 @@ mod properties {
         inner: impl Strategy<Value = serde_json::Value> + 'static,
         directives: bool,
     ) -> impl Strategy<Value = serde_json::Map<String, serde_json::Value>> {
-        let plain =
-            ["name", "containers", "env", "args", "volumes", "metadata", "finalizers", "labels", "value", "ports", "containerPort", "resources", "limits"];
+        let plain = [
+            "name",
+            "containers",
+            "env",
+            "args",
+            "volumes",
+            "metadata",
+            "finalizers",
+            "labels",
+            "value",
+            "ports",
+            "containerPort",
+            "resources",
+            "limits",
+        ];
         let names = if directives {
-            [&plain[..], &["$patch", "$retainKeys", "$setElementOrder/containers", "$setElementOrder/env", "$deleteFromPrimitiveList/finalizers"]].concat()
+            [
+                &plain[..],
+                &[
+                    "$patch",
+                    "$retainKeys",
+                    "$setElementOrder/containers",
+                    "$setElementOrder/env",
+                    "$deleteFromPrimitiveList/finalizers",
+                ],
+            ]
+            .concat()
         } else {
             plain.to_vec()
         };
-        prop::collection::vec((prop::sample::select(names), inner), 0..5)
-            .prop_map(|pairs| pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        prop::collection::vec((prop::sample::select(names), inner), 0..5).prop_map(|pairs| {
+            pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        })
     }
 
     /// One of every name: a list that has a key twice is not merged alike twice, here as upstream.
@@ -165,9 +229,20 @@ mod properties {
                 serde_json::Value::Object(map)
             })
         };
-        let variable = named("[xy]".prop_map(|value| serde_json::Map::from_iter([("value".into(), value.into())])).boxed());
-        let container = (prop::collection::vec(variable, 0..4), prop::collection::vec("[pq]", 0..3))
-            .prop_map(|(env, args)| serde_json::Map::from_iter([("env".to_owned(), unique(env)), ("args".to_owned(), args.into())]));
+        let variable = named(
+            "[xy]"
+                .prop_map(|value| serde_json::Map::from_iter([("value".into(), value.into())]))
+                .boxed(),
+        );
+        let container =
+            (prop::collection::vec(variable, 0..4), prop::collection::vec("[pq]", 0..3)).prop_map(
+                |(env, args)| {
+                    serde_json::Map::from_iter([
+                        ("env".to_owned(), unique(env)),
+                        ("args".to_owned(), args.into()),
+                    ])
+                },
+            );
         (prop::collection::vec(named(container.boxed()), 0..4), prop::option::of("[hi]"))
             .prop_map(|(containers, hostname)| serde_json::json!({"containers": unique(containers), "hostname": hostname}))
     }

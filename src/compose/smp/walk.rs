@@ -8,7 +8,12 @@ use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 
 /// Merges whole documents.
-pub(super) fn root(mut base: Node, patch: &Node, ty: Option<&'static Type>, record: &mut impl Record) -> Result<Node, Error> {
+pub(super) fn root(
+    mut base: Node,
+    patch: &Node,
+    ty: Option<&'static Type>,
+    record: &mut impl Record,
+) -> Result<Node, Error> {
     if base.is_null() {
         base = Node::map(patch.origin);
     }
@@ -28,7 +33,12 @@ pub(super) struct Walk<'r, R> {
 
 impl<R: Record> Walk<'_, R> {
     /// Merges a mapping into a mapping; anything else as patch changes nothing.
-    pub(super) fn mapping(&mut self, base: &mut Node, patch: &Node, ty: Option<&'static Type>) -> Result<(), Error> {
+    pub(super) fn mapping(
+        &mut self,
+        base: &mut Node,
+        patch: &Node,
+        ty: Option<&'static Type>,
+    ) -> Result<(), Error> {
         let Some(changes) = patch.as_map().filter(|map| !map.is_empty()) else { return Ok(()) };
         if let Some(directive) = changes.get(PATCH) {
             let winner = match Patch::parse(directive)? {
@@ -44,7 +54,9 @@ impl<R: Record> Walk<'_, R> {
             return Ok(());
         }
         let found = base.kind_name();
-        let Some(base) = base.as_map_mut() else { return Err(Problem::NotAMapping { found }.into()) };
+        let Some(base) = base.as_map_mut() else {
+            return Err(Problem::NotAMapping { found }.into());
+        };
         if let Some(keys) = changes.get(RETAIN_KEYS) {
             self.retain(base, changes, keys)?;
         }
@@ -54,7 +66,11 @@ impl<R: Record> Walk<'_, R> {
             self.directives(base, changes, ty, &mut done)?;
         }
         for entry in changes {
-            if directives && (entry.key == RETAIN_KEYS || done.contains(&entry.key.as_str()) || !matches!(Key::parse(&entry.key)?, Key::Field(_))) {
+            if directives
+                && (entry.key == RETAIN_KEYS
+                    || done.contains(&entry.key.as_str())
+                    || !matches!(Key::parse(&entry.key)?, Key::Field(_)))
+            {
                 continue;
             }
             self.field(base, &entry.key, entry, ty, false)?;
@@ -62,11 +78,19 @@ impl<R: Record> Walk<'_, R> {
         Ok(())
     }
 
-    /// Does what directives about lists say: first the orders, then the deletions. `done` are the lists merged on the way.
-    fn directives<'a>(&mut self, base: &mut Map, changes: &'a Map, ty: Option<&'static Type>, done: &mut Vec<&'a str>) -> Result<(), Error> {
+    /// Does what directives about lists say: first the orders, then the deletions. `done` are the
+    /// lists merged on the way.
+    fn directives<'a>(
+        &mut self,
+        base: &mut Map,
+        changes: &'a Map,
+        ty: Option<&'static Type>,
+        done: &mut Vec<&'a str>,
+    ) -> Result<(), Error> {
         for entry in changes {
             if let Key::Order(field) = Key::parse(&entry.key)? {
-                self.ordered(base, changes, field, &entry.node, ty).map_err(|error| error.below(Step::Field(field), &entry.node))?;
+                self.ordered(base, changes, field, &entry.node, ty)
+                    .map_err(|error| error.below(Step::Field(field), &entry.node))?;
                 done.push(field);
             }
         }
@@ -79,7 +103,14 @@ impl<R: Record> Walk<'_, R> {
     }
 
     /// Merges one field. `delete`: the patch lists scalars to take out of a list.
-    fn field(&mut self, base: &mut Map, name: &str, change: &Entry, ty: Option<&'static Type>, delete: bool) -> Result<(), Error> {
+    fn field(
+        &mut self,
+        base: &mut Map,
+        name: &str,
+        change: &Entry,
+        ty: Option<&'static Type>,
+        delete: bool,
+    ) -> Result<(), Error> {
         let patch = &change.node;
         self.record.enter(Step::Field(name));
         let result = self.value(base, name, change, ty, delete);
@@ -87,7 +118,14 @@ impl<R: Record> Walk<'_, R> {
         result.map_err(|error| error.below(Step::Field(name), patch))
     }
 
-    fn value(&mut self, map: &mut Map, name: &str, change: &Entry, ty: Option<&'static Type>, delete: bool) -> Result<(), Error> {
+    fn value(
+        &mut self,
+        map: &mut Map,
+        name: &str,
+        change: &Entry,
+        ty: Option<&'static Type>,
+        delete: bool,
+    ) -> Result<(), Error> {
         let patch = &change.node;
         if patch.is_null() {
             if let Some(entry) = map.remove(name) {
@@ -147,12 +185,15 @@ impl<R: Record> Walk<'_, R> {
     /// Drops the keys that `$retainKeys` does not name.
     fn retain(&mut self, base: &mut Map, changes: &Map, keys: &Node) -> Result<(), Error> {
         let Value::List(keys) = &keys.value else { return Err(Problem::BadRetainKeys.into()) };
-        if let Some(key) = keys.iter().find(|key| matches!(key.value, Value::Map(_) | Value::List(_))) {
+        if let Some(key) =
+            keys.iter().find(|key| matches!(key.value, Value::Map(_) | Value::List(_)))
+        {
             return Err(Problem::Uncomparable { found: key.kind_name() }.into());
         }
         let kept = |name: &str| keys.iter().any(|key| key.as_str() == Some(name));
         for entry in changes {
-            let directive = entry.key == RETAIN_KEYS || !matches!(Key::parse(&entry.key), Ok(Key::Field(_)));
+            let directive =
+                entry.key == RETAIN_KEYS || !matches!(Key::parse(&entry.key), Ok(Key::Field(_)));
             if !directive && !entry.node.is_null() && !kept(&entry.key) {
                 return Err(Problem::BadRetainKeys.into());
             }
@@ -174,7 +215,14 @@ impl<R: Record> Walk<'_, R> {
     }
 
     /// Merges the list `field` and puts it in the order that `$setElementOrder` gives.
-    fn ordered(&mut self, base: &mut Map, changes: &Map, field: &str, wanted: &Node, ty: Option<&'static Type>) -> Result<(), Error> {
+    fn ordered(
+        &mut self,
+        base: &mut Map,
+        changes: &Map,
+        field: &str,
+        wanted: &Node,
+        ty: Option<&'static Type>,
+    ) -> Result<(), Error> {
         fn as_list(node: &Node) -> Result<&ecow::EcoVec<Node>, Problem> {
             match &node.value {
                 Value::List(items) => Ok(items),
@@ -195,7 +243,8 @@ impl<R: Record> Walk<'_, R> {
             (None, Some(patch)) => patch.iter().filter_map(without_directives).collect(),
             (Some(old), Some(patch)) if decision.patch.merge => {
                 self.record.enter(Step::Field(field));
-                let result = list::merge(self, old, patch, Lists { ty: decision.ty, key, delete: false });
+                let result =
+                    list::merge(self, old, patch, Lists { ty: decision.ty, key, delete: false });
                 self.record.leave();
                 let merged = result?;
                 server = merged.base.unwrap_or(server);
@@ -203,20 +252,25 @@ impl<R: Record> Walk<'_, R> {
             }
             (Some(_), Some(patch)) => patch.clone(),
         };
-        let maps = list::element_type([server.as_slice(), patch.map_or(&[], |items| items.as_slice())])?.ok_or(Problem::NothingToOrder)?;
+        let maps =
+            list::element_type([server.as_slice(), patch.map_or(&[], |items| items.as_slice())])?
+                .ok_or(Problem::NothingToOrder)?;
         let items = order::arrange(merged, wanted, &server, key, maps)?;
         // The list itself is whoever wrote it first; its order alone comes from the directive.
         if let Some(node) = base.get_mut(field) {
             node.value = Value::List(items);
         } else if let Some(entry) = changes.entry(field) {
-            base.push(Entry { node: Node::new(Value::List(items), entry.node.origin), ..entry.clone() });
+            base.push(Entry {
+                node: Node::new(Value::List(items), entry.node.origin),
+                ..entry.clone()
+            });
         }
         Ok(())
     }
 }
 
-/// A value that is new in the tree: without the nulls of its mappings and without what carries a `$patch`. `None` when
-/// nothing is left.
+/// A value that is new in the tree: without the nulls of its mappings and without what carries a
+/// `$patch`. `None` when nothing is left.
 fn fresh(node: &Node) -> Option<Node> {
     if has_null(node) { without_directives(&without_nulls(node)) } else { without_directives(node) }
 }
@@ -233,7 +287,11 @@ fn without_nulls(node: &Node) -> Node {
     let value = match &node.value {
         Value::Map(map) => {
             let entries = map.iter().filter(|entry| !entry.node.is_null());
-            Value::Map(entries.map(|entry| Entry { node: without_nulls(&entry.node), ..entry.clone() }).collect())
+            Value::Map(
+                entries
+                    .map(|entry| Entry { node: without_nulls(&entry.node), ..entry.clone() })
+                    .collect(),
+            )
         }
         Value::List(items) => Value::List(items.iter().map(without_nulls).collect()),
         other => other.clone(),
@@ -249,7 +307,8 @@ fn has_directive(node: &Node) -> bool {
     }
 }
 
-/// Quirk: mappings with a `$patch` vanish, but other directives stay as they are (`removeDirectives`, patch.go).
+/// Quirk: mappings with a `$patch` vanish, but other directives stay as they are
+/// (`removeDirectives`, patch.go).
 fn without_directives(node: &Node) -> Option<Node> {
     if !has_directive(node) {
         return Some(node.clone());
@@ -257,7 +316,9 @@ fn without_directives(node: &Node) -> Option<Node> {
     let value = match &node.value {
         Value::Map(map) if map.contains_key(PATCH) => return None,
         Value::Map(map) => {
-            let entries = map.iter().filter_map(|entry| Some(Entry { node: without_directives(&entry.node)?, ..entry.clone() }));
+            let entries = map.iter().filter_map(|entry| {
+                Some(Entry { node: without_directives(&entry.node)?, ..entry.clone() })
+            });
             Value::Map(entries.collect())
         }
         Value::List(items) => Value::List(items.iter().filter_map(without_directives).collect()),

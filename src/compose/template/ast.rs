@@ -35,19 +35,40 @@ pub(super) struct List<'s> {
 impl List<'_> {
     /// Whether the body prints nothing but space.
     pub(super) fn is_empty(&self) -> bool {
-        self.items.iter().all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
+        self.items
+            .iter()
+            .all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
     }
 }
 
 /// One piece of a template.
 #[derive(Clone, Debug)]
 pub(super) enum Item<'s> {
-    Text { pos: usize, text: Cow<'s, str> },
-    Action { pos: usize, pipe: Pipe<'s> },
-    Branch { keyword: Keyword, pipe: Pipe<'s>, body: Vec<Item<'s>>, otherwise: Option<Vec<Item<'s>>> },
-    Template { pos: usize, name: String, pipe: Option<Pipe<'s>> },
-    Break { pos: usize },
-    Continue { pos: usize },
+    Text {
+        pos: usize,
+        text: Cow<'s, str>,
+    },
+    Action {
+        pos: usize,
+        pipe: Pipe<'s>,
+    },
+    Branch {
+        keyword: Keyword,
+        pipe: Pipe<'s>,
+        body: Vec<Item<'s>>,
+        otherwise: Option<Vec<Item<'s>>>,
+    },
+    Template {
+        pos: usize,
+        name: String,
+        pipe: Option<Pipe<'s>>,
+    },
+    Break {
+        pos: usize,
+    },
+    Continue {
+        pos: usize,
+    },
 }
 
 /// What a branch does with its value.

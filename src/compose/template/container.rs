@@ -1,12 +1,13 @@
 //! Placeholders of a whole container.
 //!
-//! In: the container a service and its runtime were merged into. Out: the container with placeholders expanded; every
-//! string that changed keeps the origin of the string with the placeholder, and everything else stays as it was.
+//! In: the container a service and its runtime were merged into. Out: the container with
+//! placeholders expanded; every string that changed keeps the origin of the string with the
+//! placeholder, and everything else stays as it was.
 //!
-//! The controller writes the container as JSON, runs the JSON text as one html template, and reads the result back
-//! (OME `merging.go`, KServe `ReplacePlaceholders`). So does [`Mode::Controller`]: that is why quotes, backslashes and
-//! line breaks cannot stand in an action, why values are escaped for HTML and not for JSON, and why an action may begin
-//! in one string and end in another.
+//! The controller writes the container as JSON, runs the JSON text as one html template, and reads
+//! the result back (OME `merging.go`, KServe `ReplacePlaceholders`). So does [`Mode::Controller`]:
+//! that is why quotes, backslashes and line breaks cannot stand in an action, why values are
+//! escaped for HTML and not for JSON, and why an action may begin in one string and end in another.
 
 use super::documented::{check_documented, expand_documented};
 use super::error::{Error, Failure, Kind, action_at};
@@ -30,7 +31,8 @@ pub enum Mode {
 /// The name both controllers give the template.
 const TEMPLATE: &str = "container-tmpl";
 
-/// Fields of `corev1.Container` in the order in which Go writes them; it decides which action precedes which.
+/// Fields of `corev1.Container` in the order in which Go writes them; it decides which action
+/// precedes which.
 const FIELDS: [&str; 25] = [
     "name",
     "image",
@@ -63,18 +65,28 @@ const FIELDS: [&str; 25] = [
 ///
 /// # Errors
 /// Every variable at fault under documented semantics; the first failure under the controller's.
-pub fn expand_container(container: &Node, metadata: &Metadata<'_>, mode: Mode) -> Result<Node, Vec<Error>> {
+pub fn expand_container(
+    container: &Node,
+    metadata: &Metadata<'_>,
+    mode: Mode,
+) -> Result<Node, Vec<Error>> {
     if !holds_braces(container) {
         return Ok(container.clone());
     }
     match mode {
         Mode::Documented => {
             let mut errors = Vec::new();
-            let expanded = map_strings(container, &FieldPath::root(), &mut |text, origin, path| match expand_documented(text, metadata) {
-                Ok(expanded) => expanded,
-                Err(found) => {
-                    errors.extend(found.into_iter().map(|error| Error { origin: Some(origin), path: path.clone(), ..error }));
-                    None
+            let expanded = map_strings(container, &FieldPath::root(), &mut |text, origin, path| {
+                match expand_documented(text, metadata) {
+                    Ok(expanded) => expanded,
+                    Err(found) => {
+                        errors.extend(found.into_iter().map(|error| Error {
+                            origin: Some(origin),
+                            path: path.clone(),
+                            ..error
+                        }));
+                        None
+                    }
                 }
             });
             if errors.is_empty() { Ok(expanded) } else { Err(errors) }
@@ -88,7 +100,11 @@ pub fn check_container(container: &Node) -> Vec<Error> {
     let mut errors = Vec::new();
     if holds_braces(container) {
         map_strings(container, &FieldPath::root(), &mut |text, origin, path| {
-            errors.extend(check_documented(text).into_iter().map(|error| Error { origin: Some(origin), path: path.clone(), ..error }));
+            errors.extend(check_documented(text).into_iter().map(|error| Error {
+                origin: Some(origin),
+                path: path.clone(),
+                ..error
+            }));
             None
         });
     }
@@ -99,20 +115,34 @@ fn holds_braces(node: &Node) -> bool {
     match &node.value {
         Value::Str(text) => text.contains("{{"),
         Value::List(items) => items.iter().any(holds_braces),
-        Value::Map(map) => map.iter().any(|entry| entry.key.contains("{{") || holds_braces(&entry.node)),
+        Value::Map(map) => {
+            map.iter().any(|entry| entry.key.contains("{{") || holds_braces(&entry.node))
+        }
         _ => false,
     }
 }
 
 /// A tree in which `change` replaced strings.
-fn map_strings(node: &Node, path: &FieldPath, change: &mut impl FnMut(&str, Origin, &FieldPath) -> Option<String>) -> Node {
+fn map_strings(
+    node: &Node,
+    path: &FieldPath,
+    change: &mut impl FnMut(&str, Origin, &FieldPath) -> Option<String>,
+) -> Node {
     match &node.value {
-        Value::Str(text) => change(text, node.origin, path).map_or_else(|| node.clone(), |text| Node::str(text, node.origin)),
-        Value::List(items) if holds_braces(node) => {
-            Node::list(items.iter().enumerate().map(|(index, item)| map_strings(item, &path.index(index), change)), node.origin)
-        }
+        Value::Str(text) => change(text, node.origin, path)
+            .map_or_else(|| node.clone(), |text| Node::str(text, node.origin)),
+        Value::List(items) if holds_braces(node) => Node::list(
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| map_strings(item, &path.index(index), change)),
+            node.origin,
+        ),
         Value::Map(map) if holds_braces(node) => {
-            let entries = map.iter().map(|entry| Entry { node: map_strings(&entry.node, &path.field(entry.key.clone()), change), ..entry.clone() });
+            let entries = map.iter().map(|entry| Entry {
+                node: map_strings(&entry.node, &path.field(entry.key.clone()), change),
+                ..entry.clone()
+            });
             Node::new(Value::Map(entries.collect()), node.origin)
         }
         _ => node.clone(),
@@ -124,7 +154,8 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
     if let Value::Map(map) = &mut complete.value
         && !map.contains_key("resources")
     {
-        // Go writes this field even when it is empty, and an action that is not closed runs into it.
+        // Go writes this field even when it is empty, and an action that is not closed runs into
+        // it.
         map.insert("resources", Node::map(container.origin));
     }
     let ordered = in_order(&complete, |key| FIELDS.iter().position(|field| *field == key));
@@ -140,7 +171,11 @@ fn expand_as_controller(container: &Node, metadata: &Metadata<'_>) -> Result<Nod
     let mut expanded = with_origins(&expanded, Some(&ordered), container.origin);
     let written = container.as_map();
     if let Value::Map(map) = &mut expanded.value {
-        map.retain(|entry| entry.key != "resources" || !entry.node.is_empty() || written.is_some_and(|written| written.contains_key("resources")));
+        map.retain(|entry| {
+            entry.key != "resources"
+                || !entry.node.is_empty()
+                || written.is_some_and(|written| written.contains_key("resources"))
+        });
     }
     Ok(in_order(&expanded, |key| written?.iter().position(|entry| entry.key == key)))
 }
@@ -204,7 +239,11 @@ impl Encoder {
 
     fn string(&mut self, text: &str, origin: Origin) {
         if text.contains("{{") {
-            self.sites.push(Site { start: self.json.len(), origin, path: FieldPath(self.path.clone()) });
+            self.sites.push(Site {
+                start: self.json.len(),
+                origin,
+                path: FieldPath(self.path.clone()),
+            });
         }
         quote::write_json(&mut self.json, text);
     }
@@ -215,7 +254,8 @@ impl Encoder {
         let after = self.sites.partition_point(|site| site.start <= failure.offset);
         let site = after.checked_sub(1).and_then(|index| self.sites.get(index));
         let start = site.map_or(0, |site| site.start + 1);
-        let before = self.json.get(start..failure.offset).and_then(written).map_or(0, |text| text.len());
+        let before =
+            self.json.get(start..failure.offset).and_then(written).map_or(0, |text| text.len());
         let action = action_at(&self.json, failure.offset);
         Error {
             kind: failure.kind,
@@ -234,13 +274,25 @@ fn decode(text: &str) -> Result<Json, Failure> {
         if let Some((offset, message)) = bad_string(text.as_bytes()) {
             return Failure { kind: Kind::Result, message, offset };
         }
-        let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+        let line_start = text
+            .split_inclusive('\n')
+            .take(error.line().saturating_sub(1))
+            .map(str::len)
+            .sum::<usize>();
         let offset = line_start + error.column().saturating_sub(1);
         // Go replaces half a surrogate pair; nothing else here reads it.
         if error.to_string().contains("surrogate") {
-            return Failure { kind: Kind::Unsupported, message: "half a surrogate pair is not supported".into(), offset };
+            return Failure {
+                kind: Kind::Unsupported,
+                message: "half a surrogate pair is not supported".into(),
+                offset,
+            };
         }
-        Failure { kind: Kind::Result, message: format!("the expanded container is no JSON: {error}"), offset }
+        Failure {
+            kind: Kind::Result,
+            message: format!("the expanded container is no JSON: {error}"),
+            offset,
+        }
     })
 }
 
@@ -266,7 +318,10 @@ fn bad_string(text: &[u8]) -> Option<(usize, String)> {
                     for _ in 0..4 {
                         let (offset, digit) = bytes.next()?;
                         if !digit.is_ascii_hexdigit() {
-                            return Some((offset, in_words(digit, "\\u hexadecimal character escape")));
+                            return Some((
+                                offset,
+                                in_words(digit, "\\u hexadecimal character escape"),
+                            ));
                         }
                     }
                 }
@@ -278,17 +333,23 @@ fn bad_string(text: &[u8]) -> Option<(usize, String)> {
     None
 }
 
-/// A JSON value as a tree: what is equal to the tree before keeps its origins throughout, a string that changed takes
-/// the origin of what stood in its place, and what has no counterpart takes that of the nearest node around it.
+/// A JSON value as a tree: what is equal to the tree before keeps its origins throughout, a string
+/// that changed takes the origin of what stood in its place, and what has no counterpart takes that
+/// of the nearest node around it.
 fn with_origins(json: &Json, before: Option<&Node>, around: Origin) -> Node {
     let origin = before.map_or(around, |node| node.origin);
     match (json, before.map(|node| &node.value)) {
-        (Json::Array(items), Some(Value::List(old))) => {
-            Node::list(items.iter().enumerate().map(|(index, item)| with_origins(item, old.get(index), origin)), origin)
-        }
+        (Json::Array(items), Some(Value::List(old))) => Node::list(
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| with_origins(item, old.get(index), origin)),
+            origin,
+        ),
         (Json::Object(entries), Some(Value::Map(old))) => {
             let mut map = Map::with_capacity(entries.len());
-            let by_place = |index: usize| old.iter().nth(index).filter(|_| old.len() == entries.len());
+            let by_place =
+                |index: usize| old.iter().nth(index).filter(|_| old.len() == entries.len());
             for (index, (key, value)) in entries.iter().enumerate() {
                 let counterpart = old.entry(key).or_else(|| by_place(index));
                 let key_origin = counterpart.map_or(origin, |entry| entry.key_origin);

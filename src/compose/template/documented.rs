@@ -1,18 +1,24 @@
-//! Variables as the documents have them: field chains of the service's metadata and nothing else (S0-057, S0-058).
+//! Variables as the documents have them: field chains of the service's metadata and nothing else
+//! (S0-057, S0-058).
 //!
-//! In: one string. Out: the string with every variable replaced by its value as it is, or what is wrong with each
-//! variable. Spaces, trim markers and comments read as in Go.
+//! In: one string. Out: the string with every variable replaced by its value as it is, or what is
+//! wrong with each variable. Spaces, trim markers and comments read as in Go.
 
 use super::ast::{Command, Item, Operand, OperandKind, Pipe, Program};
 use super::error::{Error, Failure, Kind, action_at};
 use super::parse::parse;
 use super::value::{Metadata, Root, Value, is_metadata_field};
 
-/// Expands the variables of a string; `None` when there are none, so that the string stays as it is.
+/// Expands the variables of a string; `None` when there are none, so that the string stays as it
+/// is.
 ///
 /// # Errors
-/// Everything that is wrong: variables that map to nothing, labels that are missing, actions that are no variables.
-pub fn expand_documented(text: &str, metadata: &Metadata<'_>) -> Result<Option<String>, Vec<Error>> {
+/// Everything that is wrong: variables that map to nothing, labels that are missing, actions that
+/// are no variables.
+pub fn expand_documented(
+    text: &str,
+    metadata: &Metadata<'_>,
+) -> Result<Option<String>, Vec<Error>> {
     if !text.contains("{{") {
         return Ok(None);
     }
@@ -21,7 +27,9 @@ pub fn expand_documented(text: &str, metadata: &Metadata<'_>) -> Result<Option<S
     for item in &parsed(text)?.root.items {
         match item {
             Item::Text { text, .. } => out.push_str(text),
-            _ => match variable(text, item).and_then(|(pos, names)| value(text, pos, names, metadata)) {
+            _ => match variable(text, item)
+                .and_then(|(pos, names)| value(text, pos, names, metadata))
+            {
                 Ok(value) => out.push_str(value),
                 Err(error) => errors.push(error),
             },
@@ -30,7 +38,8 @@ pub fn expand_documented(text: &str, metadata: &Metadata<'_>) -> Result<Option<S
     if errors.is_empty() { Ok(Some(out)) } else { Err(errors) }
 }
 
-/// Checks the variables of a string without knowing the service: any label or annotation may be there.
+/// Checks the variables of a string without knowing the service: any label or annotation may be
+/// there.
 pub fn check_documented(text: &str) -> Vec<Error> {
     if !text.contains("{{") {
         return Vec::new();
@@ -43,10 +52,17 @@ pub fn check_documented(text: &str) -> Vec<Error> {
         let (pos, names) = variable(text, item)?;
         known(text, pos, names)
     };
-    program.root.items.iter().filter(|item| !matches!(item, Item::Text { .. })).filter_map(|item| check(item).err()).collect()
+    program
+        .root
+        .items
+        .iter()
+        .filter(|item| !matches!(item, Item::Text { .. }))
+        .filter_map(|item| check(item).err())
+        .collect()
 }
 
-/// The variables of a string as written, such as `{{.Name}}`, known or not; for strings in which none are replaced.
+/// The variables of a string as written, such as `{{.Name}}`, known or not; for strings in which
+/// none are replaced.
 pub fn variables(text: &str) -> Vec<&str> {
     if !text.contains("{{") {
         return Vec::new();
@@ -58,10 +74,15 @@ pub fn variables(text: &str) -> Vec<&str> {
 
 fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
     let program = parse("container-tmpl", text).map_err(|failure| {
-        // Go's sentence begins with the template's name and a line, which mean nothing to the reader here.
+        // Go's sentence begins with the template's name and a line, which mean nothing to the
+        // reader here.
         let reason = failure.message.splitn(3, ": ").nth(2).unwrap_or(&failure.message).to_owned();
         let action = action_at(text, failure.offset);
-        let message = if action.is_empty() { format!("the template cannot be read: {reason}") } else { format!("`{action}` cannot be read: {reason}") };
+        let message = if action.is_empty() {
+            format!("the template cannot be read: {reason}")
+        } else {
+            format!("`{action}` cannot be read: {reason}")
+        };
         vec![Failure { message, ..failure }.into_error(text)]
     })?;
     match program.definition {
@@ -71,7 +92,9 @@ fn parsed(text: &str) -> Result<Program<'_>, Vec<Error>> {
 }
 
 fn more_than_a_field(text: &str, pos: usize) -> Error {
-    error(text, Kind::Unsupported, pos, |action| format!("`{action}` is more than a field of the service's metadata"))
+    error(text, Kind::Unsupported, pos, |action| {
+        format!("`{action}` is more than a field of the service's metadata")
+    })
 }
 
 fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> String) -> Error {
@@ -81,12 +104,24 @@ fn error(text: &str, kind: Kind, pos: usize, explain: impl FnOnce(&str) -> Strin
 /// Place and names of an action that is one field chain.
 fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str]), Error> {
     let pos = match item {
-        Item::Action { pos, pipe: Pipe { variables, commands, .. } } if variables.is_empty() => match commands.as_slice() {
-            [Command { first: Operand { kind: OperandKind::Field(names), .. }, arguments, .. }] if arguments.is_empty() => return Ok((*pos, names)),
-            _ => *pos,
-        },
+        Item::Action { pos, pipe: Pipe { variables, commands, .. } } if variables.is_empty() => {
+            match commands.as_slice() {
+                [
+                    Command {
+                        first: Operand { kind: OperandKind::Field(names), .. },
+                        arguments,
+                        ..
+                    },
+                ] if arguments.is_empty() => return Ok((*pos, names)),
+                _ => *pos,
+            }
+        }
         Item::Branch { pipe, .. } => pipe.pos,
-        Item::Text { pos, .. } | Item::Action { pos, .. } | Item::Template { pos, .. } | Item::Break { pos } | Item::Continue { pos } => *pos,
+        Item::Text { pos, .. }
+        | Item::Action { pos, .. }
+        | Item::Template { pos, .. }
+        | Item::Break { pos }
+        | Item::Continue { pos } => *pos,
     };
     Err(more_than_a_field(text, pos))
 }
@@ -95,17 +130,28 @@ fn variable<'p>(text: &str, item: &'p Item<'_>) -> Result<(usize, &'p [&'p str])
 fn known(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
     match names {
         ["Name" | "Namespace" | "GenerateName"] | ["Labels" | "Annotations", _] => Ok(()),
-        [all @ ("Labels" | "Annotations")] => {
-            Err(error(text, Kind::Unsupported, pos, |action| format!("`{action}` names all {}, not one", all.to_lowercase())))
-        }
-        [name] if is_metadata_field(name) => Err(error(text, Kind::UnknownAtPlanTime, pos, |action| {
-            format!("`{action}`: `{name}` is set by the cluster and unknown before the object is there")
+        [all @ ("Labels" | "Annotations")] => Err(error(text, Kind::Unsupported, pos, |action| {
+            format!("`{action}` names all {}, not one", all.to_lowercase())
         })),
-        _ => Err(error(text, Kind::UnknownVariable, pos, |action| format!("`{action}` maps to no field of the service's metadata"))),
+        [name] if is_metadata_field(name) => {
+            Err(error(text, Kind::UnknownAtPlanTime, pos, |action| {
+                format!(
+                    "`{action}`: `{name}` is set by the cluster and unknown before the object is there"
+                )
+            }))
+        }
+        _ => Err(error(text, Kind::UnknownVariable, pos, |action| {
+            format!("`{action}` maps to no field of the service's metadata")
+        })),
     }
 }
 
-fn value<'m>(text: &str, pos: usize, names: &[&str], metadata: &'m Metadata<'_>) -> Result<&'m str, Error> {
+fn value<'m>(
+    text: &str,
+    pos: usize,
+    names: &[&str],
+    metadata: &'m Metadata<'_>,
+) -> Result<&'m str, Error> {
     known(text, pos, names)?;
     let found = match (names, Root::Metadata(metadata).field(names[0])) {
         (["Name"], _) => Some(metadata.name),
@@ -117,7 +163,10 @@ fn value<'m>(text: &str, pos: usize, names: &[&str], metadata: &'m Metadata<'_>)
     found.ok_or_else(|| {
         error(text, Kind::MissingKey, pos, |action| {
             let kind = if names[0] == "Labels" { "label" } else { "annotation" };
-            format!("`{action}`: the service has no {kind} `{}`", names.last().copied().unwrap_or_default())
+            format!(
+                "`{action}`: the service has no {kind} `{}`",
+                names.last().copied().unwrap_or_default()
+            )
         })
     })
 }

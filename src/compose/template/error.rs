@@ -9,13 +9,15 @@ pub enum Kind {
     UnknownVariable,
     /// A label or annotation that the object does not carry (S0-058; documented semantics only).
     MissingKey,
-    /// A field that only the API server sets (UID, timestamps, generation and the like), so that no plan can know it.
+    /// A field that only the API server sets (UID, timestamps, generation and the like), so that no
+    /// plan can know it.
     UnknownAtPlanTime,
     /// The template cannot be parsed; the controller fails on it too.
     Syntax,
     /// The template cannot be executed; the controller fails on it too.
     Execution,
-    /// What the template made is no JSON, no domain name or no path; the controller fails on it too.
+    /// What the template made is no JSON, no domain name or no path; the controller fails on it
+    /// too.
     Result,
     /// Valid for the controller or of unbounded cost, and not supported here.
     Unsupported,
@@ -28,10 +30,11 @@ pub struct Error {
     pub kind: Kind,
     /// One sentence without a period: Go's own words where the controller fails, ours elsewhere.
     pub message: String,
-    /// First byte of the action or word at fault within the string (in a container: within its JSON text, see
-    /// [`Error::path`] for the string).
+    /// First byte of the action or word at fault within the string (in a container: within its
+    /// JSON text, see [`Error::path`] for the string).
     pub offset: usize,
-    /// The action at fault as written, such as `{{.Foo}}`; empty when no single action is at fault.
+    /// The action at fault as written, such as `{{.Foo}}`; empty when no single action is at
+    /// fault.
     pub action: String,
     /// Who wrote the string; only of strings in a container.
     pub origin: Option<Origin>,
@@ -64,7 +67,14 @@ impl Failure {
     /// The failure as an error of a text that stands alone.
     pub(super) fn into_error(self, text: &str) -> Error {
         let action = action_at(text, self.offset).to_owned();
-        Error { kind: self.kind, message: self.message, offset: self.offset, action, origin: None, path: FieldPath::root() }
+        Error {
+            kind: self.kind,
+            message: self.message,
+            offset: self.offset,
+            action,
+            origin: None,
+            path: FieldPath::root(),
+        }
     }
 }
 

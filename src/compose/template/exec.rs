@@ -1,9 +1,9 @@
 //! Executes a Go template.
 //!
-//! In: a [`Program`] and the value it starts with. Out: the text it makes, or Go's own sentence on why it fails. The
-//! rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] the program is given its escapes first
-//! ([`html`]). Work, depth and output are bounded: beyond the bounds the answer is
-//! `Unsupported`, never a wrong text.
+//! In: a [`Program`] and the value it starts with. Out: the text it makes, or Go's own sentence on
+//! why it fails. The rules and words follow Go's `text/template/exec.go`; in [`Flavour::Html`] the
+//! program is given its escapes first ([`html`]). Work, depth and output are bounded: beyond the
+//! bounds the answer is `Unsupported`, never a wrong text.
 
 use super::ast::{At, Command, Item, Keyword, Operand, OperandKind, Pipe, Program};
 use super::error::{Failure, Kind};
@@ -33,7 +33,8 @@ pub(super) enum Flavour {
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) text: String,
-    /// Where pieces of the output come from: first byte in the output, first byte in the template. Ascending.
+    /// Where pieces of the output come from: first byte in the output, first byte in the template.
+    /// Ascending.
     marks: Vec<(usize, usize)>,
 }
 
@@ -49,7 +50,11 @@ impl Output {
 ///
 /// # Errors
 /// In Go's words where Go fails, else `UnknownAtPlanTime` or `Unsupported`.
-pub(super) fn execute(program: &Program<'_>, flavour: Flavour, root: Root<'_>) -> Result<Output, Failure> {
+pub(super) fn execute(
+    program: &Program<'_>,
+    flavour: Flavour,
+    root: Root<'_>,
+) -> Result<Output, Failure> {
     match flavour {
         Flavour::Text => run(program, root),
         Flavour::Html => run(&html::escape(program)?, root),
@@ -74,7 +79,10 @@ fn run<'a>(program: &'a Program<'a>, root: Root<'a>) -> Result<Output, Failure> 
 /// Line from 1 and byte column from 0, as Go's messages count.
 pub(super) fn line_and_column(text: &str, pos: usize) -> (usize, usize) {
     let before = &text[..pos.min(text.len())];
-    (1 + before.matches('\n').count(), before.len() - before.rfind('\n').map_or(0, |newline| newline + 1))
+    (
+        1 + before.matches('\n').count(),
+        before.len() - before.rfind('\n').map_or(0, |newline| newline + 1),
+    )
 }
 
 /// How a list ended.
@@ -105,10 +113,17 @@ impl<'a> Machine<'a> {
     pub(super) fn failure(&self, message: impl AsRef<str>) -> Failure {
         let message = message.as_ref();
         let Some(at) = self.at else {
-            return Failure::new(Kind::Execution, format!("template: {}: {message}", self.template));
+            return Failure::new(
+                Kind::Execution,
+                format!("template: {}: {message}", self.template),
+            );
         };
         let (line, column) = line_and_column(self.program.text, at.pos());
-        let message = format!("template: {}:{line}:{column}: executing {} at <{at}>: {message}", self.program.name, go_quote(self.template));
+        let message = format!(
+            "template: {}:{line}:{column}: executing {} at <{at}>: {message}",
+            self.program.name,
+            go_quote(self.template)
+        );
         Failure { kind: Kind::Execution, message, offset: at.pos() }
     }
 
@@ -124,7 +139,11 @@ impl<'a> Machine<'a> {
     /// Counts work, so that no template runs for long.
     pub(super) fn charge(&mut self, amount: usize) -> Result<(), Failure> {
         self.work = self.work.saturating_add(amount).saturating_add(1);
-        if self.work > MAX_WORK { Err(self.unsupported("a template that does so much work is not supported")) } else { Ok(()) }
+        if self.work > MAX_WORK {
+            Err(self.unsupported("a template that does so much work is not supported"))
+        } else {
+            Ok(())
+        }
     }
 
     /// The value as printed, charged for.
@@ -147,9 +166,14 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs `run` one level deeper.
-    fn nested<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
+    fn nested<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         if self.depth == MAX_DEPTH {
-            return Err(self.unsupported(format!("a template nested more than {MAX_DEPTH} deep is not supported")));
+            return Err(self.unsupported(format!(
+                "a template nested more than {MAX_DEPTH} deep is not supported"
+            )));
         }
         self.depth += 1;
         let outcome = run(self);
@@ -172,7 +196,10 @@ impl<'a> Machine<'a> {
                         Keyword::If | Keyword::With => {
                             let value = machine.pipeline(dot, pipe)?;
                             if value.is_true() {
-                                machine.list(if *keyword == Keyword::With { &value } else { dot }, body)
+                                machine.list(
+                                    if *keyword == Keyword::With { &value } else { dot },
+                                    body,
+                                )
                             } else {
                                 machine.list(dot, otherwise.as_deref().unwrap_or_default())
                             }
@@ -186,10 +213,14 @@ impl<'a> Machine<'a> {
                 Item::Template { pos, name, pipe } => {
                     self.at = Some(At::Template { pos: *pos, name, pipe: pipe.as_ref() });
                     let Some(body) = self.program.template(name) else {
-                        return Err(self.failure(format!("template {} not defined", go_quote(name))));
+                        return Err(
+                            self.failure(format!("template {} not defined", go_quote(name)))
+                        );
                     };
-                    let dot = pipe.as_ref().map_or(Ok(Value::Absent), |pipe| self.pipeline(dot, pipe))?;
-                    let variables = std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
+                    let dot =
+                        pipe.as_ref().map_or(Ok(Value::Absent), |pipe| self.pipeline(dot, pipe))?;
+                    let variables =
+                        std::mem::replace(&mut self.variables, vec![("$", dot.clone())]);
                     let template = std::mem::replace(&mut self.template, name);
                     self.nested(|machine| machine.list(&dot, &body.items))?;
                     self.variables = variables;
@@ -212,19 +243,41 @@ impl<'a> Machine<'a> {
         self.write(&text, pos)
     }
 
-    fn range(&mut self, dot: &Value<'a>, pipe: &'a Pipe<'a>, body: &'a [Item<'a>], otherwise: Option<&'a [Item<'a>]>) -> Result<Flow, Failure> {
+    fn range(
+        &mut self,
+        dot: &Value<'a>,
+        pipe: &'a Pipe<'a>,
+        body: &'a [Item<'a>],
+        otherwise: Option<&'a [Item<'a>]>,
+    ) -> Result<Flow, Failure> {
         let value = self.pipeline(dot, pipe)?;
         let elements: Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + 'a> = match &value {
             Value::Int(_) | Value::Byte(_) if pipe.variables.len() > 1 => {
                 let printed = self.print(&value)?;
-                return Err(self.failure(format!("can't use {printed} to iterate over more than one variable")));
+                return Err(self.failure(format!(
+                    "can't use {printed} to iterate over more than one variable"
+                )));
             }
             // The counter of a byte is a byte.
-            Value::Byte(count) => Box::new((0..*count).map(|index| (Value::Absent, Value::Byte(index)))),
-            Value::Int(count) => Box::new((0..*count).map(|index| (Value::Absent, Value::Int(index)))),
-            Value::Map(pairs) => Box::new(pairs.iter().map(|(key, value)| (Value::Str((*key).into()), Value::Str((*value).into())))),
+            Value::Byte(count) => {
+                Box::new((0..*count).map(|index| (Value::Absent, Value::Byte(index))))
+            }
+            Value::Int(count) => {
+                Box::new((0..*count).map(|index| (Value::Absent, Value::Int(index))))
+            }
+            Value::Map(pairs) => Box::new(
+                pairs
+                    .iter()
+                    .map(|(key, value)| (Value::Str((*key).into()), Value::Str((*value).into()))),
+            ),
             Value::Absent | Value::Nothing(_) => Box::new(std::iter::empty()),
-            Value::Bool(_) | Value::Float(_) | Value::Imaginary(_) | Value::Str(_) | Value::Nil(_) | Value::Time | Value::Root(_) => {
+            Value::Bool(_)
+            | Value::Float(_)
+            | Value::Imaginary(_)
+            | Value::Str(_)
+            | Value::Nil(_)
+            | Value::Time
+            | Value::Root(_) => {
                 let printed = self.print(&value)?;
                 return Err(self.failure(format!("range can't iterate over {printed}")));
             }
@@ -255,8 +308,15 @@ impl<'a> Machine<'a> {
         Ok(Flow::Next)
     }
 
-    /// Gives a variable of a range its next value: an assigned one by name, a declared one by its place from the top.
-    fn set_range_variable(&mut self, pipe: &Pipe<'a>, from_top: usize, name: &'a str, value: &Value<'a>) -> Result<(), Failure> {
+    /// Gives a variable of a range its next value: an assigned one by name, a declared one by its
+    /// place from the top.
+    fn set_range_variable(
+        &mut self,
+        pipe: &Pipe<'a>,
+        from_top: usize,
+        name: &'a str,
+        value: &Value<'a>,
+    ) -> Result<(), Failure> {
         if pipe.assigns {
             return self.set_variable(name, value);
         }
@@ -293,7 +353,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Evaluates a command; `last` is the value that the pipeline hands on to it.
-    fn command(&mut self, dot: &Value<'a>, command: &'a Command<'a>, last: Option<Value<'a>>) -> Outcome<'a> {
+    fn command(
+        &mut self,
+        dot: &Value<'a>,
+        command: &'a Command<'a>,
+        last: Option<Value<'a>>,
+    ) -> Outcome<'a> {
         self.charge(0)?;
         let first = &command.first;
         let has_arguments = !command.arguments.is_empty() || last.is_some();
@@ -324,8 +389,14 @@ impl<'a> Machine<'a> {
         self.operand(dot, first, false)
     }
 
-    /// Evaluates a word; `has_arguments` when words or a value follow it that only a function could take.
-    pub(super) fn operand(&mut self, dot: &Value<'a>, operand: &'a Operand<'a>, has_arguments: bool) -> Outcome<'a> {
+    /// Evaluates a word; `has_arguments` when words or a value follow it that only a function could
+    /// take.
+    pub(super) fn operand(
+        &mut self,
+        dot: &Value<'a>,
+        operand: &'a Operand<'a>,
+        has_arguments: bool,
+    ) -> Outcome<'a> {
         if !matches!(operand.kind, OperandKind::Pipe(_)) {
             self.at = Some(At::Operand(operand));
         }
@@ -342,17 +413,23 @@ impl<'a> Machine<'a> {
             OperandKind::Str { value, .. } => Ok(Value::Str(value.as_str().into())),
             OperandKind::Field(names) => self.chain(dot.clone(), names, has_arguments),
             OperandKind::Variable(names) => {
-                let Some((_, value)) = self.variables.iter().rev().find(|(name, _)| *name == names[0]) else {
+                let Some((_, value)) =
+                    self.variables.iter().rev().find(|(name, _)| *name == names[0])
+                else {
                     return Err(self.failure(format!("undefined variable: {}", names[0])));
                 };
                 let value = value.clone();
                 self.chain(value, &names[1..], has_arguments)
             }
-            OperandKind::Function(name) => self.nested(|machine| machine.call(name, At::Operand(operand), &[], dot, None)),
+            OperandKind::Function(name) => {
+                self.nested(|machine| machine.call(name, At::Operand(operand), &[], dot, None))
+            }
             OperandKind::Pipe(pipe) => self.nested(|machine| machine.pipeline(dot, pipe)),
             OperandKind::Chain(inner, names) => {
                 if matches!(inner.kind, OperandKind::Nil) {
-                    return Err(self.failure(format!("indirection through explicit nil in {operand}")));
+                    return Err(
+                        self.failure(format!("indirection through explicit nil in {operand}"))
+                    );
                 }
                 let value = self.nested(|machine| machine.operand(dot, inner, false))?;
                 self.chain(value, names, has_arguments)
@@ -360,7 +437,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn chain(&mut self, mut value: Value<'a>, names: &[&'a str], has_arguments: bool) -> Outcome<'a> {
+    fn chain(
+        &mut self,
+        mut value: Value<'a>,
+        names: &[&'a str],
+        has_arguments: bool,
+    ) -> Outcome<'a> {
         for (position, name) in names.iter().enumerate() {
             value = self.field(&value, name, has_arguments && position + 1 == names.len())?;
         }
@@ -373,11 +455,21 @@ impl<'a> Machine<'a> {
     fn field(&self, value: &Value<'a>, name: &str, has_arguments: bool) -> Outcome<'a> {
         match value {
             Value::Absent => Ok(Value::Absent),
-            Value::Map(_) if has_arguments => Err(self.failure(format!("{name} is not a method but has arguments"))),
-            Value::Map(pairs) => Ok(pairs.get(name).map_or(Value::Absent, |text| Value::Str((*text).into()))),
-            Value::Time | Value::Nil(_) => Err(self.unsupported(format!("the field or method `{name}` of {} is not supported", value.type_name()))),
+            Value::Map(_) if has_arguments => {
+                Err(self.failure(format!("{name} is not a method but has arguments")))
+            }
+            Value::Map(pairs) => {
+                Ok(pairs.get(name).map_or(Value::Absent, |text| Value::Str((*text).into())))
+            }
+            Value::Time | Value::Nil(_) => Err(self.unsupported(format!(
+                "the field or method `{name}` of {} is not supported",
+                value.type_name()
+            ))),
             Value::Root(root) => match root.field(name) {
-                Some(Ok(_)) if has_arguments => Err(self.failure(format!("{name} has arguments but cannot be invoked as function"))),
+                Some(Ok(_)) if has_arguments => {
+                    Err(self
+                        .failure(format!("{name} has arguments but cannot be invoked as function")))
+                }
                 Some(field) => field.map_err(|failure| self.place(failure)),
                 None => Err(self.unknown_field(value, name)),
             },
@@ -386,17 +478,31 @@ impl<'a> Machine<'a> {
     }
 
     fn unknown_field(&self, value: &Value<'a>, name: &str) -> Failure {
-        let failure = self.failure(format!("can't evaluate field {name} in type {}", value.type_name()));
+        let failure =
+            self.failure(format!("can't evaluate field {name} in type {}", value.type_name()));
         Failure { kind: Kind::UnknownVariable, ..failure }
     }
 
-    fn call(&mut self, name: &'a str, node: At<'a>, arguments: &'a [Operand<'a>], dot: &Value<'a>, last: Option<Value<'a>>) -> Outcome<'a> {
+    fn call(
+        &mut self,
+        name: &'a str,
+        node: At<'a>,
+        arguments: &'a [Operand<'a>],
+        dot: &Value<'a>,
+        last: Option<Value<'a>>,
+    ) -> Outcome<'a> {
         let count = arguments.len() + usize::from(last.is_some());
         let (least, most) = functions::arity(name);
         match most {
-            Some(most) if count != most => return Err(self.failure(format!("wrong number of args for {name}: want {most} got {count}"))),
+            Some(most) if count != most => {
+                return Err(self
+                    .failure(format!("wrong number of args for {name}: want {most} got {count}")));
+            }
             None if count < least => {
-                return Err(self.failure(format!("wrong number of args for {name}: want at least {least} got {}", arguments.len())));
+                return Err(self.failure(format!(
+                    "wrong number of args for {name}: want at least {least} got {}",
+                    arguments.len()
+                )));
             }
             _ => {}
         }
@@ -429,7 +535,10 @@ impl<'a> Machine<'a> {
                 (None, value) => ecow::eco_format!("<{} Value>", value.type_name()),
             };
             self.at = Some(node);
-            return Err(self.failure(format!("error calling call: {}", functions::not_callable(&values[0], &callee))));
+            return Err(self.failure(format!(
+                "error calling call: {}",
+                functions::not_callable(&values[0], &callee)
+            )));
         }
         let outcome = functions::call(self, name, &values);
         outcome.map_err(|failure| match failure {

@@ -1,7 +1,7 @@
 //! The directives of `printf`.
 //!
-//! In: a format and values. Out: the text, with Go's marks such as `%!d(string=x)` for what does not fit. Rules follow
-//! Go's `fmt/print.go` and `fmt/format.go`.
+//! In: a format and values. Out: the text, with Go's marks such as `%!d(string=x)` for what does
+//! not fit. Rules follow Go's `fmt/print.go` and `fmt/format.go`.
 
 use super::error::Failure;
 use super::exec::Machine;
@@ -16,8 +16,13 @@ const MAX_NUMBER: usize = 1000;
 /// Formats values.
 ///
 /// # Errors
-/// `Unsupported` for what depends on addresses, for binary forms of fractions, and beyond the machine's bounds.
-pub(super) fn sprintf<'a>(machine: &mut Machine<'a>, format: &str, values: &[Value<'a>]) -> Result<String, Failure> {
+/// `Unsupported` for what depends on addresses, for binary forms of fractions, and beyond the
+/// machine's bounds.
+pub(super) fn sprintf<'a>(
+    machine: &mut Machine<'a>,
+    format: &str,
+    values: &[Value<'a>],
+) -> Result<String, Failure> {
     let mut printer = Printer { machine, out: String::new(), flags: Flags::default() };
     printer.directives(format, values)?;
     Ok(printer.out)
@@ -86,10 +91,16 @@ impl Reader<'_, '_, '_> {
             return;
         };
         let digits = &rest[1..close];
-        let number = digits.parse::<usize>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = digits
+            .parse::<usize>()
+            .ok()
+            .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
         self.pos += close + 1;
         self.after_index = number.is_some();
-        match number.and_then(|number| number.checked_sub(1)).filter(|index| *index < self.values.len()) {
+        match number
+            .and_then(|number| number.checked_sub(1))
+            .filter(|index| *index < self.values.len())
+        {
             Some(index) => self.next = index,
             None => self.good = false,
         }
@@ -115,7 +126,15 @@ type Outcome = Result<(), Failure>;
 
 impl<'a> Printer<'_, 'a> {
     fn directives(&mut self, format: &str, values: &[Value<'a>]) -> Outcome {
-        let mut reader = Reader { format, values, pos: 0, next: 0, reordered: false, good: true, after_index: false };
+        let mut reader = Reader {
+            format,
+            values,
+            pos: 0,
+            next: 0,
+            reordered: false,
+            good: true,
+            after_index: false,
+        };
         while let Some(length) = format[reader.pos..].find('%') {
             self.push(&format[reader.pos..reader.pos + length])?;
             reader.pos += length + 1;
@@ -134,7 +153,13 @@ impl<'a> Printer<'_, 'a> {
                 Some(value) => {
                     if matches!(verb, 'v' | 'w') {
                         let Flags { sharp, plus, .. } = self.flags;
-                        self.flags = Flags { go_syntax: sharp, names: plus, sharp: false, plus: false, ..self.flags };
+                        self.flags = Flags {
+                            go_syntax: sharp,
+                            names: plus,
+                            sharp: false,
+                            plus: false,
+                            ..self.flags
+                        };
                     }
                     self.value(value, verb)?;
                     reader.next += 1;
@@ -168,7 +193,9 @@ impl<'a> Printer<'_, 'a> {
             reader.pos += 1;
         }
         // Go leaves this as it was before a plain verb, and reads no number there.
-        if reader.peek().is_some_and(|byte| byte.is_ascii_lowercase()) && reader.next < reader.values.len() {
+        if reader.peek().is_some_and(|byte| byte.is_ascii_lowercase())
+            && reader.next < reader.values.len()
+        {
             return Ok(());
         }
         reader.index();
@@ -191,7 +218,8 @@ impl<'a> Printer<'_, 'a> {
             reader.good &= !reader.after_index;
             reader.index();
             if reader.peek() == Some(b'*') {
-                self.flags.precision = reader.star().and_then(|precision| usize::try_from(precision).ok());
+                self.flags.precision =
+                    reader.star().and_then(|precision| usize::try_from(precision).ok());
                 if self.flags.precision.is_none() {
                     self.push("%!(BADPREC)")?;
                 }
@@ -203,7 +231,13 @@ impl<'a> Printer<'_, 'a> {
             reader.index();
         }
         let most = self.flags.width.max(self.flags.precision).unwrap_or(0);
-        if most > MAX_NUMBER { Err(self.machine.unsupported(format!("a width or precision above {MAX_NUMBER} is not supported"))) } else { Ok(()) }
+        if most > MAX_NUMBER {
+            Err(self
+                .machine
+                .unsupported(format!("a width or precision above {MAX_NUMBER} is not supported")))
+        } else {
+            Ok(())
+        }
     }
 
     fn push(&mut self, text: &str) -> Outcome {
@@ -250,7 +284,10 @@ impl<'a> Printer<'_, 'a> {
     }
 
     fn unsupported(&mut self, value: &Value<'a>, verb: char) -> Outcome {
-        Err(self.machine.unsupported(format!("`%{verb}` of a value of type {} is not supported", value.type_name())))
+        Err(self.machine.unsupported(format!(
+            "`%{verb}` of a value of type {} is not supported",
+            value.type_name()
+        )))
     }
 
     /// A value that stands alone.
@@ -260,7 +297,8 @@ impl<'a> Printer<'_, 'a> {
             (_, Value::Absent) => self.bad_verb(value, verb),
             ('T', _) => self.text(value.type_name()),
             // An address; and what is within a time.
-            ('p', Value::Map(_) | Value::Nothing(_) | Value::Nil(_)) | ('p' | 'w', Value::Time | Value::Root(Root::Metadata(_))) => {
+            ('p', Value::Map(_) | Value::Nothing(_) | Value::Nil(_))
+            | ('p' | 'w', Value::Time | Value::Root(Root::Metadata(_))) => {
                 self.unsupported(value, verb)
             }
             // No value is an error that could be wrapped.
@@ -272,15 +310,25 @@ impl<'a> Printer<'_, 'a> {
     /// A value, alone or within another.
     fn part(&mut self, value: &Value<'a>, verb: char) -> Outcome {
         match value {
-            Value::Bool(truth) if matches!(verb, 't' | 'v') => self.pad(if *truth { "true" } else { "false" }),
-            Value::Int(number) => self.integer(value, verb, number.unsigned_abs(), *number < 0, number.cast_unsigned()),
+            Value::Bool(truth) if matches!(verb, 't' | 'v') => {
+                self.pad(if *truth { "true" } else { "false" })
+            }
+            Value::Int(number) => self.integer(
+                value,
+                verb,
+                number.unsigned_abs(),
+                *number < 0,
+                number.cast_unsigned(),
+            ),
             Value::Byte(number) if verb == 'v' && self.flags.go_syntax => {
                 let sharp = std::mem::replace(&mut self.flags.sharp, true);
                 self.digits(u64::from(*number), false, 16, verb)?;
                 self.flags.sharp = sharp;
                 Ok(())
             }
-            Value::Byte(number) => self.integer(value, verb, u64::from(*number), false, u64::from(*number)),
+            Value::Byte(number) => {
+                self.integer(value, verb, u64::from(*number), false, u64::from(*number))
+            }
             Value::Float(number) => match verb {
                 'v' | 'g' | 'G' | 'f' | 'F' | 'e' | 'E' => self.float(*number, verb),
                 'b' | 'x' | 'X' => self.unsupported(value, verb),
@@ -306,7 +354,12 @@ impl<'a> Printer<'_, 'a> {
                 _ => self.bad_verb(value, verb),
             },
             Value::Map(pairs) => {
-                let members: Vec<_> = pairs.iter().map(|(key, value)| (Some(Value::Str((*key).into())), Value::Str((*value).into()))).collect();
+                let members: Vec<_> = pairs
+                    .iter()
+                    .map(|(key, value)| {
+                        (Some(Value::Str((*key).into())), Value::Str((*value).into()))
+                    })
+                    .collect();
                 match self.flags.go_syntax {
                     true if members.is_empty() => self.push("map[string]string(nil)"),
                     true => self.members("map[string]string{", &members, "}", ", ", verb),
@@ -317,18 +370,28 @@ impl<'a> Printer<'_, 'a> {
                 let mut members = Vec::new();
                 for name in root.fields() {
                     let Some(field) = root.field(name) else { continue };
-                    let named = (self.flags.names || self.flags.go_syntax).then(|| Value::Nil(name));
+                    let named =
+                        (self.flags.names || self.flags.go_syntax).then(|| Value::Nil(name));
                     members.push((named, field.map_err(|failure| self.machine.place(failure))?));
                 }
                 if self.flags.go_syntax {
-                    return self.members(&format!("{}{{", value.type_name()), &members, "}", ", ", verb);
+                    return self.members(
+                        &format!("{}{{", value.type_name()),
+                        &members,
+                        "}",
+                        ", ",
+                        verb,
+                    );
                 }
                 self.members("{", &members, "}", " ", verb)
             }
             Value::Nothing(name) if self.flags.go_syntax => self.push(&format!("{name}(nil)")),
             Value::Nothing(_) => self.push("[]"),
             Value::Root(_) | Value::Nil(_) | Value::Time => {
-                let plain = self.flags.width.is_none() && self.flags.precision.is_none() && !self.flags.names && !self.flags.go_syntax;
+                let plain = self.flags.width.is_none()
+                    && self.flags.precision.is_none()
+                    && !self.flags.names
+                    && !self.flags.go_syntax;
                 if verb != 'v' || !plain {
                     return self.unsupported(value, verb);
                 }
@@ -340,7 +403,14 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Members with their keys: of a mapping a text, of a struct a name.
-    fn members(&mut self, open: &str, members: &[(Option<Value<'a>>, Value<'a>)], close: &str, between: &str, verb: char) -> Outcome {
+    fn members(
+        &mut self,
+        open: &str,
+        members: &[(Option<Value<'a>>, Value<'a>)],
+        close: &str,
+        between: &str,
+        verb: char,
+    ) -> Outcome {
         self.push(open)?;
         for (position, (key, value)) in members.iter().enumerate() {
             if position > 0 {
@@ -381,16 +451,27 @@ impl<'a> Printer<'_, 'a> {
     /// The bytes of a text.
     fn hexadecimal(&mut self, text: &str, verb: char) -> Outcome {
         let bytes = &text.as_bytes()[..self.flags.precision.unwrap_or(text.len()).min(text.len())];
-        let digit_pair = |byte: &u8| if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") };
-        let prefix = if self.flags.sharp && !bytes.is_empty() { format!("0{verb}") } else { String::new() };
+        let digit_pair =
+            |byte: &u8| if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") };
+        let prefix =
+            if self.flags.sharp && !bytes.is_empty() { format!("0{verb}") } else { String::new() };
         let pairs: Vec<String> = bytes.iter().map(digit_pair).collect();
         let out = if self.flags.space { pairs.join(&format!(" {prefix}")) } else { pairs.concat() };
         self.pad(&(prefix + &out))
     }
 
     /// An integer by its magnitude and sign; `bits` is the same as Go converts it to a code point.
-    fn integer(&mut self, value: &Value<'a>, verb: char, magnitude: u64, negative: bool, bits: u64) -> Outcome {
-        let c = || u32::try_from(bits).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+    fn integer(
+        &mut self,
+        value: &Value<'a>,
+        verb: char,
+        magnitude: u64,
+        negative: bool,
+        bits: u64,
+    ) -> Outcome {
+        let c = || {
+            u32::try_from(bits).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+        };
         match verb {
             'v' | 'd' => self.digits(magnitude, negative, 10, verb),
             'b' => self.digits(magnitude, negative, 2, verb),
@@ -406,8 +487,14 @@ impl<'a> Printer<'_, 'a> {
                 self.pad(&in_ascii(&quoted, self.flags.plus))
             }
             'U' => {
-                let mut out = format!("U+{bits:0digits$X}", digits = self.flags.precision.unwrap_or(0).max(4));
-                let shown = u32::try_from(bits).ok().and_then(char::from_u32).filter(|c| self.flags.sharp && quote::is_printable(*c));
+                let mut out = format!(
+                    "U+{bits:0digits$X}",
+                    digits = self.flags.precision.unwrap_or(0).max(4)
+                );
+                let shown = u32::try_from(bits)
+                    .ok()
+                    .and_then(char::from_u32)
+                    .filter(|c| self.flags.sharp && quote::is_printable(*c));
                 if let Some(c) = shown {
                     // Writing to a text cannot fail.
                     let _ = write!(out, " '{c}'");
@@ -429,7 +516,10 @@ impl<'a> Printer<'_, 'a> {
             false if flags.space => " ",
             false => "",
         };
-        let zeros = flags.width.filter(|_| flags.zero && !flags.minus).map(|width| width.saturating_sub(sign.len()));
+        let zeros = flags
+            .width
+            .filter(|_| flags.zero && !flags.minus)
+            .map(|width| width.saturating_sub(sign.len()));
         let least = flags.precision.or(zeros).unwrap_or(0);
         let digits = match (base, verb) {
             (2, _) => format!("{magnitude:0least$b}"),
@@ -501,13 +591,16 @@ fn scientific(magnitude: f64, precision: Option<usize>) -> String {
         None => format!("{magnitude:e}"),
     };
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    let (sign, exponent) =
+        exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
 /// `%g`, with as many digits, or as few as tell the number from others.
 fn shortest(magnitude: f64, precision: Option<usize>) -> String {
-    let Some(precision) = precision.map(|digits| digits.max(1)) else { return quote::float(magnitude) };
+    let Some(precision) = precision.map(|digits| digits.max(1)) else {
+        return quote::float(magnitude);
+    };
     let text = scientific(magnitude, Some(precision - 1));
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -515,18 +608,30 @@ fn shortest(magnitude: f64, precision: Option<usize>) -> String {
     // Digits before the point, as Go counts them: none for zero.
     let before = if count == 0 { 0 } else { exponent + 1 };
     let whole = usize::try_from(before).unwrap_or(0);
-    let most = if precision > count && i64::from(before) <= i64::try_from(count).unwrap_or(i64::MAX) { count } else { precision };
-    if exponent < -4 || (exponent >= 0 && usize::try_from(exponent).unwrap_or(0) >= most && count > 0) {
+    let most = if precision > count && i64::from(before) <= i64::try_from(count).unwrap_or(i64::MAX)
+    {
+        count
+    } else {
+        precision
+    };
+    if exponent < -4
+        || (exponent >= 0 && usize::try_from(exponent).unwrap_or(0) >= most && count > 0)
+    {
         return scientific(magnitude, Some(precision.min(count).max(1) - 1));
     }
-    let places = if precision > whole || before < 0 { i32::try_from(count).unwrap_or(0) - before } else { 0 };
+    let places = if precision > whole || before < 0 {
+        i32::try_from(count).unwrap_or(0) - before
+    } else {
+        0
+    };
     format!("{magnitude:.*}", usize::try_from(places).unwrap_or(0))
 }
 
 /// The number with a point, and for `%g` with the zeros that the precision asks for.
 fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
     let (mantissa, exponent) = digits.split_at(digits.find('e').unwrap_or(digits.len()));
-    let significant = mantissa.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count();
+    let significant =
+        mantissa.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count();
     let zero = usize::from(mantissa == "0");
     let wanted = if matches!(verb, 'v' | 'g' | 'G') { precision.unwrap_or(6) } else { 0 };
     let point = if mantissa.contains('.') { "" } else { "." };

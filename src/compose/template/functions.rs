@@ -52,10 +52,12 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "index" => return index(&values[0], &values[1..]),
         "slice" => return slice(machine, &values[0], &values[1..]),
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" => return comparison(machine, name, values),
-        // `html/template` evaluates the arguments of an escaping function apart, where it escapes the result again.
+        // `html/template` evaluates the arguments of an escaping function apart, where it escapes
+        // the result again.
         "print" | "_eval_args_" => sprint(machine, values, "<nil>")?,
         "println" => {
-            let words = values.iter().map(|value| machine.print(value)).collect::<Result<Vec<_>, _>>()?;
+            let words =
+                values.iter().map(|value| machine.print(value)).collect::<Result<Vec<_>, _>>()?;
             format!("{}\n", words.join(" "))
         }
         "printf" => match values {
@@ -65,12 +67,25 @@ pub(super) fn call<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a
         "html" => escape_html(&sprint(machine, values, "<no value>")?),
         "js" => escape_js(&sprint(machine, values, "<no value>")?),
         "urlquery" => escape_query(&sprint(machine, values, "<no value>")?),
-        "_html_template_jsvalescaper" => html::js_value(values.first().unwrap_or(&Value::Str(EcoString::new()))).map_err(|failure| machine.place(failure))?,
+        "_html_template_jsvalescaper" => {
+            html::js_value(values.first().unwrap_or(&Value::Str(EcoString::new())))
+                .map_err(|failure| machine.place(failure))?
+        }
         _ => {
-            let printed = values.iter().find(|value| !matches!(value, Value::Absent)).map_or(Ok(EcoString::new()), |value| machine.print(value))?;
-            match name.strip_prefix("_html_template_").and_then(|escaper| html::escape_value(escaper, &printed)) {
+            let printed = values
+                .iter()
+                .find(|value| !matches!(value, Value::Absent))
+                .map_or(Ok(EcoString::new()), |value| machine.print(value))?;
+            match name
+                .strip_prefix("_html_template_")
+                .and_then(|escaper| html::escape_value(escaper, &printed))
+            {
                 Some(text) => text,
-                None => return Err(machine.unsupported(format!("the function `{name}` is not supported")).into()),
+                None => {
+                    return Err(machine
+                        .unsupported(format!("the function `{name}` is not supported"))
+                        .into());
+                }
             }
         }
     };
@@ -87,11 +102,16 @@ pub(super) fn not_callable(value: &Value<'_>, callee: &str) -> String {
 }
 
 /// `fmt.Sprint`: a space between two operands of which neither is a text.
-fn sprint<'a>(machine: &mut Machine<'a>, values: &[Value<'a>], absent: &str) -> Result<String, Failure> {
+fn sprint<'a>(
+    machine: &mut Machine<'a>,
+    values: &[Value<'a>],
+    absent: &str,
+) -> Result<String, Failure> {
     let mut out = String::new();
     let mut after_text = true;
     for value in values {
-        let is_text = matches!(value, Value::Str(_)) || (matches!(value, Value::Absent) && absent != "<nil>");
+        let is_text =
+            matches!(value, Value::Str(_)) || (matches!(value, Value::Absent) && absent != "<nil>");
         if !after_text && !is_text {
             out.push(' ');
         }
@@ -148,7 +168,9 @@ fn index<'a>(value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
                 return go("reflect: slice index out of range");
             }
             Value::Map(pairs) => match index {
-                Value::Str(key) => Value::Str(pairs.get(key.as_str()).copied().unwrap_or_default().into()),
+                Value::Str(key) => {
+                    Value::Str(pairs.get(key.as_str()).copied().unwrap_or_default().into())
+                }
                 Value::Absent => return go("value is nil; should be of type string"),
                 _ => return go(format!("value has type {}; should be string", index.type_name())),
             },
@@ -179,7 +201,9 @@ fn slice<'a>(machine: &mut Machine<'a>, value: &Value<'a>, indexes: &[Value<'a>]
     machine.charge(end - start)?;
     match text.get(start..end) {
         Some(part) => Ok(Value::Str(part.into())),
-        None => Err(machine.unsupported("a slice that cuts a character in two is not supported").into()),
+        None => {
+            Err(machine.unsupported("a slice that cuts a character in two is not supported").into())
+        }
     }
 }
 
@@ -212,7 +236,11 @@ fn comparison<'a>(machine: &mut Machine<'a>, name: &str, values: &[Value<'a>]) -
     }))
 }
 
-fn equals<'a>(machine: &mut Machine<'a>, left: &Value<'a>, others: &[Value<'a>]) -> Result<bool, Refusal> {
+fn equals<'a>(
+    machine: &mut Machine<'a>,
+    left: &Value<'a>,
+    others: &[Value<'a>],
+) -> Result<bool, Refusal> {
     if others.is_empty() {
         return go("missing argument for comparison");
     }
@@ -220,14 +248,24 @@ fn equals<'a>(machine: &mut Machine<'a>, left: &Value<'a>, others: &[Value<'a>])
         let equal = match (left, right) {
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Str(a), Value::Str(b)) => a == b,
-            (Value::Float(a), Value::Float(b)) | (Value::Imaginary(a), Value::Imaginary(b)) => a.partial_cmp(b) == Some(Ordering::Equal),
+            (Value::Float(a), Value::Float(b)) | (Value::Imaginary(a), Value::Imaginary(b)) => {
+                a.partial_cmp(b) == Some(Ordering::Equal)
+            }
             (Value::Absent, Value::Absent) => true,
             _ => match (left.as_int(), right.as_int()) {
                 (Some(a), Some(b)) => a == b,
-                _ if basic_kind(left).is_none() && basic_kind(right).is_none() => same(machine, left, right)?,
+                _ if basic_kind(left).is_none() && basic_kind(right).is_none() => {
+                    same(machine, left, right)?
+                }
                 // An absent value equals nothing that has a basic kind.
                 _ if matches!(left, Value::Absent) || matches!(right, Value::Absent) => false,
-                _ => return go(format!("incompatible types for comparison: {} and {}", left.type_name(), right.type_name())),
+                _ => {
+                    return go(format!(
+                        "incompatible types for comparison: {} and {}",
+                        left.type_name(),
+                        right.type_name()
+                    ));
+                }
             },
         };
         if equal {
@@ -238,7 +276,11 @@ fn equals<'a>(machine: &mut Machine<'a>, left: &Value<'a>, others: &[Value<'a>])
 }
 
 /// Equality of values of which none has a basic kind.
-fn same<'a>(machine: &mut Machine<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Refusal> {
+fn same<'a>(
+    machine: &mut Machine<'a>,
+    left: &Value<'a>,
+    right: &Value<'a>,
+) -> Result<bool, Refusal> {
     let kind = |value: &Value<'_>| match value {
         Value::Map(_) => 0,
         Value::Nothing(_) => 1,
@@ -246,11 +288,19 @@ fn same<'a>(machine: &mut Machine<'a>, left: &Value<'a>, right: &Value<'a>) -> R
         _ => 3,
     };
     // A mapping without entries was never made.
-    let is_nil =
-        |value: &Value<'_>| matches!(value, Value::Absent | Value::Nil(_) | Value::Nothing(_)) || matches!(value, Value::Map(pairs) if pairs.is_empty());
-    if !matches!(left, Value::Absent) && !matches!(right, Value::Absent) && kind(left) != kind(right) {
+    let is_nil = |value: &Value<'_>| {
+        matches!(value, Value::Absent | Value::Nil(_) | Value::Nothing(_))
+            || matches!(value, Value::Map(pairs) if pairs.is_empty())
+    };
+    if !matches!(left, Value::Absent)
+        && !matches!(right, Value::Absent)
+        && kind(left) != kind(right)
+    {
         let (left_type, right_type) = (left.type_name(), right.type_name());
-        let (left, right) = (format::sprintf(machine, "%s", from_ref(left))?, format::sprintf(machine, "%s", from_ref(right))?);
+        let (left, right) = (
+            format::sprintf(machine, "%s", from_ref(left))?,
+            format::sprintf(machine, "%s", from_ref(right))?,
+        );
         return go(format!("non-comparable types {left}: {left_type}, {right_type}: {right}"));
     }
     match right {
@@ -273,27 +323,41 @@ fn less(left: &Value<'_>, right: &Value<'_>) -> Result<bool, Refusal> {
         _ => match (left.as_int(), right.as_int()) {
             (Some(a), Some(b)) => Ok(a < b),
             _ if left_kind == right_kind => go("invalid type for comparison"),
-            _ => go(format!("incompatible types for comparison: {} and {}", left.type_name(), right.type_name())),
+            _ => go(format!(
+                "incompatible types for comparison: {} and {}",
+                left.type_name(),
+                right.type_name()
+            )),
         },
     }
 }
 
 /// What Go says when the format of `printf` is no text.
-pub(super) fn check_format(machine: &Machine<'_>, argument: &Operand<'_>, value: &Value<'_>) -> Result<(), Failure> {
+pub(super) fn check_format(
+    machine: &Machine<'_>,
+    argument: &Operand<'_>,
+    value: &Value<'_>,
+) -> Result<(), Failure> {
     match (&argument.kind, value) {
         (_, Value::Str(_)) => Ok(()),
         (OperandKind::Nil, _) => Err(machine.failure("cannot assign nil to string")),
-        (OperandKind::Bool(_) | OperandKind::Number { .. }, _) => Err(machine.failure(format!("expected string; found {argument}"))),
+        (OperandKind::Bool(_) | OperandKind::Number { .. }, _) => {
+            Err(machine.failure(format!("expected string; found {argument}")))
+        }
         _ => check_piped_format(machine, Some(value)),
     }
 }
 
 /// The same for a format that comes down the pipeline.
-pub(super) fn check_piped_format(machine: &Machine<'_>, value: Option<&Value<'_>>) -> Result<(), Failure> {
+pub(super) fn check_piped_format(
+    machine: &Machine<'_>,
+    value: Option<&Value<'_>>,
+) -> Result<(), Failure> {
     match value {
         Some(Value::Str(_)) => Ok(()),
         Some(Value::Absent) | None => Err(machine.failure("invalid value; expected string")),
-        Some(value) => Err(machine.failure(format!("wrong type for value; expected string; got {}", value.type_name()))),
+        Some(value) => Err(machine
+            .failure(format!("wrong type for value; expected string; got {}", value.type_name()))),
     }
 }
 
@@ -336,9 +400,15 @@ fn escape_query(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
             b' ' => out.push('+'),
-            byte => out.extend(['%', hexadecimal(byte >> 4).to_ascii_uppercase(), hexadecimal(byte & 15).to_ascii_uppercase()]),
+            byte => out.extend([
+                '%',
+                hexadecimal(byte >> 4).to_ascii_uppercase(),
+                hexadecimal(byte & 15).to_ascii_uppercase(),
+            ]),
         }
     }
     out

@@ -1,7 +1,7 @@
 //! Tokens of a Go template.
 //!
-//! In: the text of a template. Out: all its tokens, closed by [`Kind::Eof`] or by one [`Kind::Error`]. Spacing, trim
-//! markers and comments follow Go's `text/template/parse/lex.go`.
+//! In: the text of a template. Out: all its tokens, closed by [`Kind::Eof`] or by one
+//! [`Kind::Error`]. Spacing, trim markers and comments follow Go's `text/template/parse/lex.go`.
 
 use crate::quantity::go_quote;
 use std::borrow::Cow;
@@ -59,8 +59,24 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether messages write the token as `<word>`.
     fn is_keyword(self) -> bool {
-        use Kind::{Block, Break, Continue, Define, Dot, Else, End, If, Nil, Range, Template, With};
-        matches!(self, Block | Break | Continue | Dot | Define | Else | End | If | Nil | Range | Template | With)
+        use Kind::{
+            Block, Break, Continue, Define, Dot, Else, End, If, Nil, Range, Template, With,
+        };
+        matches!(
+            self,
+            Block
+                | Break
+                | Continue
+                | Dot
+                | Define
+                | Else
+                | End
+                | If
+                | Nil
+                | Range
+                | Template
+                | With
+        )
     }
 }
 
@@ -80,7 +96,9 @@ impl Token<'_> {
             Kind::Eof => "EOF".into(),
             Kind::Error => self.text.clone().into_owned(),
             kind if kind.is_keyword() => format!("<{}>", self.text),
-            _ if self.text.len() > 10 => format!("{}...", go_quote(&self.text.chars().take(10).collect::<String>())),
+            _ if self.text.len() > 10 => {
+                format!("{}...", go_quote(&self.text.chars().take(10).collect::<String>()))
+            }
             _ => go_quote(&self.text),
         }
     }
@@ -127,7 +145,11 @@ impl<'s> Lexer<'s> {
     }
 
     fn emit(&mut self, kind: Kind) {
-        self.tokens.push(Token { kind, pos: self.start, text: Cow::Borrowed(&self.input[self.start..self.pos]) });
+        self.tokens.push(Token {
+            kind,
+            pos: self.start,
+            text: Cow::Borrowed(&self.input[self.start..self.pos]),
+        });
         self.start = self.pos;
     }
 
@@ -224,7 +246,9 @@ impl<'s> Lexer<'s> {
                     self.emit(Kind::Raw);
                 }
                 '$' => self.name(Kind::Variable, Kind::Variable)?,
-                '.' if self.peek().is_some_and(|c| !c.is_ascii_digit()) => self.name(Kind::Field, Kind::Dot)?,
+                '.' if self.peek().is_some_and(|c| !c.is_ascii_digit()) => {
+                    self.name(Kind::Field, Kind::Dot)?;
+                }
                 '.' | '+' | '-' | '0'..='9' => {
                     self.pos = self.start;
                     self.number()?;
@@ -246,7 +270,8 @@ impl<'s> Lexer<'s> {
 
     /// A run of spaces; the last one stays when it begins a trimming delimiter.
     fn spaces(&mut self) {
-        self.pos = self.start + (self.input.len() - self.start) - self.input[self.start..].trim_start_matches(SPACES).len();
+        self.pos = self.start + (self.input.len() - self.start)
+            - self.input[self.start..].trim_start_matches(SPACES).len();
         if trims_right(&self.input[self.pos - 1..]) {
             self.pos -= 1;
         }
@@ -280,7 +305,9 @@ impl<'s> Lexer<'s> {
     }
 
     fn at_terminator(&self) -> bool {
-        self.peek().is_none_or(|c| SPACES.contains(&c) || matches!(c, '.' | ',' | '|' | ':' | ')' | '(')) || self.rest().starts_with(RIGHT)
+        self.peek()
+            .is_none_or(|c| SPACES.contains(&c) || matches!(c, '.' | ',' | '|' | ':' | ')' | '('))
+            || self.rest().starts_with(RIGHT)
     }
 
     /// What begins with a dot or a dollar sign; `alone` when nothing follows the sign.
@@ -317,14 +344,20 @@ impl<'s> Lexer<'s> {
     fn number(&mut self) -> Result<(), String> {
         let well_formed = self.scan_number();
         let complex = well_formed && matches!(self.peek(), Some('+' | '-'));
-        if !well_formed || (complex && !(self.scan_number() && self.input[..self.pos].ends_with('i'))) {
-            return Err(format!("bad number syntax: {}", go_quote(&self.input[self.start..self.pos])));
+        if !well_formed
+            || (complex && !(self.scan_number() && self.input[..self.pos].ends_with('i')))
+        {
+            return Err(format!(
+                "bad number syntax: {}",
+                go_quote(&self.input[self.start..self.pos])
+            ));
         }
         self.emit(if complex { Kind::Complex } else { Kind::Number });
         Ok(())
     }
 
-    /// A number in any of Go's forms, more or less: what is wrong here is found when it is converted.
+    /// A number in any of Go's forms, more or less: what is wrong here is found when it is
+    /// converted.
     fn scan_number(&mut self) -> bool {
         self.accept("+-");
         let mut digits = "0123456789_";

@@ -1,7 +1,8 @@
 //! From tokens to the tree of a Go template.
 //!
-//! In: a text and the name messages give it. Out: a [`Program`], or Go's own sentence on what is wrong. The grammar,
-//! its order of checks and its words follow Go's `text/template/parse/parse.go`.
+//! In: a text and the name messages give it. Out: a [`Program`], or Go's own sentence on what is
+//! wrong. The grammar, its order of checks and its words follow Go's
+//! `text/template/parse/parse.go`.
 
 use super::ast::{Command, Item, Keyword, List, Operand, OperandKind, Pipe, Program};
 use super::error::{Failure, Kind as FailureKind};
@@ -12,12 +13,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// How deep parentheses, branches and blocks may nest. Go allows 10,000 parentheses; nobody writes a hundred.
+/// How deep parentheses, branches and blocks may nest. Go allows 10,000 parentheses; nobody writes
+/// a hundred.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// The functions of every Go template.
-pub(super) const FUNCTIONS: [&str; 19] =
-    ["and", "call", "eq", "ge", "gt", "html", "index", "js", "le", "len", "lt", "ne", "not", "or", "print", "printf", "println", "slice", "urlquery"];
+pub(super) const FUNCTIONS: [&str; 19] = [
+    "and", "call", "eq", "ge", "gt", "html", "index", "js", "le", "len", "lt", "ne", "not", "or",
+    "print", "printf", "println", "slice", "urlquery",
+];
 
 /// Parses a template.
 ///
@@ -120,7 +124,16 @@ impl<'s> Parser<'s> {
 
     fn error(&self, message: impl AsRef<str>) -> Failure {
         let token = &self.tokens[self.furthest];
-        Failure { kind: FailureKind::Syntax, message: format!("template: {}:{}: {}", self.name, self.line(token.pos), message.as_ref()), offset: token.pos }
+        Failure {
+            kind: FailureKind::Syntax,
+            message: format!(
+                "template: {}:{}: {}",
+                self.name,
+                self.line(token.pos),
+                message.as_ref()
+            ),
+            offset: token.pos,
+        }
     }
 
     /// A failure of converting a literal, with the place of the parser.
@@ -136,8 +149,12 @@ impl<'s> Parser<'s> {
             return self.error(format!("unexpected {} in {context}", token.in_words()));
         }
         let started = match self.action_line {
-            Some(line) if line != self.line(token.pos) && token.text.ends_with(" action") => format!(" started at {}:{line}", self.name),
-            Some(line) if line != self.line(token.pos) => format!(" in action started at {}:{line}", self.name),
+            Some(line) if line != self.line(token.pos) && token.text.ends_with(" action") => {
+                format!(" started at {}:{line}", self.name)
+            }
+            Some(line) if line != self.line(token.pos) => {
+                format!(" in action started at {}:{line}", self.name)
+            }
             _ => String::new(),
         };
         self.error(format!("{}{started}", token.text))
@@ -145,7 +162,11 @@ impl<'s> Parser<'s> {
 
     fn expect_right_delimiter(&mut self, context: &str) -> Outcome<()> {
         let token = self.next_non_space();
-        if token.kind == Kind::RightDelimiter { Ok(()) } else { Err(self.unexpected(&token, context)) }
+        if token.kind == Kind::RightDelimiter {
+            Ok(())
+        } else {
+            Err(self.unexpected(&token, context))
+        }
     }
 
     /// Runs `parse` one level deeper.
@@ -219,7 +240,8 @@ impl<'s> Parser<'s> {
                 entry.insert(body);
             }
             Entry::Occupied(entry) if !body.is_empty() => {
-                let message = format!("template: multiple definition of template {}", go_quote(entry.key()));
+                let message =
+                    format!("template: multiple definition of template {}", go_quote(entry.key()));
                 return Err(self.error(message));
             }
             Entry::Occupied(_) => {}
@@ -243,7 +265,9 @@ impl<'s> Parser<'s> {
     fn text_or_action(&mut self) -> Outcome<Parsed<'s>> {
         let token = self.next_non_space();
         match (token.kind, token.text) {
-            (Kind::Text, Cow::Borrowed(text)) => Ok(Parsed::Item(Item::Text { pos: token.pos, text: Cow::Borrowed(text) })),
+            (Kind::Text, Cow::Borrowed(text)) => {
+                Ok(Parsed::Item(Item::Text { pos: token.pos, text: Cow::Borrowed(text) }))
+            }
             (Kind::LeftDelimiter, _) => {
                 self.action_line = Some(self.line(token.pos));
                 self.open.push(token.pos);
@@ -263,7 +287,9 @@ impl<'s> Parser<'s> {
         Ok(Parsed::Item(match token.kind {
             Kind::Block => self.block()?,
             Kind::Break => self.loop_control("{{break}}", Item::Break { pos: token.pos })?,
-            Kind::Continue => self.loop_control("{{continue}}", Item::Continue { pos: token.pos })?,
+            Kind::Continue => {
+                self.loop_control("{{continue}}", Item::Continue { pos: token.pos })?
+            }
             Kind::If => self.nested(|parser| parser.branch(Keyword::If))?,
             Kind::Range => self.nested(|parser| parser.branch(Keyword::Range))?,
             Kind::With => self.nested(|parser| parser.branch(Keyword::With))?,
@@ -291,14 +317,21 @@ impl<'s> Parser<'s> {
             }
             _ => {
                 self.next = start;
-                Item::Action { pos: token.pos, pipe: self.pipeline("command", Kind::RightDelimiter)? }
+                Item::Action {
+                    pos: token.pos,
+                    pipe: self.pipeline("command", Kind::RightDelimiter)?,
+                }
             }
         }))
     }
 
     fn loop_control(&mut self, words: &str, item: Item<'s>) -> Outcome<Item<'s>> {
         self.expect_right_delimiter(words)?;
-        if self.ranges == 0 { Err(self.error(format!("{words} outside {{{{range}}}}"))) } else { Ok(item) }
+        if self.ranges == 0 {
+            Err(self.error(format!("{words} outside {{{{range}}}}")))
+        } else {
+            Ok(item)
+        }
     }
 
     fn template_name(&mut self, token: &Token<'s>, context: &str) -> Outcome<String> {
@@ -309,7 +342,11 @@ impl<'s> Parser<'s> {
     }
 
     fn literal(&self, text: &str) -> Outcome<String> {
-        quote::unquoted(text).map_err(|failure| self.place(failure.unwrap_or_else(|| Failure::new(FailureKind::Syntax, "invalid syntax"))))
+        quote::unquoted(text).map_err(|failure| {
+            self.place(
+                failure.unwrap_or_else(|| Failure::new(FailureKind::Syntax, "invalid syntax")),
+            )
+        })
     }
 
     fn block(&mut self) -> Outcome<Item<'s>> {
@@ -348,7 +385,12 @@ impl<'s> Parser<'s> {
 
     fn pipeline(&mut self, context: &str, end: Kind) -> Outcome<Pipe<'s>> {
         self.skip_spaces();
-        let mut pipe = Pipe { pos: self.peek().pos, assigns: false, variables: Vec::new(), commands: Vec::new() };
+        let mut pipe = Pipe {
+            pos: self.peek().pos,
+            assigns: false,
+            variables: Vec::new(),
+            commands: Vec::new(),
+        };
         while self.peek_non_space() == Kind::Variable {
             let start = self.next;
             let variable = self.next();
@@ -370,7 +412,10 @@ impl<'s> Parser<'s> {
             if context != "range" || pipe.variables.len() > 1 {
                 return Err(self.error(format!("too many declarations in {context}")));
             }
-            if !matches!(self.peek_non_space(), Kind::Variable | Kind::RightDelimiter | Kind::RightParen) {
+            if !matches!(
+                self.peek_non_space(),
+                Kind::Variable | Kind::RightDelimiter | Kind::RightParen
+            ) {
                 return Err(self.error("range can only initialize variables"));
             }
         }
@@ -404,10 +449,19 @@ impl<'s> Parser<'s> {
             return Err(self.error(format!("missing value for {context}")));
         }
         let constant = |command: &Command<'s>| {
-            matches!(command.first.kind, OperandKind::Bool(_) | OperandKind::Dot | OperandKind::Nil | OperandKind::Number { .. } | OperandKind::Str { .. })
+            matches!(
+                command.first.kind,
+                OperandKind::Bool(_)
+                    | OperandKind::Dot
+                    | OperandKind::Nil
+                    | OperandKind::Number { .. }
+                    | OperandKind::Str { .. }
+            )
         };
         if let Some(stage) = pipe.commands.iter().skip(1).position(constant) {
-            return Err(self.error(format!("non executable command in pipeline stage {}", stage + 2)));
+            return Err(
+                self.error(format!("non executable command in pipeline stage {}", stage + 2))
+            );
         }
         Ok(pipe)
     }
@@ -453,8 +507,13 @@ impl<'s> Parser<'s> {
                 all.extend(names);
                 Operand { pos, kind: OperandKind::Variable(all) }
             }
-            OperandKind::Pipe(_) | OperandKind::Function(_) | OperandKind::Chain(..) => Operand { pos, kind: OperandKind::Chain(Box::new(operand), names) },
-            _ => return Err(self.error(format!("unexpected . after term {}", go_quote(&operand.to_string())))),
+            OperandKind::Pipe(_) | OperandKind::Function(_) | OperandKind::Chain(..) => {
+                Operand { pos, kind: OperandKind::Chain(Box::new(operand), names) }
+            }
+            _ => {
+                return Err(self
+                    .error(format!("unexpected . after term {}", go_quote(&operand.to_string()))));
+            }
         };
         Ok(Some(operand))
     }
@@ -469,16 +528,28 @@ impl<'s> Parser<'s> {
         };
         let kind = match token.kind {
             Kind::Identifier if FUNCTIONS.contains(&text) => OperandKind::Function(text),
-            Kind::Identifier => return Err(self.error(format!("function {} not defined", go_quote(text)))),
+            Kind::Identifier => {
+                return Err(self.error(format!("function {} not defined", go_quote(text))));
+            }
             Kind::Dot => OperandKind::Dot,
             Kind::Nil => OperandKind::Nil,
             Kind::Bool => OperandKind::Bool(text == "true"),
             Kind::Variable if self.variables.contains(&text) => OperandKind::Variable(vec![text]),
-            Kind::Variable => return Err(self.error(format!("undefined variable {}", go_quote(text)))),
+            Kind::Variable => {
+                return Err(self.error(format!("undefined variable {}", go_quote(text))));
+            }
             Kind::Field => OperandKind::Field(vec![&text[1..]]),
-            Kind::CharConstant | Kind::Complex | Kind::Number => OperandKind::Number { text, value: self.number(token.kind, text)? },
-            Kind::LeftParen => OperandKind::Pipe(Box::new(self.nested(|parser| parser.pipeline("parenthesized pipeline", Kind::RightParen))?)),
-            Kind::Quoted | Kind::Raw => OperandKind::Str { literal: text, value: self.literal(text)? },
+            Kind::CharConstant | Kind::Complex | Kind::Number => {
+                OperandKind::Number { text, value: self.number(token.kind, text)? }
+            }
+            Kind::LeftParen => {
+                OperandKind::Pipe(Box::new(self.nested(|parser| {
+                    parser.pipeline("parenthesized pipeline", Kind::RightParen)
+                })?))
+            }
+            Kind::Quoted | Kind::Raw => {
+                OperandKind::Str { literal: text, value: self.literal(text)? }
+            }
             _ => {
                 self.next -= 1;
                 return Ok(None);
@@ -489,8 +560,13 @@ impl<'s> Parser<'s> {
 
     fn number(&self, kind: Kind, text: &str) -> Outcome<quote::Number> {
         match kind {
-            Kind::CharConstant => quote::character(text).map(quote::Number::Int).map_err(|failure| self.place(failure)),
-            Kind::Complex => Err(self.place(Failure::new(FailureKind::Unsupported, format!("the complex number {text} is not supported")))),
+            Kind::CharConstant => quote::character(text)
+                .map(quote::Number::Int)
+                .map_err(|failure| self.place(failure)),
+            Kind::Complex => Err(self.place(Failure::new(
+                FailureKind::Unsupported,
+                format!("the complex number {text} is not supported"),
+            ))),
             _ => quote::number(text).map_err(|failure| self.place(failure)),
         }
     }

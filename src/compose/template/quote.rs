@@ -15,7 +15,8 @@ pub(super) fn is_printable(c: char) -> bool {
 /// `None`: not a literal. A failure: a literal of bytes that are no text.
 pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
     let quote = literal.chars().next().ok_or(None)?;
-    let inner = literal.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)).ok_or(None)?;
+    let inner =
+        literal.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)).ok_or(None)?;
     if quote == '`' {
         return Ok(inner.replace('\r', ""));
     }
@@ -27,7 +28,12 @@ pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
             Unit::Char(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-    String::from_utf8(bytes).map_err(|_| Some(Failure::new(Kind::Unsupported, "a literal of bytes that are no UTF-8 text is not supported")))
+    String::from_utf8(bytes).map_err(|_| {
+        Some(Failure::new(
+            Kind::Unsupported,
+            "a literal of bytes that are no UTF-8 text is not supported",
+        ))
+    })
 }
 
 /// The value of a character constant, as `newNumber` reads it.
@@ -36,7 +42,10 @@ pub(super) fn unquoted(literal: &str) -> Result<String, Option<Failure>> {
 /// Go's sentence.
 pub(super) fn character(literal: &str) -> Result<i64, Failure> {
     let mut chars = literal.chars();
-    let unit = chars.next().and_then(|quote| unit(&mut chars, quote)).ok_or_else(|| Failure::new(Kind::Syntax, "invalid syntax"))?;
+    let unit = chars
+        .next()
+        .and_then(|quote| unit(&mut chars, quote))
+        .ok_or_else(|| Failure::new(Kind::Syntax, "invalid syntax"))?;
     if chars.as_str() != "'" {
         return Err(Failure::new(Kind::Syntax, format!("malformed character constant: {literal}")));
     }
@@ -62,7 +71,9 @@ fn unit(chars: &mut std::str::Chars<'_>, quote: char) -> Option<Unit> {
         return Some(Unit::Char(c));
     }
     let escape = chars.next()?;
-    let mut number = |radix: u32, count: usize, first: u32| (0..count).try_fold(first, |value, _| Some(value * radix + chars.next()?.to_digit(radix)?));
+    let mut number = |radix: u32, count: usize, first: u32| {
+        (0..count).try_fold(first, |value, _| Some(value * radix + chars.next()?.to_digit(radix)?))
+    };
     Some(match escape {
         'a' => Unit::Char('\x07'),
         'b' => Unit::Char('\x08'),
@@ -92,14 +103,17 @@ pub(super) fn write_json(out: &mut String, text: &str) {
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
             // Writing to a text cannot fail.
-            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
             c => out.push(c),
         }
     }
     out.push('"');
 }
 
-/// A float as Go's `encoding/json` writes it: the shortest digits, an exponent below 1e-6 and from 1e21 on.
+/// A float as Go's `encoding/json` writes it: the shortest digits, an exponent below 1e-6 and from
+/// 1e21 on.
 pub(super) fn json_float(value: f64) -> String {
     if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
         return format!("{value}");
@@ -131,7 +145,11 @@ pub(super) fn number(text: &str) -> Result<Number, Failure> {
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(magnitude) = integer(unsigned) {
-        let value = if text.starts_with('-') { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        let value = if text.starts_with('-') {
+            0_i64.checked_sub_unsigned(magnitude)
+        } else {
+            i64::try_from(magnitude).ok()
+        };
         return match value {
             Some(value) => Ok(Number::Int(value)),
             None if unsigned.len() == text.len() => Ok(Number::TooLarge),
@@ -207,8 +225,14 @@ mod tests {
 
     #[test]
     fn floats_print_as_go_prints_them() {
-        for (value, expected) in [(1e20, "1e+20"), (1_234_567.0, "1.234567e+06"), (100_000.5, "100000.5"), (0.0001, "0.0001"), (0.00001, "1e-05"), (-2.0, "-2")]
-        {
+        for (value, expected) in [
+            (1e20, "1e+20"),
+            (1_234_567.0, "1.234567e+06"),
+            (100_000.5, "100000.5"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (-2.0, "-2"),
+        ] {
             assert_eq!(float(value), expected);
         }
     }

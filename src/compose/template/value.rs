@@ -38,10 +38,11 @@ pub struct Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// The metadata of an object, read from its tree. Labels that are no text are left out: they have findings of
-    /// their own.
+    /// The metadata of an object, read from its tree. Labels that are no text are left out: they
+    /// have findings of their own.
     pub fn of(object: &'a Node) -> Self {
-        let text = |key: &str| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default();
+        let text =
+            |key: &str| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default();
         let pairs = |key: &str| -> Pairs<'a> {
             let entries = object.at(&["metadata", key]).into_iter().flat_map(Node::entries);
             entries.filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?))).collect()
@@ -125,7 +126,9 @@ impl<'a> Root<'a> {
             (Self::Metadata(metadata), "Annotations") => Value::Map(&metadata.annotations),
             (Self::Metadata(metadata), _) if is_metadata_field(name) => {
                 if metadata.server == ServerFields::Unknown {
-                    let message = format!("`{name}` is set by the cluster and unknown before the object is there");
+                    let message = format!(
+                        "`{name}` is set by the cluster and unknown before the object is there"
+                    );
                     return Some(Err(Failure::new(Kind::UnknownAtPlanTime, message)));
                 }
                 match name {
@@ -227,7 +230,11 @@ impl Value<'_> {
             Self::Int(number) => eco_format!("{number}"),
             Self::Byte(number) => eco_format!("{number}"),
             Self::Float(number) => quote::float(*number).into(),
-            Self::Imaginary(number) => eco_format!("(0{}{}i)", if number.is_sign_negative() { "" } else { "+" }, quote::float(*number)),
+            Self::Imaginary(number) => eco_format!(
+                "(0{}{}i)",
+                if number.is_sign_negative() { "" } else { "+" },
+                quote::float(*number)
+            ),
             Self::Str(text) => text.clone(),
             Self::Map(pairs) => {
                 let mut out = EcoString::from("map[");
@@ -242,7 +249,9 @@ impl Value<'_> {
             Self::Time => "0001-01-01 00:00:00 +0000 UTC".into(),
             Self::Root(root) => {
                 let fields = root.fields().iter().filter_map(|name| root.field(name));
-                let printed = fields.map(|field| field.and_then(|value| value.print())).collect::<Result<Vec<_>, _>>()?;
+                let printed = fields
+                    .map(|field| field.and_then(|value| value.print()))
+                    .collect::<Result<Vec<_>, _>>()?;
                 eco_format!("{{{}}}", printed.join(" "))
             }
         })

@@ -1,7 +1,8 @@
 //! What the webhooks of KServe refuse, in their order and words (kserve.md 4.1, 4.3).
 //!
-//! A webhook sees a service after a framework key was rewritten and defaults were written, and stops at the first rule
-//! that fails; here every rule is asked, so that one run names everything. What only an update can break is not asked.
+//! A webhook sees a service after a framework key was rewritten and defaults were written, and
+//! stops at the first rule that fails; here every rule is asked, so that one run names everything.
+//! What only an update can break is not asked.
 
 mod canary;
 mod nodes;
@@ -51,13 +52,34 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds a violation at a node; without one it stands at the name of the object.
-    pub(super) fn refuse(&mut self, code: Code, path: impl Into<String>, node: Option<&Node>, message: impl Into<String>, help: &'static str) {
-        let span = node.and_then(|node| node.origin.span()).or_else(|| Some(self.object.name_span()));
-        self.found.push(Violation { code, message: message.into(), path: path.into(), help, span, documented: false });
+    pub(super) fn refuse(
+        &mut self,
+        code: Code,
+        path: impl Into<String>,
+        node: Option<&Node>,
+        message: impl Into<String>,
+        help: &'static str,
+    ) {
+        let span =
+            node.and_then(|node| node.origin.span()).or_else(|| Some(self.object.name_span()));
+        self.found.push(Violation {
+            code,
+            message: message.into(),
+            path: path.into(),
+            help,
+            span,
+            documented: false,
+        });
     }
 
     /// A value outside of its set or range.
-    fn value(&mut self, path: impl Into<String>, node: Option<&Node>, message: impl Into<String>, help: &'static str) {
+    fn value(
+        &mut self,
+        path: impl Into<String>,
+        node: Option<&Node>,
+        message: impl Into<String>,
+        help: &'static str,
+    ) {
         self.refuse(Code::InvalidValue, path, node, message, help);
     }
 
@@ -77,7 +99,12 @@ impl<'a> Judge<'a> {
                 self.object.id.name,
                 text(container, "name")
             );
-            self.value(format!("{path}.env"), Some(variable), message, "delete the variable, and put the modules into the image");
+            self.value(
+                format!("{path}.env"),
+                Some(variable),
+                message,
+                "delete the variable, and put the modules into the image",
+            );
         }
     }
 
@@ -96,7 +123,13 @@ pub fn refused(service: &Service, config: &KServeConfig) -> Vec<Violation> {
 fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig) {
     name(judge);
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
-        judge.refuse(Code::RequiredField, "spec.predictor", service.object.node.get("spec"), "`spec.predictor` is required", "add `predictor`");
+        judge.refuse(
+            Code::RequiredField,
+            "spec.predictor",
+            service.object.node.get("spec"),
+            "`spec.predictor` is required",
+            "add `predictor`",
+        );
         judge.documented();
         return;
     };
@@ -104,8 +137,16 @@ fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig
     python_paths(judge, service, predictor);
     nodes::service(judge, predictor, config);
     sidecar(judge, predictor);
-    if let Some(name) = predictor.at(&["model", "name"]).filter(|name| name.as_str().is_some_and(|name| !name.is_empty())) {
-        judge.value("spec.predictor.model.name", Some(name), "the 'name' field is not allowed in standard predictor", "delete `name`");
+    if let Some(name) = predictor
+        .at(&["model", "name"])
+        .filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+    {
+        judge.value(
+            "spec.predictor.model.name",
+            Some(name),
+            "the 'name' field is not allowed in standard predictor",
+            "delete `name`",
+        );
     }
     for kind in [ComponentKind::Transformer, ComponentKind::Explainer, ComponentKind::Predictor] {
         if let Some(component) = service.component(kind) {
@@ -127,15 +168,24 @@ fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig
 /// The first thing the webhook would refuse, as the error of the service.
 pub fn refusal(service: &Service, config: &KServeConfig) -> Option<Refusal> {
     let first = refused(service, config).into_iter().next()?;
-    Some(Refusal { code: Code::InvalidInput, message: first.message, help: Some(first.help.into()), span: first.span })
+    Some(Refusal {
+        code: Code::InvalidInput,
+        message: first.message,
+        help: Some(first.help.into()),
+        span: first.span,
+    })
 }
 
-/// The mode as the webhook sees it: the annotation, which the defaulting webhook writes when the default of the settings
-/// is not Knative.
+/// The mode as the webhook sees it: the annotation, which the defaulting webhook writes when the
+/// default of the settings is not Knative.
 fn mode(service: &Service, config: &KServeConfig) -> Option<DeploymentMode> {
     match service.object.annotation("serving.kserve.io/deploymentMode").and_then(Node::as_str) {
         Some(written) => DeploymentMode::from_kserve(written),
-        None => config.mode_flag.as_deref().or(config.default_mode.as_deref()).and_then(DeploymentMode::from_kserve),
+        None => config
+            .mode_flag
+            .as_deref()
+            .or(config.default_mode.as_deref())
+            .and_then(DeploymentMode::from_kserve),
     }
 }
 
@@ -149,7 +199,13 @@ fn name(judge: &mut Judge<'_>) {
             "the InferenceService \"{name}\" is invalid: a InferenceService name must consist of lower case alphanumeric characters or '-', and must start with \
              alphabetical character. (e.g. \"my-name\" or \"abc-123\", regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
         );
-        judge.refuse(Code::InvalidName, "metadata.name", judge.object.metadata("name"), message, "begin with a letter and use letters, digits and `-`");
+        judge.refuse(
+            Code::InvalidName,
+            "metadata.name",
+            judge.object.metadata("name"),
+            message,
+            "begin with a letter and use letters, digits and `-`",
+        );
     }
 }
 
@@ -159,7 +215,12 @@ fn class(judge: &mut Judge<'_>) {
         && !CLASSES.contains(&text)
     {
         let message = format!("[{text}] is not a supported autoscaler class type");
-        judge.value(format!("metadata.annotations.{CLASS}"), Some(class), message, "write `hpa`, `external`, `keda` or `none`");
+        judge.value(
+            format!("metadata.annotations.{CLASS}"),
+            Some(class),
+            message,
+            "write `hpa`, `external`, `keda` or `none`",
+        );
     }
 }
 
@@ -178,7 +239,12 @@ fn variable<'n>(container: &'n Node, name: &str) -> Option<&'n Node> {
 /// The containers of a pod with their paths.
 fn containers<'n>(pod: Option<&'n Node>, path: &str) -> Vec<(&'n Node, String)> {
     let Some(pod) = pod else { return Vec::new() };
-    let list = |key: &'static str| items(pod, key).iter().enumerate().map(move |(index, container)| (container, format!("{path}.{key}[{index}]")));
+    let list = |key: &'static str| {
+        items(pod, key)
+            .iter()
+            .enumerate()
+            .map(move |(index, container)| (container, format!("{path}.{key}[{index}]")))
+    };
     list("containers").chain(list("initContainers")).collect()
 }
 
@@ -189,7 +255,8 @@ fn python_paths(judge: &mut Judge<'_>, service: &Service, predictor: &Node) {
     for kind in [ComponentKind::Transformer, ComponentKind::Explainer] {
         all.extend(containers(service.component(kind), &format!("spec.{}", kind.as_str())));
     }
-    let art = service.component(ComponentKind::Explainer).and_then(|explainer| explainer.get("art"));
+    let art =
+        service.component(ComponentKind::Explainer).and_then(|explainer| explainer.get("art"));
     all.extend(art.map(|art| (art, "spec.explainer.art".to_owned())));
     judge.python_path("InferenceService", &all);
 }
@@ -202,15 +269,22 @@ fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
             && let Some(variable) = variable(container, "STORAGE_URI")
         {
             let message = "storage uri should not be specified in transformer container";
-            judge.value(format!("{path}.env"), Some(variable), message, "give the address to the model");
+            judge.value(
+                format!("{path}.env"),
+                Some(variable),
+                message,
+                "give the address to the model",
+            );
         }
     }
 }
 
 fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node, path: &str) {
     let listed = items(component, "containers");
-    let custom = listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
-    let others = usize::from(component.get("model").is_some()) + usize::from(component.get("art").is_some());
+    let custom =
+        listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
+    let others =
+        usize::from(component.get("model").is_some()) + usize::from(component.get("art").is_some());
     let count = match kind {
         ComponentKind::Predictor if others + custom == 0 => usize::from(!listed.is_empty()),
         ComponentKind::Predictor => others + custom,
@@ -218,13 +292,21 @@ fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node,
     };
     if count != 1 {
         let message = match kind {
-            ComponentKind::Transformer => "exactly one of [PodSpec, ComponentExtensionSpec] must be specified in TransformerSpec",
-            ComponentKind::Explainer => "exactly one of [ART, PodSpec, ComponentExtensionSpec] must be specified in ExplainerSpec",
+            ComponentKind::Transformer => {
+                "exactly one of [PodSpec, ComponentExtensionSpec] must be specified in TransformerSpec"
+            }
+            ComponentKind::Explainer => {
+                "exactly one of [ART, PodSpec, ComponentExtensionSpec] must be specified in ExplainerSpec"
+            }
             _ => {
                 "exactly one of [Name, SKLearn, XGBoost, Tensorflow, PyTorch, Triton, ONNX, HuggingFace, PMML, LightGBM, Paddle, Model, StorageUris, StorageContainerName, WorkerSpec, PodSpec] must be specified in PredictorSpec"
             }
         };
-        let (code, help) = if count == 0 { (Code::RequiredField, "add a model or a container") } else { (Code::ConflictingFields, "keep one of them") };
+        let (code, help) = if count == 0 {
+            (Code::RequiredField, "add a model or a container")
+        } else {
+            (Code::ConflictingFields, "keep one of them")
+        };
         judge.refuse(code, path, Some(component), message, help);
         // Nothing to build from is an error of the plan already.
         if count == 0 {
@@ -243,8 +325,14 @@ fn protocol(judge: &mut Judge<'_>, predictor: &Node, path: &str) {
         && !matches!(text(protocol, "value"), "v1" | "v2")
     {
         // Quirk: the arguments of the message are swapped.
-        let message = format!("invalid protocol v1, v2. Must be one of [{}]", text(protocol, "value"));
-        judge.value(format!("{path}.containers[0].env"), Some(protocol), message, "write `v1` or `v2`");
+        let message =
+            format!("invalid protocol v1, v2. Must be one of [{}]", text(protocol, "value"));
+        judge.value(
+            format!("{path}.containers[0].env"),
+            Some(protocol),
+            message,
+            "write `v1` or `v2`",
+        );
     }
 }
 
@@ -264,16 +352,33 @@ fn extension(judge: &mut Judge<'_>, component: &Node, path: &str) {
         && number("minReplicas").unwrap_or(1) > max
     {
         let help = "raise maxReplicas, or lower minReplicas";
-        judge.value(format!("{path}.maxReplicas"), component.get("maxReplicas"), "'MinReplicas' cannot be greater than MaxReplicas", help);
+        judge.value(
+            format!("{path}.maxReplicas"),
+            component.get("maxReplicas"),
+            "'MinReplicas' cannot be greater than MaxReplicas",
+            help,
+        );
         judge.documented();
     }
     if let Some(logger) = component.get("logger").filter(|logger| logger.as_map().is_some()) {
         // Quirk: an absent mode is refused, although the API calls `all` its default.
         if !matches!(text(logger, "mode"), "all" | "request" | "response") {
-            judge.value(format!("{path}.logger.mode"), Some(logger), "invalid logger type", "write `mode: all`, `request` or `response`");
+            judge.value(
+                format!("{path}.logger.mode"),
+                Some(logger),
+                "invalid logger type",
+                "write `mode: all`, `request` or `response`",
+            );
         }
-        if let Some(storage) = logger.get("storage").filter(|storage| ["path", "parameters", "key"].iter().any(|key| storage.get(key).is_none())) {
-            judge.value(format!("{path}.logger.storage"), Some(storage), "invalid logger storage configuration", "write `path`, `parameters` and `key`");
+        if let Some(storage) = logger.get("storage").filter(|storage| {
+            ["path", "parameters", "key"].iter().any(|key| storage.get(key).is_none())
+        }) {
+            judge.value(
+                format!("{path}.logger.storage"),
+                Some(storage),
+                "invalid logger storage configuration",
+                "write `path`, `parameters` and `key`",
+            );
         }
     }
 }

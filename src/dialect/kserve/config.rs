@@ -1,6 +1,9 @@
 //! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
 
-use crate::api::{Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED, KServeConfig, ModelImages, Object};
+use crate::api::{
+    Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED,
+    KServeConfig, ModelImages, Object,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
 use crate::dialect::ingress::{self, Spelling};
@@ -10,11 +13,22 @@ use ecow::EcoString;
 use serde_json::Value as Json;
 
 /// How KServe spells what OME spells otherwise.
-const SPELLING: Spelling =
-    Spelling { gateway: "kserveIngressGateway", switch: "enableGatewayApi", template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}" };
+const SPELLING: Spelling = Spelling {
+    gateway: "kserveIngressGateway",
+    switch: "enableGatewayApi",
+    template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}",
+};
 
 /// Keys that only KServe's ConfigMap has.
-const OWN_KEYS: [&str; 7] = ["storageInitializer", "inferenceService", "explainers", "predictors", "security", "localModel", "agent"];
+const OWN_KEYS: [&str; 7] = [
+    "storageInitializer",
+    "inferenceService",
+    "explainers",
+    "predictors",
+    "security",
+    "localModel",
+    "agent",
+];
 
 /// Whether a ConfigMap of the common name is KServe's: by its namespace, else by its keys.
 pub fn is_config(object: &Object) -> bool {
@@ -22,15 +36,18 @@ pub fn is_config(object: &Object) -> bool {
     match object.id.scope.namespace().map(EcoString::as_str) {
         Some("kserve") => true,
         Some("ome") => false,
-        _ => data.is_some_and(|data| OWN_KEYS.iter().any(|key| data.contains_key(key)) && !data.contains_key("multinodeProber")),
+        _ => data.is_some_and(|data| {
+            OWN_KEYS.iter().any(|key| data.contains_key(key))
+                && !data.contains_key("multinodeProber")
+        }),
     }
 }
 
 /// Reads one key of the ConfigMap.
 type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
 
-/// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile fail also stands in
-/// [`KServeConfig::error`], in the controller's words.
+/// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
+/// fail also stands in [`KServeConfig::error`], in the controller's words.
 pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
     let mut config = KServeConfig::default();
     let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
@@ -45,11 +62,14 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
     config.metrics = Default::default();
     if let Some(entry) = data.entry("predictors") {
         diagnostics.push(
-            Diagnostic::new(Code::PredictorsConfigIgnored, "the key `predictors` is ignored since v0.10: runtimes name the images")
-                .at(entry.key_origin.span())
-                .path("data.predictors")
-                .object(object.id.to_string())
-                .help("delete the key"),
+            Diagnostic::new(
+                Code::PredictorsConfigIgnored,
+                "the key `predictors` is ignored since v0.10: runtimes name the images",
+            )
+            .at(entry.key_origin.span())
+            .path("data.predictors")
+            .object(object.id.to_string())
+            .help("delete the key"),
         );
     }
     let readers: [(&str, Reader); 13] = [
@@ -83,17 +103,26 @@ pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfi
 }
 
 fn wrong(object: &Object, entry: &Entry, message: &str) -> Diagnostic {
-    Diagnostic::new(Code::InvalidInput, format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name))
-        .at(entry.key_origin.span())
-        .path(format!("data.{}", entry.key))
-        .object(object.id.to_string())
-        .help("every service fails until this is corrected")
+    Diagnostic::new(
+        Code::InvalidInput,
+        format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name),
+    )
+    .at(entry.key_origin.span())
+    .path(format!("data.{}", entry.key))
+    .object(object.id.to_string())
+    .help("every service fails until this is corrected")
 }
 
 fn custom_gpus(data: &Map) -> Vec<EcoString> {
     let text = data.get("multiNode").and_then(Node::as_str).unwrap_or("{}");
-    let found = fields(text, "multiNode config").ok().and_then(|fields| fields.get("customGPUResourceTypeList").cloned());
-    found.and_then(|value| list(&value, "multiNode config", "MultiNodeConfig.customGPUResourceTypeList").ok()).unwrap_or_default()
+    let found = fields(text, "multiNode config")
+        .ok()
+        .and_then(|fields| fields.get("customGPUResourceTypeList").cloned());
+    found
+        .and_then(|value| {
+            list(&value, "multiNode config", "MultiNodeConfig.customGPUResourceTypeList").ok()
+        })
+        .unwrap_or_default()
 }
 
 fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
@@ -104,14 +133,25 @@ fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
             string(&mut mode, &value, WHAT, "DeployConfig.defaultDeploymentMode")?;
         }
         if key.eq_ignore_ascii_case("deploymentRolloutStrategy") {
-            let part = |name: &str| value.get("defaultRollout").and_then(|rollout| rollout.get(name)).and_then(Json::as_str).unwrap_or_default();
+            let part = |name: &str| {
+                value
+                    .get("defaultRollout")
+                    .and_then(|rollout| rollout.get(name))
+                    .and_then(Json::as_str)
+                    .unwrap_or_default()
+            };
             config.rollout = (part("maxSurge").into(), part("maxUnavailable").into());
         }
     }
     match mode.as_str() {
         "" => return Err("invalid deploy config, defaultDeploymentMode is required".into()),
         "Serverless" | "RawDeployment" | "Knative" | "Standard" | "ModelMesh" => {}
-        _ => return Err("invalid deployment mode. Supported modes are Knative, Standard and ModelMesh".into()),
+        _ => {
+            return Err(
+                "invalid deployment mode. Supported modes are Knative, Standard and ModelMesh"
+                    .into(),
+            );
+        }
     }
     config.default_mode = Some(mode);
     Ok(())
@@ -122,14 +162,21 @@ fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> 
     for (key, value) in fields(text, ingress::WHAT)? {
         ingress::field(&mut found, &SPELLING, &key, &value)?;
         if key.eq_ignore_ascii_case("disableHTTPRouteTimeout") {
-            boolean(&mut found.disable_route_timeout, &value, ingress::WHAT, "IngressConfig.disableHTTPRouteTimeout")?;
+            boolean(
+                &mut found.disable_route_timeout,
+                &value,
+                ingress::WHAT,
+                "IngressConfig.disableHTTPRouteTimeout",
+            )?;
         }
     }
     if found.ingress_gateway.is_empty() {
         return Err("invalid ingress config - ingressGateway is required".into());
     }
     if found.enable_gateway_api {
-        let problem = |words: &str| Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"));
+        let problem = |words: &str| {
+            Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"))
+        };
         let mut parts = found.ome_ingress_gateway.split('/');
         match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
             ("", None, _) => return problem(" is required"),
@@ -164,10 +211,18 @@ fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoStr
             amounts(WHAT, &mut config.resources, &value)?;
         }
         if key.eq_ignore_ascii_case("serviceAnnotationDisallowedList") {
-            config.disallowed_annotations.extend(list(&value, WHAT, "InferenceServicesConfig.serviceAnnotationDisallowedList")?);
+            config.disallowed_annotations.extend(list(
+                &value,
+                WHAT,
+                "InferenceServicesConfig.serviceAnnotationDisallowedList",
+            )?);
         }
         if key.eq_ignore_ascii_case("serviceLabelDisallowedList") {
-            config.disallowed_labels.extend(list(&value, WHAT, "InferenceServicesConfig.serviceLabelDisallowedList")?);
+            config.disallowed_labels.extend(list(
+                &value,
+                WHAT,
+                "InferenceServicesConfig.serviceLabelDisallowedList",
+            )?);
         }
     }
     Ok(())
@@ -199,7 +254,12 @@ fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoStrin
 fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     for (key, value) in fields(text, "service config")? {
         if key.eq_ignore_ascii_case("serviceClusterIPNone") {
-            boolean(&mut config.headless, &value, "service config", "ServiceConfig.serviceClusterIPNone")?;
+            boolean(
+                &mut config.headless,
+                &value,
+                "service config",
+                "ServiceConfig.serviceClusterIPNone",
+            )?;
         }
     }
     Ok(())
@@ -208,7 +268,12 @@ fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 fn security(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     for (key, value) in fields(text, "security config")? {
         if key.eq_ignore_ascii_case("autoMountServiceAccountToken") {
-            boolean(&mut config.mount_token, &value, "security config", "SecurityConfig.autoMountServiceAccountToken")?;
+            boolean(
+                &mut config.mount_token,
+                &value,
+                "security config",
+                "SecurityConfig.autoMountServiceAccountToken",
+            )?;
         }
     }
     Ok(())
@@ -217,8 +282,18 @@ fn security(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
 fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "explainers config";
     if let Some(art) = fields(text, WHAT)?.get("art") {
-        string(&mut config.art.0, art.get("image").unwrap_or(&Json::Null), WHAT, "ExplainerConfig.image")?;
-        string(&mut config.art.1, art.get("defaultImageVersion").unwrap_or(&Json::Null), WHAT, "ExplainerConfig.defaultImageVersion")?;
+        string(
+            &mut config.art.0,
+            art.get("image").unwrap_or(&Json::Null),
+            WHAT,
+            "ExplainerConfig.image",
+        )?;
+        string(
+            &mut config.art.1,
+            art.get("defaultImageVersion").unwrap_or(&Json::Null),
+            WHAT,
+            "ExplainerConfig.defaultImageVersion",
+        )?;
     }
     Ok(())
 }
@@ -250,7 +325,9 @@ fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoS
         "" if enabled => config.images.mode = "modelcar".into(),
         "" | "modelcar" | "native" | "fetch" => {}
         other => {
-            return Err(ecow::eco_format!("invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""));
+            return Err(ecow::eco_format!(
+                "invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""
+            ));
         }
     }
     Ok(())
@@ -260,10 +337,19 @@ fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "credential config";
     let found = fields(text, WHAT)?;
     let mut known = CredentialConfig::default();
-    for (key, field) in [("storageSpecSecretName", &mut known.storage_secret), ("storageSecretNameAnnotation", &mut known.annotation)] {
-        string(field, found.get(key).unwrap_or(&Json::Null), WHAT, &format!("CredentialConfig.{key}"))?;
+    for (key, field) in [
+        ("storageSpecSecretName", &mut known.storage_secret),
+        ("storageSecretNameAnnotation", &mut known.annotation),
+    ] {
+        string(
+            field,
+            found.get(key).unwrap_or(&Json::Null),
+            WHAT,
+            &format!("CredentialConfig.{key}"),
+        )?;
     }
-    let file = found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
+    let file =
+        found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
     string(&mut known.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
     for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
         let mut text = EcoString::new();
@@ -278,8 +364,18 @@ fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "metricsAggregator config";
     for (key, value) in fields(text, WHAT)? {
         match key.as_str() {
-            "enableMetricAggregation" => string(&mut config.metrics.0, &value, WHAT, "MetricsAggregator.enableMetricAggregation")?,
-            "enablePrometheusScraping" => string(&mut config.metrics.1, &value, WHAT, "MetricsAggregator.enablePrometheusScraping")?,
+            "enableMetricAggregation" => string(
+                &mut config.metrics.0,
+                &value,
+                WHAT,
+                "MetricsAggregator.enableMetricAggregation",
+            )?,
+            "enablePrometheusScraping" => string(
+                &mut config.metrics.1,
+                &value,
+                WHAT,
+                "MetricsAggregator.enablePrometheusScraping",
+            )?,
             _ => {}
         }
     }
@@ -305,8 +401,12 @@ fn autoscaler(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
     const WHAT: &str = "autoscaler config";
     for (key, value) in fields(text, WHAT)? {
         match key.as_str() {
-            "scaleUpStabilizationWindowSeconds" => string(&mut config.windows.0, &value, WHAT, &key)?,
-            "scaleDownStabilizationWindowSeconds" => string(&mut config.windows.1, &value, WHAT, &key)?,
+            "scaleUpStabilizationWindowSeconds" => {
+                string(&mut config.windows.0, &value, WHAT, &key)?;
+            }
+            "scaleDownStabilizationWindowSeconds" => {
+                string(&mut config.windows.1, &value, WHAT, &key)?;
+            }
             _ => {}
         }
     }

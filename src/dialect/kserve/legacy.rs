@@ -1,4 +1,5 @@
-//! The previous schema: a framework key beside or instead of `model` (S1-038 to S1-040; kserve.md 3.1).
+//! The previous schema: a framework key beside or instead of `model` (S1-038 to S1-040; kserve.md
+//! 3.1).
 
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Semantics;
@@ -6,8 +7,11 @@ use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use std::fmt::Write;
 
-static FRAMEWORK_KEY: Rule =
-    Rule { id: "framework-key", text: "a framework key of the previous schema stands for a model of that format", cite: "S1-038, S1-039; kserve 3.1" };
+static FRAMEWORK_KEY: Rule = Rule {
+    id: "framework-key",
+    text: "a framework key of the previous schema stands for a model of that format",
+    cite: "S1-038, S1-039; kserve 3.1",
+};
 
 /// A framework key.
 #[derive(Debug)]
@@ -28,7 +32,10 @@ const fn framework(key: &'static str, runtime: &'static str) -> Framework {
 
 /// Every framework key, in the order in which the controller looks for them.
 pub static FRAMEWORKS: [Framework; 10] = [
-    Framework { v2_runtime: Some("kserve-mlserver"), ..framework("sklearn", "kserve-sklearnserver") },
+    Framework {
+        v2_runtime: Some("kserve-mlserver"),
+        ..framework("sklearn", "kserve-sklearnserver")
+    },
     framework("tensorflow", "kserve-tensorflow-serving"),
     Framework { v2_runtime: Some("kserve-mlserver"), ..framework("xgboost", "kserve-xgbserver") },
     framework("pytorch", "kserve-torchserve"),
@@ -67,8 +74,9 @@ impl Converted {
     }
 }
 
-/// Rewrites a framework key as `model`; `None` when there is none. Under the documents the runtime is set beside it;
-/// the controller leaves it open, and asks for v2 where the server speaks nothing else.
+/// Rewrites a framework key as `model`; `None` when there is none. Under the documents the runtime
+/// is set beside it; the controller leaves it open, and asks for v2 where the server speaks nothing
+/// else.
 ///
 /// # Errors
 /// Two keys, or a key beside `model`; the controller takes the first key then, over `model`.
@@ -77,26 +85,38 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     let Some(spec) = service.get("spec").and_then(Node::as_map) else { return Ok(None) };
     let Some(predictor_node) = spec.get("predictor") else { return Ok(None) };
     let Some(predictor) = predictor_node.as_map() else { return Ok(None) };
-    let present = |framework: &&Framework| predictor.get(framework.key).is_some_and(|node| node.as_map().is_some());
-    let mesh = service.at(&["metadata", "annotations", "serving.kserve.io/deploymentMode"]).and_then(Node::as_str) == Some("ModelMesh");
+    let present = |framework: &&Framework| {
+        predictor.get(framework.key).is_some_and(|node| node.as_map().is_some())
+    };
+    let mesh = service
+        .at(&["metadata", "annotations", "serving.kserve.io/deploymentMode"])
+        .and_then(Node::as_str)
+        == Some("ModelMesh");
     let found: Vec<&'static Framework> = FRAMEWORKS.iter().filter(present).collect();
     let Some(framework) = found.first().copied().filter(|_| !mesh) else { return Ok(None) };
     let span = |key: &str| predictor.entry(key).and_then(|entry| entry.key_origin.span());
-    let beside = found.get(1).map(|other| other.key).or_else(|| predictor.get("model").map(|_| "model"));
+    let beside =
+        found.get(1).map(|other| other.key).or_else(|| predictor.get("model").map(|_| "model"));
     if let Some(beside) = beside
         && (semantics == Semantics::Documented || beside != "model")
     {
-        return Err(Diagnostic::new(Code::ConflictingFields, format!("`spec.predictor` has both `{}` and `{beside}`", framework.key))
-            .at(span(beside))
-            .label(span(framework.key), "the other one")
-            .path(format!("spec.predictor.{beside}"))
-            .help("write exactly one model"));
+        return Err(Diagnostic::new(
+            Code::ConflictingFields,
+            format!("`spec.predictor` has both `{}` and `{beside}`", framework.key),
+        )
+        .at(span(beside))
+        .label(span(framework.key), "the other one")
+        .path(format!("spec.predictor.{beside}"))
+        .help("write exactly one model"));
     }
     let origin = Origin::Derived(&FRAMEWORK_KEY);
     let Some(old) = predictor.entry(framework.key) else { return Ok(None) };
     let mut model = Map::new();
-    let name = Entry { key: "name".into(), key_origin: origin, node: Node::str(framework.key, origin) };
-    let put = |model: &mut Map, key: &str, node: Node| model.insert_entry(Entry { key: key.into(), key_origin: origin, node });
+    let name =
+        Entry { key: "name".into(), key_origin: origin, node: Node::str(framework.key, origin) };
+    let put = |model: &mut Map, key: &str, node: Node| {
+        model.insert_entry(Entry { key: key.into(), key_origin: origin, node });
+    };
     put(&mut model, "modelFormat", Node::new(Value::Map([name].into_iter().collect()), origin));
     let protocol = old.node.get("protocolVersion").and_then(Node::as_str);
     if semantics == Semantics::Documented {
@@ -105,10 +125,16 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     } else if framework.speaks_v2 && protocol.is_none() {
         put(&mut model, "protocolVersion", Node::str("v2", origin));
     }
-    for entry in old.node.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime")) {
+    for entry in
+        old.node.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime"))
+    {
         model.insert_entry(entry.clone());
     }
-    let replacement = Entry { key: "model".into(), key_origin: old.key_origin, node: Node::new(Value::Map(model), old.node.origin) };
+    let replacement = Entry {
+        key: "model".into(),
+        key_origin: old.key_origin,
+        node: Node::new(Value::Map(model), old.node.origin),
+    };
     let rewritten: Map = predictor
         .iter()
         .filter(|entry| entry.key != "model")
@@ -117,13 +143,18 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     let mut spec_map = spec.clone();
     spec_map.insert("predictor", Node::new(Value::Map(rewritten), predictor_node.origin));
     let spec_origin = service.get("spec").map_or(origin, |spec| spec.origin);
-    Ok(Some(Converted { spec: Node::new(Value::Map(spec_map), spec_origin), framework, span: span(framework.key) }))
+    Ok(Some(Converted {
+        spec: Node::new(Value::Map(spec_map), spec_origin),
+        framework,
+        span: span(framework.key),
+    }))
 }
 
-/// Rewrites `model` as the framework key of its format, with what the previous schema cannot say; `None` when there is no
-/// model, or no key for its format.
+/// Rewrites `model` as the framework key of its format, with what the previous schema cannot say;
+/// `None` when there is no model, or no key for its format.
 ///
-/// A key stands for one runtime under the documents (S1-039) and for none under the controller (kserve 3.1).
+/// A key stands for one runtime under the documents (S1-039) and for none under the controller
+/// (kserve 3.1).
 pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagnostic>)> {
     let spec = service.get("spec")?;
     let predictor = spec.get("predictor")?;
@@ -132,28 +163,59 @@ pub fn previous(service: &Node, semantics: Semantics) -> Option<(Node, Vec<Diagn
     let framework = FRAMEWORKS.iter().find(|framework| framework.key == format)?;
     let mut losses = Vec::new();
     let mut lose = |key: &str, node: &Node, why: String| {
-        losses.push(Diagnostic::new(Code::ConversionLoss, why).at(node.origin.span()).path(format!("spec.predictor.model.{key}")));
+        losses.push(
+            Diagnostic::new(Code::ConversionLoss, why)
+                .at(node.origin.span())
+                .path(format!("spec.predictor.model.{key}")),
+        );
     };
     let protocol = model.get("protocolVersion").and_then(Node::as_str);
-    let meant = framework.v2_runtime.filter(|_| protocol == Some("v2")).unwrap_or(framework.runtime);
+    let meant =
+        framework.v2_runtime.filter(|_| protocol == Some("v2")).unwrap_or(framework.runtime);
     match (model.get("runtime"), semantics) {
         (Some(named), Semantics::Documented) if named.as_str() == Some(meant) => {}
-        (Some(named), Semantics::Documented) => lose("runtime", named, format!("the key `{format}` stands for the runtime {meant}")),
-        (Some(named), Semantics::Controller) => lose("runtime", named, format!("the key `{format}` names no runtime: one is chosen")),
-        (None, Semantics::Documented) => lose("runtime", model, format!("the key `{format}` stands for the runtime {meant}, and the model leaves it open")),
+        (Some(named), Semantics::Documented) => {
+            lose("runtime", named, format!("the key `{format}` stands for the runtime {meant}"));
+        }
+        (Some(named), Semantics::Controller) => {
+            lose("runtime", named, format!("the key `{format}` names no runtime: one is chosen"));
+        }
+        (None, Semantics::Documented) => lose(
+            "runtime",
+            model,
+            format!(
+                "the key `{format}` stands for the runtime {meant}, and the model leaves it open"
+            ),
+        ),
         (None, Semantics::Controller) => {}
     }
     if let Some(version) = model.at(&["modelFormat", "version"]) {
-        lose("modelFormat.version", version, format!("the key `{format}` has no version of the format"));
+        lose(
+            "modelFormat.version",
+            version,
+            format!("the key `{format}` has no version of the format"),
+        );
     }
     if semantics == Semantics::Controller && framework.speaks_v2 && protocol.is_none() {
-        lose("protocolVersion", model, format!("the key `{format}` asks for v2 where the model asks for nothing"));
+        lose(
+            "protocolVersion",
+            model,
+            format!("the key `{format}` asks for v2 where the model asks for nothing"),
+        );
     }
-    let own: Map = model.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime")).cloned().collect();
+    let own: Map = model
+        .entries()
+        .filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime"))
+        .cloned()
+        .collect();
     let rewritten: Map = predictor
         .entries()
         .map(|entry| match entry.key.as_str() {
-            "model" => Entry { key: framework.key.into(), key_origin: entry.key_origin, node: Node::new(Value::Map(own.clone()), model.origin) },
+            "model" => Entry {
+                key: framework.key.into(),
+                key_origin: entry.key_origin,
+                node: Node::new(Value::Map(own.clone()), model.origin),
+            },
             _ => entry.clone(),
         })
         .collect();
@@ -186,22 +248,39 @@ mod tests {
                 Semantics::Documented,
                 serde_json::json!({"modelFormat": {"name": "xgboost"}, "runtime": "kserve-mlserver", "storageUri": "u", "protocolVersion": "v2"}),
             ),
-            ("onnx", None, Semantics::Controller, serde_json::json!({"modelFormat": {"name": "onnx"}, "protocolVersion": "v2", "storageUri": "u"})),
-            ("pmml", None, Semantics::Controller, serde_json::json!({"modelFormat": {"name": "pmml"}, "storageUri": "u"})),
+            (
+                "onnx",
+                None,
+                Semantics::Controller,
+                serde_json::json!({"modelFormat": {"name": "onnx"}, "protocolVersion": "v2", "storageUri": "u"}),
+            ),
+            (
+                "pmml",
+                None,
+                Semantics::Controller,
+                serde_json::json!({"modelFormat": {"name": "pmml"}, "storageUri": "u"}),
+            ),
         ] {
             let mut old = serde_json::json!({"storageUri": "u"});
             if let Some(protocol) = protocol {
                 old["protocolVersion"] = protocol.into();
             }
-            let service = node(&serde_json::json!({"spec": {"predictor": {key: old, "minReplicas": 2}}}));
+            let service =
+                node(&serde_json::json!({"spec": {"predictor": {key: old, "minReplicas": 2}}}));
             let converted = convert(&service, semantics).unwrap().expect("a framework key");
-            assert_eq!(converted.spec.to_json(), serde_json::json!({"predictor": {"model": expected, "minReplicas": 2}}), "{key}");
+            assert_eq!(
+                converted.spec.to_json(),
+                serde_json::json!({"predictor": {"model": expected, "minReplicas": 2}}),
+                "{key}"
+            );
         }
     }
 
     #[test]
     fn two_models_are_refused() {
-        let both = |other: &str| node(&serde_json::json!({"spec": {"predictor": {"sklearn": {}, other: {}}}}));
+        let both = |other: &str| {
+            node(&serde_json::json!({"spec": {"predictor": {"sklearn": {}, other: {}}}}))
+        };
         assert!(convert(&both("pmml"), Semantics::Documented).is_err());
         assert!(convert(&both("pmml"), Semantics::Controller).is_err());
         assert!(convert(&both("model"), Semantics::Documented).is_err());
@@ -214,11 +293,21 @@ mod tests {
     fn models_become_framework_keys() {
         for semantics in [Semantics::Documented, Semantics::Controller] {
             for framework in &FRAMEWORKS {
-                let old = node(&serde_json::json!({"spec": {"predictor": {framework.key: {"storageUri": "u", "protocolVersion": "v2"}, "minReplicas": 2}}}));
+                let old = node(
+                    &serde_json::json!({"spec": {"predictor": {framework.key: {"storageUri": "u", "protocolVersion": "v2"}, "minReplicas": 2}}}),
+                );
                 let mut service = old.clone();
-                service.as_map_mut().unwrap().insert("spec", convert(&old, semantics).unwrap().unwrap().spec);
+                service
+                    .as_map_mut()
+                    .unwrap()
+                    .insert("spec", convert(&old, semantics).unwrap().unwrap().spec);
                 let (spec, losses) = previous(&service, semantics).expect("a key");
-                assert_eq!((&spec.to_json(), losses.len()), (&old.to_json()["spec"], 0), "{}", framework.key);
+                assert_eq!(
+                    (&spec.to_json(), losses.len()),
+                    (&old.to_json()["spec"], 0),
+                    "{}",
+                    framework.key
+                );
             }
         }
     }
@@ -227,13 +316,26 @@ mod tests {
     fn what_a_key_cannot_say_is_named() {
         let lost = |model: serde_json::Value, semantics| {
             let service = node(&serde_json::json!({"spec": {"predictor": {"model": model}}}));
-            previous(&service, semantics).map(|(_, losses)| losses.into_iter().filter_map(|loss| loss.path).collect::<Vec<_>>())
+            previous(&service, semantics).map(|(_, losses)| {
+                losses.into_iter().filter_map(|loss| loss.path).collect::<Vec<_>>()
+            })
         };
-        let format = |name: &str| serde_json::json!({"modelFormat": {"name": name, "version": "1"}});
+        let format =
+            |name: &str| serde_json::json!({"modelFormat": {"name": name, "version": "1"}});
         assert_eq!(lost(format("mlflow"), Semantics::Documented), None);
-        let paths = |tails: &[&str]| Some(tails.iter().map(|tail| format!("spec.predictor.model.{tail}")).collect::<Vec<_>>());
-        assert_eq!(lost(format("sklearn"), Semantics::Documented), paths(&["runtime", "modelFormat.version"]));
-        assert_eq!(lost(format("onnx"), Semantics::Controller), paths(&["modelFormat.version", "protocolVersion"]));
+        let paths = |tails: &[&str]| {
+            Some(
+                tails.iter().map(|tail| format!("spec.predictor.model.{tail}")).collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(
+            lost(format("sklearn"), Semantics::Documented),
+            paths(&["runtime", "modelFormat.version"])
+        );
+        assert_eq!(
+            lost(format("onnx"), Semantics::Controller),
+            paths(&["modelFormat.version", "protocolVersion"])
+        );
         let named = serde_json::json!({"modelFormat": {"name": "sklearn"}, "runtime": "mine"});
         assert_eq!(lost(named.clone(), Semantics::Documented), paths(&["runtime"]));
         assert_eq!(lost(named, Semantics::Controller), paths(&["runtime"]));

@@ -3,21 +3,26 @@
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
-/// Adds what the API server has against replacing one ModelServing by another. Both trees are the whole objects.
+/// Adds what the API server has against replacing one ModelServing by another. Both trees are the
+/// whole objects.
 pub fn check_change(old: &Node, new: &Node, diagnostics: &mut Vec<Diagnostic>) {
     let gang = |node: &Node| node.at(&["spec", "template", "gangPolicy"]).cloned();
     let Some(before) = gang(old) else { return };
     let Some(after) = gang(new) else {
         let at = new.at(&["spec", "template"]).unwrap_or(new);
         diagnostics.push(
-            Diagnostic::new(Code::InvalidInput, "the change is refused: `spec.template`: gangPolicy is required once set")
-                .at(at.origin.span())
-                .path("spec.template.gangPolicy")
-                .help("keep `gangPolicy`, or create the ModelServing under another name"),
+            Diagnostic::new(
+                Code::InvalidInput,
+                "the change is refused: `spec.template`: gangPolicy is required once set",
+            )
+            .at(at.origin.span())
+            .path("spec.template.gangPolicy")
+            .help("keep `gangPolicy`, or create the ModelServing under another name"),
         );
         return;
     };
-    if let (Some(before), Some(after)) = (before.get("minRoleReplicas"), after.get("minRoleReplicas"))
+    if let (Some(before), Some(after)) =
+        (before.get("minRoleReplicas"), after.get("minRoleReplicas"))
         && before != after
     {
         diagnostics.push(

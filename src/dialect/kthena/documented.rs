@@ -12,7 +12,13 @@ pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Ve
     let Some(spec) = document.get("spec") else { return };
     let mut check = Check { diagnostics };
     check.count(spec.get("replicas"), "spec.replicas");
-    check.choice(spec.get("recoveryPolicy"), "spec.recoveryPolicy", "None", policy.recovery_none, "ServingGroupRecreate, RoleRecreate");
+    check.choice(
+        spec.get("recoveryPolicy"),
+        "spec.recoveryPolicy",
+        "None",
+        policy.recovery_none,
+        "ServingGroupRecreate, RoleRecreate",
+    );
     let strategy = spec.get("rolloutStrategy");
     check.choice(
         strategy.and_then(|strategy| strategy.get("type")),
@@ -23,11 +29,17 @@ pub(super) fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Ve
     );
     let rolling = strategy.and_then(|strategy| strategy.get("rollingUpdateConfiguration"));
     for field in ["partition", "maxUnavailable"] {
-        check.share(rolling.and_then(|rolling| rolling.get(field)), &format!("spec.rolloutStrategy.rollingUpdateConfiguration.{field}"));
+        check.share(
+            rolling.and_then(|rolling| rolling.get(field)),
+            &format!("spec.rolloutStrategy.rollingUpdateConfiguration.{field}"),
+        );
     }
     check.beyond(spec, rolling);
     let Some(template) = spec.get("template") else { return };
-    check.count(template.get("restartGracePeriodSeconds"), "spec.template.restartGracePeriodSeconds");
+    check.count(
+        template.get("restartGracePeriodSeconds"),
+        "spec.template.restartGracePeriodSeconds",
+    );
     let roles = template.get("roles").map_or(&[][..], Node::items);
     check.roles(document, spec, roles, policy);
     if let Some(minima) = template.at(&["gangPolicy", "minRoleReplicas"]) {
@@ -40,8 +52,20 @@ pub(super) struct Check<'d> {
 }
 
 impl Check<'_> {
-    pub(super) fn report(&mut self, code: Code, node: &Node, path: &str, message: String, help: impl Into<Option<String>>) {
-        self.diagnostics.push(Diagnostic::new(code, message).at(node.origin.span()).path(path).maybe_help(help.into()));
+    pub(super) fn report(
+        &mut self,
+        code: Code,
+        node: &Node,
+        path: &str,
+        message: String,
+        help: impl Into<Option<String>>,
+    ) {
+        self.diagnostics.push(
+            Diagnostic::new(code, message)
+                .at(node.origin.span())
+                .path(path)
+                .maybe_help(help.into()),
+        );
     }
 
     /// A number of things must not be negative (S4-012, S4-013).
@@ -49,7 +73,13 @@ impl Check<'_> {
         if let Some((node, number)) = node.and_then(|node| Some((node, node.as_int()?)))
             && number < 0
         {
-            self.report(Code::InvalidValue, node, path, format!("`{path}` must be at least 0, not {number}"), "write 0 or more".to_owned());
+            self.report(
+                Code::InvalidValue,
+                node,
+                path,
+                format!("`{path}` must be at least 0, not {number}"),
+                "write 0 or more".to_owned(),
+            );
         }
     }
 
@@ -75,14 +105,24 @@ impl Check<'_> {
                 Ok(_) => Some(format!("`{path}` must be between 0% and 100%, not `{text}`")),
                 Err(_) => Some(format!("`{path}`: `{text}` is neither a number nor a percentage")),
             },
-            _ => node.as_int().filter(|number| *number < 0).map(|number| format!("`{path}` must be at least 0, not {number}")),
+            _ => node
+                .as_int()
+                .filter(|number| *number < 0)
+                .map(|number| format!("`{path}` must be at least 0, not {number}")),
         };
         if let Some(message) = wrong {
-            self.report(Code::InvalidValue, node, path, message, "write a number of groups such as `2`, or a percentage such as `25%`".to_owned());
+            self.report(
+                Code::InvalidValue,
+                node,
+                path,
+                message,
+                "write a number of groups such as `2`, or a percentage such as `25%`".to_owned(),
+            );
         }
     }
 
-    /// A partition above the replicas protects groups that do not exist: legal, and rarely meant (S4-026).
+    /// A partition above the replicas protects groups that do not exist: legal, and rarely meant
+    /// (S4-026).
     fn beyond(&mut self, spec: &Node, rolling: Option<&Node>) {
         let replicas = spec.get("replicas").map_or(Some(1), Node::as_int);
         let partition = rolling.and_then(|rolling| rolling.get("partition"));
@@ -110,7 +150,10 @@ impl Check<'_> {
                 && let Some(text) = node.as_str()
             {
                 self.role_name(node, text, &format!("{path}.name"));
-                if roles[..index].iter().any(|other| other.get("name").and_then(Node::as_str) == Some(text)) {
+                if roles[..index]
+                    .iter()
+                    .any(|other| other.get("name").and_then(Node::as_str) == Some(text))
+                {
                     self.report(
                         Code::DuplicateName,
                         node,
@@ -138,10 +181,18 @@ impl Check<'_> {
                     "delete it, or ask for `--kthena-profile head`".to_owned(),
                 );
             }
-            if role.get("workerReplicas").and_then(Node::as_int).is_some_and(|workers| workers > 0) && role.get("workerTemplate").is_none() {
+            if role.get("workerReplicas").and_then(Node::as_int).is_some_and(|workers| workers > 0)
+                && role.get("workerTemplate").is_none()
+            {
                 let at = role.get("workerReplicas").unwrap_or(role);
                 let path = format!("{path}.workerTemplate");
-                self.report(Code::RequiredField, at, &path, format!("`{path}` is required when there are workers"), "add `workerTemplate`".to_owned());
+                self.report(
+                    Code::RequiredField,
+                    at,
+                    &path,
+                    format!("`{path}` is required when there are workers"),
+                    "add `workerTemplate`".to_owned(),
+                );
             }
         }
     }
@@ -149,15 +200,25 @@ impl Check<'_> {
     /// A role's name is part of names and labels (S4-004).
     fn role_name(&mut self, node: &Node, name: &str, path: &str) {
         let problem = if name.len() > ROLE_NAME_LENGTH {
-            Some(format!("has {} characters, at most {ROLE_NAME_LENGTH} are allowed", name.chars().count()))
+            Some(format!(
+                "has {} characters, at most {ROLE_NAME_LENGTH} are allowed",
+                name.chars().count()
+            ))
         } else if names::dns1035_label(name).is_empty() {
             None
         } else {
             Some("is no lower-case DNS label that begins with a letter".to_owned())
         };
         if let Some(problem) = problem {
-            let help = "write at most 12 lower-case letters, digits and `-`, such as `prefill`".to_owned();
-            self.report(Code::InvalidName, node, path, format!("`{path}`: the role name `{name}` {problem}"), help);
+            let help =
+                "write at most 12 lower-case letters, digits and `-`, such as `prefill`".to_owned();
+            self.report(
+                Code::InvalidName,
+                node,
+                path,
+                format!("`{path}`: the role name `{name}` {problem}"),
+                help,
+            );
         }
     }
 
@@ -165,8 +226,17 @@ impl Check<'_> {
     fn pod_name(&mut self, node: &Node, pod: &str) {
         const MOST: usize = 63;
         if pod.len() > MOST {
-            let message = format!("the pod name `{pod}` has {} characters, at most {MOST} are allowed", pod.len());
-            self.report(Code::InvalidName, node, "metadata.name", message, "shorten the name of the ModelServing or of the role".to_owned());
+            let message = format!(
+                "the pod name `{pod}` has {} characters, at most {MOST} are allowed",
+                pod.len()
+            );
+            self.report(
+                Code::InvalidName,
+                node,
+                "metadata.name",
+                message,
+                "shorten the name of the ModelServing or of the role".to_owned(),
+            );
         }
     }
 
@@ -175,24 +245,46 @@ impl Check<'_> {
         let known: Vec<&str> = roles.iter().filter_map(|role| role.get("name")?.as_str()).collect();
         for entry in minima.entries() {
             let path = format!("spec.template.gangPolicy.minRoleReplicas.{}", entry.key);
-            let Some(role) = roles.iter().find(|role| role.get("name").and_then(Node::as_str) == Some(&entry.key)) else {
-                let help = nearest(&entry.key, known.iter().copied())
-                    .map_or_else(|| format!("the roles are {}", known.join(", ")), |name| format!("did you mean `{name}`? the roles are {}", known.join(", ")));
+            let Some(role) = roles
+                .iter()
+                .find(|role| role.get("name").and_then(Node::as_str) == Some(&entry.key))
+            else {
+                let help = nearest(&entry.key, known.iter().copied()).map_or_else(
+                    || format!("the roles are {}", known.join(", ")),
+                    |name| format!("did you mean `{name}`? the roles are {}", known.join(", ")),
+                );
                 self.diagnostics.push(
-                    Diagnostic::new(Code::GangUnknownRole, format!("`minRoleReplicas` names `{}`, which is no role", entry.key))
-                        .at(entry.key_origin.span())
-                        .path(path)
-                        .help(help),
+                    Diagnostic::new(
+                        Code::GangUnknownRole,
+                        format!("`minRoleReplicas` names `{}`, which is no role", entry.key),
+                    )
+                    .at(entry.key_origin.span())
+                    .path(path)
+                    .help(help),
                 );
                 continue;
             };
             let replicas = role.get("replicas").map_or(Some(1), Node::as_int);
             let Some(minimum) = entry.node.as_int() else { continue };
             if minimum < 0 {
-                self.report(Code::InvalidValue, &entry.node, &path, format!("`{path}` must be at least 0, not {minimum}"), "write 0 or more".to_owned());
+                self.report(
+                    Code::InvalidValue,
+                    &entry.node,
+                    &path,
+                    format!("`{path}` must be at least 0, not {minimum}"),
+                    "write 0 or more".to_owned(),
+                );
             } else if let Some(replicas) = replicas.filter(|replicas| minimum > *replicas) {
-                let message = format!("`{path}`: the minimum {minimum} is above the {replicas} replicas of the role");
-                self.report(Code::InvalidValue, &entry.node, &path, message, format!("write at most {replicas}"));
+                let message = format!(
+                    "`{path}`: the minimum {minimum} is above the {replicas} replicas of the role"
+                );
+                self.report(
+                    Code::InvalidValue,
+                    &entry.node,
+                    &path,
+                    message,
+                    format!("write at most {replicas}"),
+                );
             }
         }
     }

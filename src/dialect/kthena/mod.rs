@@ -1,7 +1,8 @@
-//! Kthena, group `workload.serving.volcano.sh`: volcano-sh/kthena @3cc0572, with the spellings of seed 004.
+//! Kthena, group `workload.serving.volcano.sh`: volcano-sh/kthena @3cc0572, with the spellings of
+//! seed 004.
 //!
-//! A document passes here three times: [`prepare`] before the schema judges it, [`check`] beside the schema, and
-//! [`model_serving`] when it becomes a typed object.
+//! A document passes here three times: [`prepare`] before the schema judges it, [`check`] beside
+//! the schema, and [`model_serving`] when it becomes a typed object.
 
 mod changes;
 mod documented;
@@ -10,7 +11,10 @@ mod server;
 pub use changes::check_change;
 
 use super::parts::{integer, text};
-use crate::api::{Budget, Field, GangPolicy, ModelServing, Object, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType, Scope, Topology};
+use crate::api::{
+    Budget, Field, GangPolicy, ModelServing, Object, Plugin, PodTemplate, RecoveryPolicy, Role,
+    RolloutType, Scope, Topology,
+};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{Admission, KthenaPolicy};
 use crate::quantity::IntOrPercent;
@@ -27,7 +31,11 @@ pub const VOLCANO: &str = "volcano";
 /// Longest name of a role, in characters.
 const ROLE_NAME_LENGTH: usize = 12;
 
-static ABSENT: Rule = Rule { id: "kthena-absent", text: "nothing is written and the CRD has no default", cite: "kthena.md 1.1" };
+static ABSENT: Rule = Rule {
+    id: "kthena-absent",
+    text: "nothing is written and the CRD has no default",
+    cite: "kthena.md 1.1",
+};
 
 /// Whether a document is a ModelServing.
 pub fn is_model_serving(api_version: &str, kind: &str) -> bool {
@@ -39,17 +47,22 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     if policy.admission != Admission::Documents {
         return;
     }
-    let template = document.as_map_mut().and_then(|map| map.get_mut("spec")).and_then(Node::as_map_mut).and_then(|map| map.get_mut("template"));
+    let template = document
+        .as_map_mut()
+        .and_then(|map| map.get_mut("spec"))
+        .and_then(Node::as_map_mut)
+        .and_then(|map| map.get_mut("template"));
     let Some(template) = template.and_then(Node::as_map_mut) else { return };
     if !template.contains_key("gangpolicy") || template.contains_key("gangPolicy") {
         return;
     }
     let renamed = template.iter().cloned().map(|mut entry| {
         if entry.key == "gangpolicy" {
-            let mut finding = Diagnostic::new(Code::DeprecatedField, "`gangpolicy` is spelt `gangPolicy`")
-                .at(entry.key_origin.span())
-                .path("spec.template.gangpolicy")
-                .help("write `gangPolicy`; the API server does not know the other spelling");
+            let mut finding =
+                Diagnostic::new(Code::DeprecatedField, "`gangpolicy` is spelt `gangPolicy`")
+                    .at(entry.key_origin.span())
+                    .path("spec.template.gangpolicy")
+                    .help("write `gangPolicy`; the API server does not know the other spelling");
             if let Some(span) = entry.key_origin.span() {
                 finding = finding.fix(span, "gangPolicy");
             }
@@ -61,8 +74,8 @@ pub fn prepare(document: &mut Node, policy: &KthenaPolicy, diagnostics: &mut Vec
     *template = renamed.collect();
 }
 
-/// Adds findings about what the schema cannot judge: rules of the CRD, of the webhook or of the document. Where the schema
-/// has judged the same field, the finding that knows more stays.
+/// Adds findings about what the schema cannot judge: rules of the CRD, of the webhook or of the
+/// document. Where the schema has judged the same field, the finding that knows more stays.
 pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) {
     let mut found = Vec::new();
     match policy.admission {
@@ -76,14 +89,18 @@ pub fn check(document: &Node, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagn
         }
     }
     let knows_more = |earlier: &Diagnostic| {
-        let replaces = |code: Code| code == earlier.code || (code == Code::InvalidName && earlier.code == Code::InvalidValue);
+        let replaces = |code: Code| {
+            code == earlier.code
+                || (code == Code::InvalidName && earlier.code == Code::InvalidValue)
+        };
         found.iter().any(|later: &Diagnostic| later.path == earlier.path && replaces(later.code))
     };
     diagnostics.retain(|earlier| !knows_more(earlier));
     diagnostics.append(&mut found);
 }
 
-/// Reads a ModelServing. What is of the wrong type reads as absent, what is out of range as its bound: both have a finding.
+/// Reads a ModelServing. What is of the wrong type reads as absent, what is out of range as its
+/// bound: both have a finding.
 pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing {
     if let Some(schema) = schema::kind(API_VERSION, "ModelServing") {
         schema.default(&mut object.node);
@@ -92,8 +109,10 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
     let spec = object.node.get("spec").unwrap_or(&empty);
     let template = spec.get("template").unwrap_or(&empty);
     let strategy = spec.get("rolloutStrategy");
-    let topology =
-        template.get("networkTopology").map(|topology| Topology { group: topology.get("groupPolicy").cloned(), role: topology.get("rolePolicy").cloned() });
+    let topology = template.get("networkTopology").map(|topology| Topology {
+        group: topology.get("groupPolicy").cloned(),
+        role: topology.get("rolePolicy").cloned(),
+    });
     let rollout = text(strategy.and_then(|strategy| strategy.get("type")));
     let recovery = text(spec.get("recoveryPolicy"));
     ModelServing {
@@ -107,7 +126,10 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
             || absent(RolloutType::ServingGroup),
             |found| {
                 let role = found.value == RolloutType::Role.as_str() && policy.role_rolling_update;
-                Field::new(if role { RolloutType::Role } else { RolloutType::ServingGroup }, found.origin)
+                Field::new(
+                    if role { RolloutType::Role } else { RolloutType::ServingGroup },
+                    found.origin,
+                )
             },
         ),
         budget: budget(strategy.and_then(|strategy| strategy.get("rollingUpdateConfiguration"))),
@@ -122,7 +144,8 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
                 Field::new(policy, found.origin)
             },
         ),
-        restart_grace_seconds: integer(template.get("restartGracePeriodSeconds")).map_or(0, |seconds| seconds.value.max(0)),
+        restart_grace_seconds: integer(template.get("restartGracePeriodSeconds"))
+            .map_or(0, |seconds| seconds.value.max(0)),
         gang: template.get("gangPolicy").map(gang),
         topology,
         plugins: spec.get("plugins").map_or(&[][..], Node::items).iter().map(plugin).collect(),
@@ -137,7 +160,10 @@ fn absent<T>(value: T) -> Field<T> {
 
 /// A number of things: at least 0, at most what 32 bits hold.
 fn count(node: Option<&Node>, default: i64) -> Field<i64> {
-    integer(node).map_or_else(|| absent(default), |found| Field::new(found.value.clamp(0, i32::MAX.into()), found.origin))
+    integer(node).map_or_else(
+        || absent(default),
+        |found| Field::new(found.value.clamp(0, i32::MAX.into()), found.origin),
+    )
 }
 
 fn int_or_percent(node: Option<&Node>) -> Option<Field<IntOrPercent>> {
@@ -158,12 +184,15 @@ fn budget(node: Option<&Node>) -> Budget {
 
 fn gang(node: &Node) -> GangPolicy {
     let minima = node.get("minRoleReplicas").into_iter().flat_map(Node::entries);
-    let read = minima.filter_map(|entry| Some((Field::new(entry.key.clone(), entry.node.origin), entry.node.as_int()?)));
+    let read = minima.filter_map(|entry| {
+        Some((Field::new(entry.key.clone(), entry.node.origin), entry.node.as_int()?))
+    });
     GangPolicy { min_role_replicas: read.collect(), origin: node.origin }
 }
 
 fn plugin(node: &Node) -> Plugin {
-    let words = |node: &Node| node.items().iter().filter_map(Node::as_str).map(EcoString::from).collect();
+    let words =
+        |node: &Node| node.items().iter().filter_map(Node::as_str).map(EcoString::from).collect();
     Plugin {
         name: text(node.get("name")).unwrap_or_else(|| absent(EcoString::new())),
         kind: node.get("type").and_then(Node::as_str).unwrap_or("BuiltIn").into(),
@@ -191,6 +220,11 @@ fn role(node: &Node) -> Option<Role> {
 
 fn pod_template(node: Option<&Node>) -> Option<PodTemplate> {
     let node = node?;
-    let map = |key: &str| node.at(&["metadata", key]).and_then(Node::as_map).cloned().unwrap_or_default();
-    Some(PodTemplate { labels: map("labels"), annotations: map("annotations"), spec: node.get("spec").cloned().unwrap_or_else(|| Node::map(node.origin)) })
+    let map =
+        |key: &str| node.at(&["metadata", key]).and_then(Node::as_map).cloned().unwrap_or_default();
+    Some(PodTemplate {
+        labels: map("labels"),
+        annotations: map("annotations"),
+        spec: node.get("spec").cloned().unwrap_or_else(|| Node::map(node.origin)),
+    })
 }

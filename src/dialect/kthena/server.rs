@@ -1,7 +1,8 @@
-//! The rules of the admission webhook (pkg/model-serving-controller/webhook/validator.go), and the one rule of the CRD that
-//! a schema cannot hold. kthena.md 1.2 lists them in this order.
+//! The rules of the admission webhook (pkg/model-serving-controller/webhook/validator.go), and the
+//! one rule of the CRD that a schema cannot hold. kthena.md 1.2 lists them in this order.
 //!
-//! The tree has the CRD's defaults. Messages keep the webhook's words after the path, which is what users see in a cluster.
+//! The tree has the CRD's defaults. Messages keep the webhook's words after the path, which is what
+//! users see in a cluster.
 
 use super::documented::Check;
 use crate::api::{RecoveryPolicy, RolloutType};
@@ -12,9 +13,16 @@ use crate::yaml::{Node, Value};
 /// Adds what CRD and webhook refuse.
 pub(super) fn check(stored: &Node, diagnostics: &mut Vec<crate::diag::Diagnostic>) {
     let Some(spec) = stored.get("spec").filter(|spec| !spec.is_null()) else {
-        // The CRD does not ask for `spec`, and its defaults stand below it; the webhook finds neither replicas nor roles.
+        // The CRD does not ask for `spec`, and its defaults stand below it; the webhook finds
+        // neither replicas nor roles.
         let message = "`spec.replicas`: invalid value null: replicas must be a non-negative integer; `spec.template.roles`: roles must be specified";
-        Check { diagnostics }.report(Code::RequiredField, stored, "spec", message.to_owned(), "write `spec` with `template.roles`".to_owned());
+        Check { diagnostics }.report(
+            Code::RequiredField,
+            stored,
+            "spec",
+            message.to_owned(),
+            "write `spec` with `template.roles`".to_owned(),
+        );
         return;
     };
     let roles = spec.at(&["template", "roles"]).map_or(&[][..], Node::items);
@@ -54,7 +62,13 @@ impl Check<'_> {
     }
 
     fn forbid(&mut self, node: &Node, path: &str, detail: &str) {
-        self.report(Code::ConflictingFields, node, path, format!("`{path}`: forbidden: {detail}"), "delete one of the two fields".to_owned());
+        self.report(
+            Code::ConflictingFields,
+            node,
+            path,
+            format!("`{path}`: forbidden: {detail}"),
+            "delete one of the two fields".to_owned(),
+        );
     }
 
     fn unique_roles(&mut self, roles: &[Node]) {
@@ -63,7 +77,16 @@ impl Check<'_> {
                 && roles[..index].iter().any(|other| other.get("name") == Some(node))
             {
                 let path = format!("spec.template.roles[{index}].name");
-                self.report(Code::DuplicateName, node, &path, format!("`{path}`: roles name must be unique, `{}` is there twice", name_of(role)), None);
+                self.report(
+                    Code::DuplicateName,
+                    node,
+                    &path,
+                    format!(
+                        "`{path}`: roles name must be unique, `{}` is there twice",
+                        name_of(role)
+                    ),
+                    None,
+                );
             }
         }
     }
@@ -72,12 +95,24 @@ impl Check<'_> {
     fn generated_names(&mut self, stored: &Node, spec: &Node, roles: &[Node]) {
         let Some(node) = stored.at(&["metadata", "name"]) else { return };
         let name = node.as_str().unwrap_or_default();
-        let count = |node: Option<&Node>, absent: i64| node.and_then(Node::as_int).unwrap_or(absent);
+        let count =
+            |node: Option<&Node>, absent: i64| node.and_then(Node::as_int).unwrap_or(absent);
         for role in roles {
-            let (groups, replicas, workers) = (count(spec.get("replicas"), 1), count(role.get("replicas"), 1), count(role.get("workerReplicas"), 0));
-            let problems = names::dns1035_label(&format!("{name}-{groups}-{}-{replicas}-{workers}", name_of(role)));
+            let (groups, replicas, workers) = (
+                count(spec.get("replicas"), 1),
+                count(role.get("replicas"), 1),
+                count(role.get("workerReplicas"), 0),
+            );
+            let problems = names::dns1035_label(&format!(
+                "{name}-{groups}-{}-{replicas}-{workers}",
+                name_of(role)
+            ));
             if !problems.is_empty() {
-                self.refuse(node, "metadata.name", &format!("invalid name: {}", problems.join("; ")));
+                self.refuse(
+                    node,
+                    "metadata.name",
+                    &format!("invalid name: {}", problems.join("; ")),
+                );
             }
         }
     }
@@ -100,10 +135,13 @@ impl Check<'_> {
     fn images(&mut self, roles: &[Node]) {
         for (index, role) in roles.iter().enumerate() {
             for template in ["entryTemplate", "workerTemplate"] {
-                let containers = role.at(&[template, "spec", "containers"]).map_or(&[][..], Node::items);
+                let containers =
+                    role.at(&[template, "spec", "containers"]).map_or(&[][..], Node::items);
                 for (position, container) in containers.iter().enumerate() {
                     let Some(node) = container.get("image") else { continue };
-                    let Some(image) = node.as_str().filter(|image| !image.is_empty()) else { continue };
+                    let Some(image) = node.as_str().filter(|image| !image.is_empty()) else {
+                        continue;
+                    };
                     let detail = if image.trim().is_empty() {
                         "invalid container image reference: image cannot be empty or whitespace only"
                     } else if image.contains(' ') {
@@ -124,7 +162,11 @@ impl Check<'_> {
         }
         for (index, role) in roles.iter().enumerate() {
             if let Some(node) = role.get("replicas").filter(|node| negative(node)) {
-                self.refuse(node, &format!("spec.template.roles[{index}].replicas"), "role replicas must be a non-negative integer");
+                self.refuse(
+                    node,
+                    &format!("spec.template.roles[{index}].replicas"),
+                    "role replicas must be a non-negative integer",
+                );
             }
         }
     }
@@ -136,7 +178,10 @@ impl Check<'_> {
                 let problems = names::percent(text);
                 if !problems.is_empty() {
                     self.refuse(node, path, &problems.join("; "));
-                } else if !matches!(IntOrPercent::parse_percent(text), Ok(IntOrPercent::Percent(..=100))) {
+                } else if !matches!(
+                    IntOrPercent::parse_percent(text),
+                    Ok(IntOrPercent::Percent(..=100))
+                ) {
                     self.refuse(node, path, "must be a valid percent value (0-100)");
                 }
             }
@@ -188,7 +233,11 @@ impl Check<'_> {
                 if by_role {
                     self.int_or_percent(node, &path("partition"));
                 } else {
-                    self.forbid(node, &path("partition"), "partition is only valid when rolloutStrategy.type is RoleRollingUpdate");
+                    self.forbid(
+                        node,
+                        &path("partition"),
+                        "partition is only valid when rolloutStrategy.type is RoleRollingUpdate",
+                    );
                 }
             }
             let Some(node) = role.get("maxUnavailable").filter(|_| by_role) else { continue };
@@ -197,7 +246,11 @@ impl Check<'_> {
             let replicas = role.get("replicas").and_then(Node::as_int).unwrap_or(1);
             match resolved(node, replicas, Rounding::Down) {
                 Ok(0) => self.refuse(node, &path, "maxUnavailable cannot be 0"),
-                Ok(most) if most > replicas => self.refuse(node, &path, &format!("maxUnavailable cannot be greater than replicas ({replicas})")),
+                Ok(most) if most > replicas => self.refuse(
+                    node,
+                    &path,
+                    &format!("maxUnavailable cannot be greater than replicas ({replicas})"),
+                ),
                 Ok(_) => {}
                 Err(error) => self.refuse(node, &path, &format!("invalid maxUnavailable: {error}")),
             }
@@ -210,15 +263,29 @@ impl Check<'_> {
             let path = format!("spec.template.gangPolicy.minRoleReplicas[{}]", entry.key);
             let Some(role) = roles.iter().find(|role| name_of(role) == entry.key) else {
                 let known: Vec<&str> = roles.iter().map(name_of).collect();
-                let help = crate::diag::nearest(&entry.key, known.iter().copied()).map(|name| format!("did you mean `{name}`?"));
-                let message = format!("`{path}`: invalid value {}: role {} does not exist in template.roles", go_quote(&entry.key), entry.key);
-                self.diagnostics.push(crate::diag::Diagnostic::new(Code::GangUnknownRole, message).at(entry.key_origin.span()).path(path).maybe_help(help));
+                let help = crate::diag::nearest(&entry.key, known.iter().copied())
+                    .map(|name| format!("did you mean `{name}`?"));
+                let message = format!(
+                    "`{path}`: invalid value {}: role {} does not exist in template.roles",
+                    go_quote(&entry.key),
+                    entry.key
+                );
+                self.diagnostics.push(
+                    crate::diag::Diagnostic::new(Code::GangUnknownRole, message)
+                        .at(entry.key_origin.span())
+                        .path(path)
+                        .maybe_help(help),
+                );
                 continue;
             };
             let Some(minimum) = entry.node.as_int() else { continue };
             let replicas = role.get("replicas").and_then(Node::as_int).unwrap_or(1);
             if minimum < 0 {
-                self.refuse(&entry.node, &path, &format!("minRoleReplicas for role {} must be non-negative", entry.key));
+                self.refuse(
+                    &entry.node,
+                    &path,
+                    &format!("minRoleReplicas for role {} must be non-negative", entry.key),
+                );
             } else if minimum > replicas {
                 self.refuse(&entry.node, &path, &format!("minRoleReplicas ({minimum}) for role {} cannot exceed replicas ({replicas})", entry.key));
             }
@@ -230,26 +297,48 @@ impl Check<'_> {
             let Some(node) = role.get("workerReplicas") else { continue };
             let Some(workers) = node.as_int() else { continue };
             if workers < 0 {
-                self.refuse(node, &format!("spec.template.roles[{index}].workerReplicas"), "workerReplicas must be a non-negative integer");
+                self.refuse(
+                    node,
+                    &format!("spec.template.roles[{index}].workerReplicas"),
+                    "workerReplicas must be a non-negative integer",
+                );
             } else if workers > 0 && role.get("workerTemplate").is_none() {
                 let path = format!("spec.template.roles[{index}].workerTemplate");
-                let message = format!("`{path}`: required value: workerTemplate is required when workerReplicas is greater than 0");
-                self.report(Code::RequiredField, node, &path, message, "add `workerTemplate`".to_owned());
+                let message = format!(
+                    "`{path}`: required value: workerTemplate is required when workerReplicas is greater than 0"
+                );
+                self.report(
+                    Code::RequiredField,
+                    node,
+                    &path,
+                    message,
+                    "add `workerTemplate`".to_owned(),
+                );
             }
         }
     }
 
     /// The text of the webhook implies that other pairs are refused as well; this is the only one.
     fn pair(&mut self, spec: &Node) {
-        let whole_group = spec.get("recoveryPolicy").and_then(Node::as_str) == Some(RecoveryPolicy::ServingGroupRecreate.as_str());
-        if let Some(node) = spec.at(&["rolloutStrategy", "type"]).filter(|_| whole_group && is_role_rolling_update(spec)) {
+        let whole_group = spec.get("recoveryPolicy").and_then(Node::as_str)
+            == Some(RecoveryPolicy::ServingGroupRecreate.as_str());
+        if let Some(node) = spec
+            .at(&["rolloutStrategy", "type"])
+            .filter(|_| whole_group && is_role_rolling_update(spec))
+        {
             let path = "spec.rolloutStrategy.type";
             let message = invalid(
                 path,
                 node,
                 "incompatible recoveryPolicy and rolloutStrategy.type after applying defaults: recoveryPolicy=ServingGroupRecreate, rolloutStrategy.type=RoleRollingUpdate",
             );
-            self.report(Code::ConflictingFields, node, path, message, "write `recoveryPolicy: RoleRecreate`".to_owned());
+            self.report(
+                Code::ConflictingFields,
+                node,
+                path,
+                message,
+                "write `recoveryPolicy: RoleRecreate`".to_owned(),
+            );
         }
     }
 }
@@ -260,7 +349,9 @@ fn text_of(node: &Node) -> String {
 
 fn resolved(node: &Node, total: i64, rounding: Rounding) -> Result<i64, IntOrPercentError> {
     match &node.value {
-        Value::Str(text) => IntOrPercent::parse_percent(text).map(|share| share.scaled(total, rounding)),
+        Value::Str(text) => {
+            IntOrPercent::parse_percent(text).map(|share| share.scaled(total, rounding))
+        }
         _ => Ok(node.as_int().unwrap_or(1)),
     }
 }

@@ -1,11 +1,13 @@
-//! The deprecated spelling of `supportedModelFormats`: name and version of a format in the entry itself (S0-021).
+//! The deprecated spelling of `supportedModelFormats`: name and version of a format in the entry
+//! itself (S0-021).
 
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Value};
 
 /// The spec of a runtime whose entries all write `modelFormat`; `None` when they do.
 ///
-/// An entry that writes both names keeps the current one; where they differ, that was said when it was read.
+/// An entry that writes both names keeps the current one; where they differ, that was said when it
+/// was read.
 pub fn current_formats(runtime: &Node) -> Option<Node> {
     rewritten(runtime, |map| {
         let name = map.entry("name")?.clone();
@@ -26,7 +28,8 @@ pub fn current_formats(runtime: &Node) -> Option<Node> {
     })
 }
 
-/// The spec of a runtime in the deprecated spelling, with what it cannot say; `None` when no entry writes `modelFormat`.
+/// The spec of a runtime in the deprecated spelling, with what it cannot say; `None` when no entry
+/// writes `modelFormat`.
 pub fn previous_formats(runtime: &Node) -> Option<(Node, Vec<Diagnostic>)> {
     let mut losses = Vec::new();
     let mut index = 0;
@@ -40,13 +43,22 @@ pub fn previous_formats(runtime: &Node) -> Option<(Node, Vec<Diagnostic>)> {
                 entry.insert_entry(field.clone());
             } else {
                 losses.push(
-                    Diagnostic::new(Code::ConversionLoss, "the previous schema has name and version of a format only")
-                        .at(field.key_origin.span())
-                        .path(format!("spec.supportedModelFormats[{position}].modelFormat.{}", field.key)),
+                    Diagnostic::new(
+                        Code::ConversionLoss,
+                        "the previous schema has name and version of a format only",
+                    )
+                    .at(field.key_origin.span())
+                    .path(format!(
+                        "spec.supportedModelFormats[{position}].modelFormat.{}",
+                        field.key
+                    )),
                 );
             }
         }
-        for field in map.iter().filter(|field| !matches!(field.key.as_str(), "modelFormat" | "name" | "version")) {
+        for field in map
+            .iter()
+            .filter(|field| !matches!(field.key.as_str(), "modelFormat" | "name" | "version"))
+        {
             entry.push(field.clone());
         }
         Some(entry)
@@ -82,7 +94,10 @@ mod tests {
     static RULE: Rule = Rule { id: "test", text: "", cite: "" };
 
     fn runtime(entry: &serde_json::Value) -> Node {
-        Node::from_json(&serde_json::json!({"spec": {"supportedModelFormats": [entry]}}), Origin::Derived(&RULE))
+        Node::from_json(
+            &serde_json::json!({"spec": {"supportedModelFormats": [entry]}}),
+            Origin::Derived(&RULE),
+        )
     }
 
     fn entry(spec: &Node) -> serde_json::Value {
@@ -92,7 +107,8 @@ mod tests {
     // S0-021, both ways.
     #[test]
     fn entries_are_respelt_both_ways() {
-        let old = serde_json::json!({"name": "safetensors", "version": "1.0.0", "autoSelect": true});
+        let old =
+            serde_json::json!({"name": "safetensors", "version": "1.0.0", "autoSelect": true});
         let new = serde_json::json!({"modelFormat": {"name": "safetensors", "version": "1.0.0"}, "autoSelect": true});
         assert_eq!(entry(&current_formats(&runtime(&old)).expect("rewritten")), new);
         let (spec, losses) = previous_formats(&runtime(&new)).expect("rewritten");
@@ -100,9 +116,15 @@ mod tests {
         assert!(current_formats(&runtime(&new)).is_none());
         assert!(previous_formats(&runtime(&old)).is_none());
         let both = serde_json::json!({"name": "a", "version": "2", "modelFormat": {"name": "a"}});
-        assert_eq!(entry(&current_formats(&runtime(&both)).expect("rewritten")), serde_json::json!({"version": "2", "modelFormat": {"name": "a"}}));
+        assert_eq!(
+            entry(&current_formats(&runtime(&both)).expect("rewritten")),
+            serde_json::json!({"version": "2", "modelFormat": {"name": "a"}})
+        );
         let weighed = serde_json::json!({"modelFormat": {"name": "a", "operator": "GreaterThan"}});
         let (_, losses) = previous_formats(&runtime(&weighed)).expect("rewritten");
-        assert_eq!(losses[0].path.as_deref(), Some("spec.supportedModelFormats[0].modelFormat.operator"));
+        assert_eq!(
+            losses[0].path.as_deref(),
+            Some("spec.supportedModelFormats[0].modelFormat.operator")
+        );
     }
 }

@@ -7,8 +7,8 @@ mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
 use crate::api::{
-    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope,
-    Service, SizeRange,
+    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model,
+    ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Service, SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::{Policy, Semantics};
@@ -31,8 +31,11 @@ pub const PROTOCOL: &str = "ome.io/protocol";
 /// Protocols that seed 000 names (S0-031).
 pub const PROTOCOLS: [&str; 4] = ["openAI", "cohere", "openInference-v1", "openInference-v2"];
 
-static IMPLIED_ENGINE: Rule =
-    Rule { id: "implied-engine", text: "a service without components has an engine, as its runtime configures it", cite: "S2-017, S0-050" };
+static IMPLIED_ENGINE: Rule = Rule {
+    id: "implied-engine",
+    text: "a service without components has an engine, as its runtime configures it",
+    cite: "S2-017, S0-050",
+};
 
 /// Reads a BaseModel or ClusterBaseModel.
 pub fn model(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnostic>) -> Model {
@@ -60,12 +63,21 @@ pub fn fine_tuned_weight(object: Object) -> FineTunedWeight {
 /// Reads a ServingRuntime or ClusterServingRuntime.
 pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnostic>) -> Runtime {
     let mut reader = Reader { semantics, diagnostics };
-    let formats = object.spec("supportedModelFormats").map(Node::items).unwrap_or_default().iter().map(|entry| format_entry(entry, &mut reader)).collect();
-    let size_range = object.spec("modelSizeRange").filter(|range| range.as_map().is_some()).map(|range| SizeRange {
-        min: reader.size(range.get("min"), "modelSizeRange.min"),
-        max: reader.size(range.get("max"), "modelSizeRange.max"),
-        origin: range.origin,
-    });
+    let formats = object
+        .spec("supportedModelFormats")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .map(|entry| format_entry(entry, &mut reader))
+        .collect();
+    let size_range =
+        object.spec("modelSizeRange").filter(|range| range.as_map().is_some()).map(|range| {
+            SizeRange {
+                min: reader.size(range.get("min"), "modelSizeRange.min"),
+                max: reader.size(range.get("max"), "modelSizeRange.max"),
+                origin: range.origin,
+            }
+        });
     Runtime {
         formats,
         size_range,
@@ -73,7 +85,11 @@ pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagn
         protocols: texts(object.spec("protocolVersions")),
         multi_model: None,
         multi_node: None,
-        accelerator_classes: texts(object.node.at(&["spec", "acceleratorRequirements", "acceleratorClasses"])),
+        accelerator_classes: texts(object.node.at(&[
+            "spec",
+            "acceleratorRequirements",
+            "acceleratorClasses",
+        ])),
         accelerators: accelerator::requirements(object.spec("acceleratorRequirements")),
         configurations: accelerator::of_runtime(&object, semantics),
         decoded: DecodedConfigs::default(),
@@ -89,36 +105,52 @@ fn format_entry(entry: &Node, reader: &mut Reader<'_>) -> FormatEntry {
         && legacy.value != format.name.value
     {
         reader.report(
-            Diagnostic::new(Code::ConflictingFields, format!("`name: {}` contradicts `modelFormat.name: {}`", legacy.value, format.name.value))
-                .at(legacy.span())
-                .label(format.name.span(), "modelFormat.name")
-                .help("delete the deprecated `name`"),
+            Diagnostic::new(
+                Code::ConflictingFields,
+                format!(
+                    "`name: {}` contradicts `modelFormat.name: {}`",
+                    legacy.value, format.name.value
+                ),
+            )
+            .at(legacy.span())
+            .label(format.name.span(), "modelFormat.name")
+            .help("delete the deprecated `name`"),
         );
     }
     if let (Some(legacy), None) = (&legacy_name, &format) {
         reader.report_documented(
-            Diagnostic::new(Code::DeprecatedField, format!("`name: {}` is deprecated", legacy.value))
-                .at(legacy.span())
-                .path("supportedModelFormats[].name")
-                .help(format!("write `modelFormat: {{name: {}}}`", legacy.value)),
+            Diagnostic::new(
+                Code::DeprecatedField,
+                format!("`name: {}` is deprecated", legacy.value),
+            )
+            .at(legacy.span())
+            .path("supportedModelFormats[].name")
+            .help(format!("write `modelFormat: {{name: {}}}`", legacy.value)),
         );
     }
     FormatEntry {
-        legacy_version: entry.get("version").filter(|_| format.is_none()).and_then(|version| reader.version(version)),
+        legacy_version: entry
+            .get("version")
+            .filter(|_| format.is_none())
+            .and_then(|version| reader.version(version)),
         legacy_name,
         format,
         framework: reader.named_version(entry.get("modelFramework")),
         architecture: text(entry.get("modelArchitecture")),
         quantization: text(entry.get("quantization")),
         diffusion: diffusion(entry.get("diffusionPipeline")),
-        accelerator_config: entry.get("acceleratorConfig").filter(|config| config.as_map().is_some()).cloned(),
+        accelerator_config: entry
+            .get("acceleratorConfig")
+            .filter(|config| config.as_map().is_some())
+            .cloned(),
         auto_select: boolean(entry.get("autoSelect")),
         priority: integer(entry.get("priority")),
         origin: entry.origin,
     }
 }
 
-/// Reads an InferenceService by the rules of one policy. The deprecated predictor form is migrated first.
+/// Reads an InferenceService by the rules of one policy. The deprecated predictor form is migrated
+/// first.
 pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
     let namespace = match &object.id.scope {
         Scope::Namespace(namespace) => namespace.clone(),
@@ -127,12 +159,20 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     let migrated = predictor::migrate(&object.node, policy.semantics);
     let (spec, lookup) = match &migrated {
         Some(migration) => (migration.spec.clone(), migration.lookup),
-        None => (object.node.get("spec").cloned().unwrap_or_else(|| Node::map(object.node.origin)), ModelLookup::NamespaceFirst),
+        None => (
+            object.node.get("spec").cloned().unwrap_or_else(|| Node::map(object.node.origin)),
+            ModelLookup::NamespaceFirst,
+        ),
     };
     if object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()) {
         diagnostics.push(
             Diagnostic::new(Code::DeprecatedField, "`spec.predictor` is deprecated")
-                .at(object.node.get("spec").and_then(Node::as_map).and_then(|spec| spec.entry("predictor")).and_then(|entry| entry.key_origin.span()))
+                .at(object
+                    .node
+                    .get("spec")
+                    .and_then(Node::as_map)
+                    .and_then(|spec| spec.entry("predictor"))
+                    .and_then(|entry| entry.key_origin.span()))
                 .path("spec.predictor")
                 .help("run `ome convert` to write it as `model`, `runtime` and `engine`"),
         );
@@ -145,18 +185,31 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
             lookup,
         })
     });
-    let runtime = spec
-        .get("runtime")
-        .and_then(|runtime| Some(RuntimeRef { name: text(runtime.get("name")).filter(|name| !name.value.is_empty())?, kind: text(runtime.get("kind")) }));
+    let runtime = spec.get("runtime").and_then(|runtime| {
+        Some(RuntimeRef {
+            name: text(runtime.get("name")).filter(|name| !name.value.is_empty())?,
+            kind: text(runtime.get("kind")),
+        })
+    });
     let mut components: Vec<Component> = ComponentKind::OME
         .into_iter()
-        .filter_map(|kind| spec.get(kind.as_str()).filter(|node| node.as_map().is_some()).map(|node| Component { kind, node: node.clone() }))
+        .filter_map(|kind| {
+            spec.get(kind.as_str())
+                .filter(|node| node.as_map().is_some())
+                .map(|node| Component { kind, node: node.clone() })
+        })
         .collect();
     if policy.implied_engine
         && !components.iter().any(|component| component.kind == ComponentKind::Engine)
         && !components.iter().any(|component| component.kind == ComponentKind::Decoder)
     {
-        components.insert(0, Component { kind: ComponentKind::Engine, node: Node::map(Origin::Default(&IMPLIED_ENGINE)) });
+        components.insert(
+            0,
+            Component {
+                kind: ComponentKind::Engine,
+                node: Node::map(Origin::Default(&IMPLIED_ENGINE)),
+            },
+        );
     }
     Service {
         protocol: protocol(&object, policy, diagnostics),
@@ -178,18 +231,29 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
 }
 
 /// The annotation, then the deprecated form's field (S0-072).
-fn protocol(object: &Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Option<Field<EcoString>> {
+fn protocol(
+    object: &Object,
+    policy: &Policy,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Field<EcoString>> {
     let annotated = text(object.annotation(PROTOCOL));
     if let Some(annotation) = &annotated
         && policy.semantics == Semantics::Documented
     {
         diagnostics.push(
-            Diagnostic::new(Code::ProtocolAnnotation, format!("the protocol {} is asked for by the annotation `{PROTOCOL}`", annotation.value))
-                .at(annotation.span())
-                .help("nothing upstream reads it"),
+            Diagnostic::new(
+                Code::ProtocolAnnotation,
+                format!(
+                    "the protocol {} is asked for by the annotation `{PROTOCOL}`",
+                    annotation.value
+                ),
+            )
+            .at(annotation.span())
+            .help("nothing upstream reads it"),
         );
     }
-    let asked = annotated.or_else(|| text(object.node.at(&["spec", "predictor", "model", "protocolVersion"])));
+    let asked = annotated
+        .or_else(|| text(object.node.at(&["spec", "predictor", "model", "protocolVersion"])));
     if let Some(asked) = &asked
         && policy.semantics == Semantics::Documented
         && !PROTOCOLS.contains(&asked.value.as_str())
@@ -201,13 +265,16 @@ fn protocol(object: &Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>)
 
 /// The finding about a protocol that is none of the four.
 pub fn unknown_protocol(name: &str) -> Diagnostic {
-    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(match nearest(name, PROTOCOLS) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", PROTOCOLS.join(", ")),
-    })
+    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
+        match nearest(name, PROTOCOLS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", PROTOCOLS.join(", ")),
+        },
+    )
 }
 
-/// Union of annotation, selector and component overrides; a class that is set counts, also when it is empty.
+/// Union of annotation, selector and component overrides; a class that is set counts, also when it
+/// is empty.
 fn accelerator_classes(object: &Object, spec: &Node) -> Vec<Field<EcoString>> {
     let mut classes: Vec<Field<EcoString>> = [
         object.annotation(ACCELERATOR_CLASS),

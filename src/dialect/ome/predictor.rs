@@ -26,8 +26,9 @@ pub struct Migration {
 
 /// Migrates a service in the predictor form; `None` when it is in the current form.
 ///
-/// The webhook migrates when there is no engine and the predictor is used: a model, minReplicas, a service account,
-/// containers, volumes or placement. The documents migrate whenever there is a predictor with content.
+/// The webhook migrates when there is no engine and the predictor is used: a model, minReplicas, a
+/// service account, containers, volumes or placement. The documents migrate whenever there is a
+/// predictor with content.
 pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
     let spec = service.get("spec")?;
     let predictor = spec.get("predictor").filter(|predictor| !predictor.is_empty())?;
@@ -35,12 +36,14 @@ pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
         return None;
     }
     let map = predictor.as_map()?;
-    let mut engine: Map = map.iter().filter(|entry| !NOT_ENGINE.contains(&entry.key.as_str())).cloned().collect();
+    let mut engine: Map =
+        map.iter().filter(|entry| !NOT_ENGINE.contains(&entry.key.as_str())).cloned().collect();
     if let Some(worker) = map.entry("workerSpec") {
         engine.insert_entry(Entry { key: "worker".into(), ..worker.clone() });
     }
     runner(&mut engine);
-    let mut spec_map: Map = spec.as_map()?.iter().filter(|entry| entry.key != "predictor").cloned().collect();
+    let mut spec_map: Map =
+        spec.as_map()?.iter().filter(|entry| entry.key != "predictor").cloned().collect();
     let mut lookup = ModelLookup::NamespaceFirst;
     let model = predictor.get("model");
     if spec_map.get("model").is_none_or(Node::is_null)
@@ -59,39 +62,54 @@ pub fn migrate(service: &Node, semantics: Semantics) -> Option<Migration> {
     {
         let mut reference = Map::new();
         reference.insert("name", runtime.clone());
-        reference.insert("kind", Node::str("ClusterServingRuntime", Origin::Derived(&CLUSTER_RUNTIME)));
+        reference
+            .insert("kind", Node::str("ClusterServingRuntime", Origin::Derived(&CLUSTER_RUNTIME)));
         spec_map.insert("runtime", Node::new(Value::Map(reference), runtime.origin));
     }
     spec_map.insert("engine", Node::new(Value::Map(engine), predictor.origin));
     Some(Migration { spec: Node::new(Value::Map(spec_map), spec.origin), lookup })
 }
 
-/// Whether the webhook takes a predictor for used (isPredictorUsed). An affinity counts also when it is empty: it is a
-/// pointer upstream.
+/// Whether the webhook takes a predictor for used (isPredictorUsed). An affinity counts also when
+/// it is empty: it is a pointer upstream.
 pub(super) fn used(predictor: &Node) -> bool {
     let has = |key: &str| predictor.get(key).is_some_and(|node| !node.is_empty());
     predictor.at(&["model", "baseModel"]).is_some()
         || ["minReplicas", "affinity"].into_iter().any(|key| predictor.get(key).is_some())
-        || predictor.get("serviceAccountName").and_then(Node::as_str).is_some_and(|name| !name.is_empty())
+        || predictor
+            .get("serviceAccountName")
+            .and_then(Node::as_str)
+            .is_some_and(|name| !name.is_empty())
         || ["containers", "volumes", "nodeSelector", "tolerations"].into_iter().any(has)
 }
 
-/// Whether the controller takes a predictor for used (migration_util.go, IsPredictorUsed): maxReplicas and workers count
-/// here as well.
+/// Whether the controller takes a predictor for used (migration_util.go, IsPredictorUsed):
+/// maxReplicas and workers count here as well.
 pub(super) fn used_by_controller(predictor: &Node) -> bool {
-    used(predictor) || predictor.get("workerSpec").is_some() || predictor.get("maxReplicas").and_then(Node::as_int).is_some_and(|replicas| replicas != 0)
+    used(predictor)
+        || predictor.get("workerSpec").is_some()
+        || predictor.get("maxReplicas").and_then(Node::as_int).is_some_and(|replicas| replicas != 0)
 }
 
-/// The first container named `ome-container` or whose name contains `ome`, else the first one, becomes the runner; the
-/// others stay.
+/// The first container named `ome-container` or whose name contains `ome`, else the first one,
+/// becomes the runner; the others stay.
 fn runner(engine: &mut Map) {
     let Some(entry) = engine.entry("containers").cloned() else { return };
     let containers = entry.node.items();
-    let is_ome =
-        |container: &Node| container.get("name").and_then(Node::as_str).is_some_and(|name| name == "ome-container" || name.to_lowercase().contains("ome"));
+    let is_ome = |container: &Node| {
+        container
+            .get("name")
+            .and_then(Node::as_str)
+            .is_some_and(|name| name == "ome-container" || name.to_lowercase().contains("ome"))
+    };
     let index = containers.iter().position(is_ome).unwrap_or(0);
     let Some(runner) = containers.get(index).cloned() else { return };
-    let rest: Vec<Node> = containers.iter().enumerate().filter(|(position, _)| *position != index).map(|(_, container)| container.clone()).collect();
+    let rest: Vec<Node> = containers
+        .iter()
+        .enumerate()
+        .filter(|(position, _)| *position != index)
+        .map(|(_, container)| container.clone())
+        .collect();
     if rest.is_empty() {
         engine.remove("containers");
     } else {
@@ -126,7 +144,8 @@ mod tests {
 
     #[test]
     fn the_current_form_and_an_unused_predictor_stay() {
-        let current = node(&serde_json::json!({"spec": {"engine": {}, "predictor": {"minReplicas": 1}}}));
+        let current =
+            node(&serde_json::json!({"spec": {"engine": {}, "predictor": {"minReplicas": 1}}}));
         assert!(migrate(&current, Semantics::Documented).is_none());
         let unused = node(&serde_json::json!({"spec": {"predictor": {"maxReplicas": 3}}}));
         assert!(migrate(&unused, Semantics::Controller).is_none());

@@ -1,7 +1,9 @@
-//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them (S2-133, accelerators.md 1).
+//! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them (S2-133,
+//! accelerators.md 1).
 //!
-//! In: one AcceleratorClass, runtime or service. Out: the object with its accelerator fields in the other shape, and a
-//! finding per field that the other shape cannot say or says otherwise. What is no accelerator field stays as it stands.
+//! In: one AcceleratorClass, runtime or service. Out: the object with its accelerator fields in the
+//! other shape, and a finding per field that the other shape cannot say or says otherwise. What is
+//! no accelerator field stays as it stands.
 
 mod proposed;
 mod shipped;
@@ -14,7 +16,11 @@ use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// The origin of what stands in the converted object only.
-pub static RESHAPED: Rule = Rule { id: "accelerator-shape", text: "says in one shape of accelerators what the object said in the other", cite: "S2-133" };
+pub static RESHAPED: Rule = Rule {
+    id: "accelerator-shape",
+    text: "says in one shape of accelerators what the object said in the other",
+    cite: "S2-133",
+};
 
 /// Who wrote what no file says.
 const ORIGIN: Origin = Origin::Derived(&RESHAPED);
@@ -24,7 +30,12 @@ const CLASS: &str = "ome.io/accelerator-class";
 const STRATEGY: &str = "ome.io/selection-strategy";
 
 /// Where the terms of a required node affinity stand.
-const TERMS: [&str; 4] = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+const TERMS: [&str; 4] = [
+    "affinity",
+    "nodeAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "nodeSelectorTerms",
+];
 
 /// An object in the other shape.
 #[derive(Clone, Debug)]
@@ -56,7 +67,8 @@ impl<'a> Shaper<'a> {
 
     /// Names a field that the other shape cannot say, or says otherwise.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
-        let finding = Diagnostic::new(Code::ConversionLoss, why).at(at.span().or_else(|| Some(self.object.name_span())));
+        let finding = Diagnostic::new(Code::ConversionLoss, why)
+            .at(at.span().or_else(|| Some(self.object.name_span())));
         self.losses.push(finding.path(path).object(self.object.id.to_string()));
     }
 
@@ -97,13 +109,18 @@ impl<'a> Shaper<'a> {
 
     /// Gives a field another name; one that is there already stays.
     fn rename(&mut self, holder: &[&str], from: &str, to: &str) {
-        let path = |key: &str| holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>();
+        let path =
+            |key: &str| holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>();
         let (from, to) = (path(from), path(to));
         let keys: Vec<&str> = from.iter().map(String::as_str).collect();
         let Some(node) = self.take(&keys) else { return };
         let target: Vec<&str> = to.iter().map(String::as_str).collect();
         if self.get(&target).is_some() {
-            self.lose(from.join("."), node.origin, format!("`{}` says the same and stays", to.join(".")));
+            self.lose(
+                from.join("."),
+                node.origin,
+                format!("`{}` says the same and stays", to.join(".")),
+            );
         } else {
             self.put(&target, node);
         }
@@ -125,7 +142,12 @@ impl<'a> Shaper<'a> {
 }
 
 /// An object with the fields of its kind in the other shape.
-fn by_kind(object: &Object, class: fn(&mut Shaper<'_>), runtime: fn(&mut Shaper<'_>), service: fn(&mut Shaper<'_>)) -> Reshaped {
+fn by_kind(
+    object: &Object,
+    class: fn(&mut Shaper<'_>),
+    runtime: fn(&mut Shaper<'_>),
+    service: fn(&mut Shaper<'_>),
+) -> Reshaped {
     let mut shaper = Shaper::new(object);
     match object.id.kind.as_str() {
         "AcceleratorClass" => class(&mut shaper),
@@ -138,7 +160,15 @@ fn by_kind(object: &Object, class: fn(&mut Shaper<'_>), runtime: fn(&mut Shaper<
 
 /// A mapping of a few entries.
 fn mapping<const N: usize>(entries: [(&str, Node); N]) -> Node {
-    Node::new(Value::Map(entries.into_iter().map(|(key, node)| Entry { key: key.into(), key_origin: ORIGIN, node }).collect::<Map>()), ORIGIN)
+    Node::new(
+        Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, node)| Entry { key: key.into(), key_origin: ORIGIN, node })
+                .collect::<Map>(),
+        ),
+        ORIGIN,
+    )
 }
 
 /// The texts of a list, or of one value.

@@ -15,13 +15,18 @@ fn class(shaper: &mut Shaper<'_>) {
     if let Some(terms) = shaper.take(&path) {
         // As shipped a node needs the selector and the affinity; in the proposal either is enough.
         let selector = shaper.take(&["spec", "discovery", "nodeSelector"]);
-        let labels: Vec<Node> = selector.iter().flat_map(Node::entries).map(label_expression).collect();
+        let labels: Vec<Node> =
+            selector.iter().flat_map(Node::entries).map(label_expression).collect();
         let mut folded = terms;
         if let Some(list) = folded.as_list_mut().filter(|_| !labels.is_empty()) {
             for term in list.make_mut() {
-                let own = term.get("matchExpressions").map(Node::items).unwrap_or_default().to_vec();
+                let own =
+                    term.get("matchExpressions").map(Node::items).unwrap_or_default().to_vec();
                 if let Some(map) = term.as_map_mut() {
-                    map.insert("matchExpressions", Node::list(labels.iter().cloned().chain(own), ORIGIN));
+                    map.insert(
+                        "matchExpressions",
+                        Node::list(labels.iter().cloned().chain(own), ORIGIN),
+                    );
                 }
             }
         }
@@ -30,27 +35,50 @@ fn class(shaper: &mut Shaper<'_>) {
         }
         shaper.put(&["spec", "discovery", "nodeSelectorTerms"], folded);
     }
-    shaper.drop(&["spec", "discovery", "affinity"], "the proposal describes nodes by required terms alone");
+    shaper.drop(
+        &["spec", "discovery", "affinity"],
+        "the proposal describes nodes by required terms alone",
+    );
     shaper.drop(&["spec", "capabilities", "performance", "latency"], "the proposal has no latency");
     for figure in Figure::ALL {
         if figure.shipped_key() != figure.proposed_key() {
-            shaper.rename(&["spec", "capabilities", "performance"], figure.shipped_key(), figure.proposed_key());
+            shaper.rename(
+                &["spec", "capabilities", "performance"],
+                figure.shipped_key(),
+                figure.proposed_key(),
+            );
         }
     }
 }
 
 /// A label that a node must have, as an expression.
 fn label_expression(entry: &Entry) -> Node {
-    let values = Node::list([Node::str(entry.node.scalar_text().unwrap_or_default(), entry.node.origin)], entry.node.origin);
-    mapping([("key", Node::str(entry.key.clone(), entry.key_origin)), ("operator", Node::str("In", ORIGIN)), ("values", values)])
+    let values = Node::list(
+        [Node::str(entry.node.scalar_text().unwrap_or_default(), entry.node.origin)],
+        entry.node.origin,
+    );
+    mapping([
+        ("key", Node::str(entry.key.clone(), entry.key_origin)),
+        ("operator", Node::str("In", ORIGIN)),
+        ("values", values),
+    ])
 }
 
 /// Minimums of the shipped shape as capabilities of the proposal.
 fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str]) {
-    let path = |holder: &[&str], key: &str| holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>();
-    for (shipped, proposed) in [("minMemory", "memoryGB"), ("minArchitectureVersion", "computeCapability"), ("requiredFeatures", "features")] {
+    let path = |holder: &[&str], key: &str| {
+        holder.iter().copied().chain([key]).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (shipped, proposed) in [
+        ("minMemory", "memoryGB"),
+        ("minArchitectureVersion", "computeCapability"),
+        ("requiredFeatures", "features"),
+    ] {
         let source = path(from, shipped);
-        let Some(value) = shaper.take(&source.iter().map(String::as_str).collect::<Vec<_>>()) else { continue };
+        let Some(value) = shaper.take(&source.iter().map(String::as_str).collect::<Vec<_>>())
+        else {
+            continue;
+        };
         let value = match (shipped, value.as_int()) {
             ("minMemory", Some(gib)) => Node::str(eco_format!("{gib}Gi"), value.origin),
             _ => value,
@@ -65,17 +93,29 @@ fn runtime(shaper: &mut Shaper<'_>) {
     shaper.rename(&requirements, "acceleratorClasses", "supportedClasses");
     minimums(shaper, &requirements, &["spec", "acceleratorRequirements", "requiredCapabilities"]);
     for key in ["minComputePerformanceTFLOPS", "preferredPrecisions"] {
-        shaper.drop(&["spec", "acceleratorRequirements", key], "the proposal has no such field, and v0.1.5 does not read it");
+        shaper.drop(
+            &["spec", "acceleratorRequirements", key],
+            "the proposal has no such field, and v0.1.5 does not read it",
+        );
     }
-    let formats: Vec<Node> = shaper.get(&["spec", "supportedModelFormats"]).map(Node::items).unwrap_or_default().to_vec();
+    let formats: Vec<Node> = shaper
+        .get(&["spec", "supportedModelFormats"])
+        .map(Node::items)
+        .unwrap_or_default()
+        .to_vec();
     let mut known: Vec<(Entry, usize)> = Vec::new();
     for (index, format) in formats.iter().enumerate() {
         for entry in format.get("acceleratorConfig").map(Node::entries).into_iter().flatten() {
-            let path = format!("spec.supportedModelFormats[{index}].acceleratorConfig.{}", entry.key);
+            let path =
+                format!("spec.supportedModelFormats[{index}].acceleratorConfig.{}", entry.key);
             match known.iter_mut().find(|(other, _)| other.key == entry.key) {
                 None => known.push((entry.clone(), 1)),
                 Some((first, count)) if first.node == entry.node => *count += 1,
-                Some(_) => shaper.lose(path, entry.key_origin, "configurations of the proposal hold for every format: the first one stays"),
+                Some(_) => shaper.lose(
+                    path,
+                    entry.key_origin,
+                    "configurations of the proposal hold for every format: the first one stays",
+                ),
             }
         }
     }
@@ -83,8 +123,15 @@ fn runtime(shaper: &mut Shaper<'_>) {
         return;
     }
     for (entry, count) in known.iter().filter(|(_, count)| *count < formats.len()) {
-        let why = format!("it stood in {count} of {} formats; configurations of the proposal hold for every format", formats.len());
-        shaper.lose(format!("spec.supportedModelFormats[].acceleratorConfig.{}", entry.key), entry.key_origin, why);
+        let why = format!(
+            "it stood in {count} of {} formats; configurations of the proposal hold for every format",
+            formats.len()
+        );
+        shaper.lose(
+            format!("spec.supportedModelFormats[].acceleratorConfig.{}", entry.key),
+            entry.key_origin,
+            why,
+        );
     }
     let bare = formats.into_iter().map(|mut format| {
         if let Some(map) = format.as_map_mut() {
@@ -93,7 +140,11 @@ fn runtime(shaper: &mut Shaper<'_>) {
         format
     });
     shaper.put(&["spec", "supportedModelFormats"], Node::list(bare, ORIGIN));
-    let mut list = shaper.get(&["spec", "acceleratorConfigurations"]).map(Node::items).unwrap_or_default().to_vec();
+    let mut list = shaper
+        .get(&["spec", "acceleratorConfigurations"])
+        .map(Node::items)
+        .unwrap_or_default()
+        .to_vec();
     list.extend(known.iter().map(|(entry, _)| configuration(shaper, entry)));
     shaper.put(&["spec", "acceleratorConfigurations"], Node::list(list, ORIGIN));
 }
@@ -101,33 +152,61 @@ fn runtime(shaper: &mut Shaper<'_>) {
 /// One entry of acceleratorConfig as a configuration.
 fn configuration(shaper: &mut Shaper<'_>, entry: &Entry) -> Node {
     let path = format!("spec.supportedModelFormats[].acceleratorConfig.{}", entry.key);
-    let mut out = mapping([("selector", mapping([("acceleratorClass", Node::str(entry.key.clone(), entry.key_origin))]))]);
+    let mut out = mapping([(
+        "selector",
+        mapping([("acceleratorClass", Node::str(entry.key.clone(), entry.key_origin))]),
+    )]);
     let mut variables: Vec<Node> = Vec::new();
-    let variable = |name: &str, value: Node| mapping([("name", Node::str(name, value.origin)), ("value", value)]);
+    let variable = |name: &str, value: Node| {
+        mapping([("name", Node::str(name, value.origin)), ("value", value)])
+    };
     for part in entry.node.entries().filter(|part| !part.node.is_null()) {
         match part.key.as_str() {
             "environmentOverride" => {
-                variables.extend(part.node.entries().map(|own| variable(&own.key, Node::str(own.node.scalar_text().unwrap_or_default(), own.node.origin))));
-                shaper.lose(format!("{path}.environmentOverride"), part.key_origin, "in the proposal the service's own value wins");
+                variables.extend(part.node.entries().map(|own| {
+                    variable(
+                        &own.key,
+                        Node::str(own.node.scalar_text().unwrap_or_default(), own.node.origin),
+                    )
+                }));
+                shaper.lose(
+                    format!("{path}.environmentOverride"),
+                    part.key_origin,
+                    "in the proposal the service's own value wins",
+                );
             }
             "runtimeArgsOverride" => {
                 if let Some(map) = out.as_map_mut() {
                     map.insert("runner", mapping([("args", part.node.clone())]));
                 }
-                shaper.lose(format!("{path}.runtimeArgsOverride"), part.key_origin, "in the proposal arguments are appended and replace no flag");
+                shaper.lose(
+                    format!("{path}.runtimeArgsOverride"),
+                    part.key_origin,
+                    "in the proposal arguments are appended and replace no flag",
+                );
             }
             "tensorParallelismOverride" => {
                 for size in part.node.entries().filter(|size| !size.node.is_null()) {
                     let path = format!("{path}.tensorParallelismOverride.{}", size.key);
                     if size.key == "tensorParallelSize" {
-                        variables.push(variable("TENSOR_PARALLEL_SIZE", Node::str(size.node.scalar_text().unwrap_or_default(), size.node.origin)));
+                        variables.push(variable(
+                            "TENSOR_PARALLEL_SIZE",
+                            Node::str(
+                                size.node.scalar_text().unwrap_or_default(),
+                                size.node.origin,
+                            ),
+                        ));
                         shaper.lose(path, size.key_origin, "written as TENSOR_PARALLEL_SIZE; flags of the runtime are not rewritten");
                     } else {
                         shaper.lose(path, size.key_origin, "the proposal has no such field");
                     }
                 }
             }
-            other => shaper.lose(format!("{path}.{other}"), part.key_origin, "the proposal has no such field"),
+            other => shaper.lose(
+                format!("{path}.{other}"),
+                part.key_origin,
+                "the proposal has no such field",
+            ),
         }
     }
     if let Some(map) = out.as_map_mut().filter(|_| !variables.is_empty()) {
@@ -139,9 +218,16 @@ fn configuration(shaper: &mut Shaper<'_>, entry: &Entry) -> Node {
 /// The strategy that comes closest to a policy, and what is lost.
 fn strategy(policy: &str) -> Option<(&'static str, &'static str)> {
     Some(match policy {
-        "Cheapest" => ("cost", "cost compares the price of a replica, Cheapest that of one accelerator"),
-        "MostCapable" => ("performance", "performance weighs bandwidth and power of the accelerators a replica needs, MostCapable memory too"),
-        "BestFit" => ("balanced", "balanced weighs performance and price, BestFit memory to spare and power"),
+        "Cheapest" => {
+            ("cost", "cost compares the price of a replica, Cheapest that of one accelerator")
+        }
+        "MostCapable" => (
+            "performance",
+            "performance weighs bandwidth and power of the accelerators a replica needs, MostCapable memory too",
+        ),
+        "BestFit" => {
+            ("balanced", "balanced weighs performance and price, BestFit memory to spare and power")
+        }
         _ => return None,
     })
 }
@@ -167,13 +253,21 @@ fn service(shaper: &mut Shaper<'_>) {
                 shaper.put(&selector("strategy"), Node::str(strategy, policy.origin));
                 shaper.lose("spec.acceleratorSelector.policy", policy.origin, why);
             }
-            None => shaper.lose("spec.acceleratorSelector.policy", policy.origin, "the proposal has no such strategy: it takes balanced"),
+            None => shaper.lose(
+                "spec.acceleratorSelector.policy",
+                policy.origin,
+                "the proposal has no such strategy: it takes balanced",
+            ),
         }
     }
     minimums(shaper, &selector("constraints"), &selector("requiredCapabilities"));
     if let Some(rest) = shaper.take(&selector("constraints")) {
         for entry in rest.entries() {
-            shaper.lose(format!("spec.acceleratorSelector.constraints.{}", entry.key), entry.key_origin, "the proposal has no such constraint");
+            shaper.lose(
+                format!("spec.acceleratorSelector.constraints.{}", entry.key),
+                entry.key_origin,
+                "the proposal has no such constraint",
+            );
         }
     }
     for component in ["engine", "decoder"] {
@@ -181,15 +275,28 @@ fn service(shaper: &mut Shaper<'_>) {
         let path = format!("spec.{component}.acceleratorOverride");
         for entry in over.entries().filter(|entry| !entry.node.is_null()) {
             match entry.key.as_str() {
-                "acceleratorClass" => shaper.put(&["spec", component, "annotations", CLASS], entry.node.clone()),
+                "acceleratorClass" => {
+                    shaper.put(&["spec", component, "annotations", CLASS], entry.node.clone());
+                }
                 "policy" => match strategy(&entry.node.scalar_text().unwrap_or_default()) {
                     Some((strategy, why)) => {
-                        shaper.put(&["spec", component, "annotations", STRATEGY], Node::str(strategy, entry.node.origin));
+                        shaper.put(
+                            &["spec", component, "annotations", STRATEGY],
+                            Node::str(strategy, entry.node.origin),
+                        );
                         shaper.lose(format!("{path}.policy"), entry.key_origin, why);
                     }
-                    None => shaper.lose(format!("{path}.policy"), entry.key_origin, "the proposal has no such strategy"),
+                    None => shaper.lose(
+                        format!("{path}.policy"),
+                        entry.key_origin,
+                        "the proposal has no such strategy",
+                    ),
                 },
-                other => shaper.lose(format!("{path}.{other}"), entry.key_origin, "the proposal has none for one component, and v0.1.5 does not read it"),
+                other => shaper.lose(
+                    format!("{path}.{other}"),
+                    entry.key_origin,
+                    "the proposal has none for one component, and v0.1.5 does not read it",
+                ),
             }
         }
     }

@@ -31,7 +31,11 @@ fn class(shaper: &mut Shaper<'_>) {
         }
         let path: Vec<&str> = ["spec", "discovery"].into_iter().chain(TERMS).collect();
         if shaper.get(&path).is_some() {
-            shaper.lose("spec.discovery.nodeSelectorTerms", terms.origin, "the class has a required node affinity already, which stays");
+            shaper.lose(
+                "spec.discovery.nodeSelectorTerms",
+                terms.origin,
+                "the class has a required node affinity already, which stays",
+            );
         } else {
             shaper.put(&path, kubernetes_terms(&terms));
         }
@@ -44,18 +48,50 @@ fn class(shaper: &mut Shaper<'_>) {
     {
         shaper.put(&["spec", "capabilities", "memoryGB"], Node::str(text, stated.origin));
     }
-    let known = ["memoryGB", "computeCapability", "levelZeroVersion", "clockSpeedMHz", "memoryBandwidthGBps", "features", "performance"];
-    let unknown: Vec<EcoString> = shaper.get(&capabilities).map(Node::entries).into_iter().flatten().map(|entry| entry.key.clone()).collect();
+    let known = [
+        "memoryGB",
+        "computeCapability",
+        "levelZeroVersion",
+        "clockSpeedMHz",
+        "memoryBandwidthGBps",
+        "features",
+        "performance",
+    ];
+    let unknown: Vec<EcoString> = shaper
+        .get(&capabilities)
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.key.clone())
+        .collect();
     for key in unknown.iter().filter(|key| !known.contains(&key.as_str())) {
-        shaper.drop(&["spec", "capabilities", key.as_str()], "the shipped class has no such capability");
+        shaper.drop(
+            &["spec", "capabilities", key.as_str()],
+            "the shipped class has no such capability",
+        );
     }
-    let figures: Vec<Entry> = shaper.get(&["spec", "capabilities", "performance"]).map(Node::entries).into_iter().flatten().cloned().collect();
+    let figures: Vec<Entry> = shaper
+        .get(&["spec", "capabilities", "performance"])
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     for entry in figures {
-        let Some(figure) = Figure::ALL.into_iter().find(|figure| entry.key == figure.proposed_key() && entry.key != figure.shipped_key()) else { continue };
+        let Some(figure) = Figure::ALL
+            .into_iter()
+            .find(|figure| entry.key == figure.proposed_key() && entry.key != figure.shipped_key())
+        else {
+            continue;
+        };
         shaper.take(&["spec", "capabilities", "performance", &entry.key]);
         let path = format!("spec.capabilities.performance.{}", entry.key);
         if figure == Figure::Fp8 {
-            shaper.lose(path, entry.node.origin, "the shipped class has no figure for fp8; the controller takes that of int8");
+            shaper.lose(
+                path,
+                entry.node.origin,
+                "the shipped class has no figure for fp8; the controller takes that of int8",
+            );
             continue;
         }
         let number = entry.node.scalar_text().and_then(|text| text.parse::<f64>().ok());
@@ -63,7 +99,11 @@ fn class(shaper: &mut Shaper<'_>) {
             entry.node.clone()
         } else if let Some(number) = number {
             if number.fract() != 0.0 {
-                shaper.lose(path, entry.node.origin, format!("the shipped class has whole figures: {number} is rounded down"));
+                shaper.lose(
+                    path,
+                    entry.node.origin,
+                    format!("the shipped class has whole figures: {number} is rounded down"),
+                );
             }
             #[expect(clippy::cast_possible_truncation, reason = "figures are small")]
             Node::int(number.floor() as i64, entry.node.origin)
@@ -78,7 +118,8 @@ fn class(shaper: &mut Shaper<'_>) {
 /// Memory without a unit, which is GiB in the proposal and bytes as shipped.
 fn unitless(node: &Node) -> Option<EcoString> {
     let text = node.scalar_text()?;
-    let (proposed, shipped) = (memory(&text, Semantics::Documented)?, memory(&text, Semantics::Controller)?);
+    let (proposed, shipped) =
+        (memory(&text, Semantics::Documented)?, memory(&text, Semantics::Controller)?);
     (proposed != shipped).then(|| eco_format!("{text}Gi"))
 }
 
@@ -89,13 +130,23 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
     for entry in required.entries().filter(|entry| !entry.node.is_null()) {
         let (key, value) = match entry.key.as_str() {
             "memoryGB" => {
-                let Some(memory) = entry.node.scalar_text().and_then(|text| memory(&text, Semantics::Documented)) else {
-                    shaper.lose(format!("{path}.memoryGB"), entry.node.origin, "this is no amount of memory");
+                let Some(memory) =
+                    entry.node.scalar_text().and_then(|text| memory(&text, Semantics::Documented))
+                else {
+                    shaper.lose(
+                        format!("{path}.memoryGB"),
+                        entry.node.origin,
+                        "this is no amount of memory",
+                    );
                     continue;
                 };
                 let gib = i64::try_from(memory.gib_rounded_up()).unwrap_or(i64::MAX);
                 if memory.whole_gib() != memory.gib_rounded_up() {
-                    shaper.lose(format!("{path}.memoryGB"), entry.node.origin, format!("whole GiB alone: rounded up to {gib}"));
+                    shaper.lose(
+                        format!("{path}.memoryGB"),
+                        entry.node.origin,
+                        format!("whole GiB alone: rounded up to {gib}"),
+                    );
                 }
                 ("minMemory", Node::int(gib, entry.node.origin))
             }
@@ -105,14 +156,26 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
             }
             "features" | "requiredFeatures" => ("requiredFeatures", entry.node.clone()),
             other => {
-                shaper.lose(format!("{path}.{other}"), entry.key_origin, "the shipped shape has no such minimum");
+                shaper.lose(
+                    format!("{path}.{other}"),
+                    entry.key_origin,
+                    "the shipped shape has no such minimum",
+                );
                 continue;
             }
         };
         if !read {
-            shaper.lose(format!("{path}.{}", entry.key), entry.key_origin, format!("written as `{key}`, which v0.1.5 declares and does not read"));
+            shaper.lose(
+                format!("{path}.{}", entry.key),
+                entry.key_origin,
+                format!("written as `{key}`, which v0.1.5 declares and does not read"),
+            );
         } else if key == "minArchitectureVersion" {
-            shaper.lose(format!("{path}.{}", entry.key), entry.key_origin, "the controller compares versions as texts: 10.0 is below 9.0");
+            shaper.lose(
+                format!("{path}.{}", entry.key),
+                entry.key_origin,
+                "the controller compares versions as texts: 10.0 is below 9.0",
+            );
         }
         let target: Vec<&str> = to.iter().copied().chain([key]).collect();
         shaper.put(&target, value);
@@ -122,15 +185,30 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
 fn runtime(shaper: &mut Shaper<'_>) {
     let requirements = ["spec", "acceleratorRequirements"];
     if let Some(supported) = shaper.get(&["spec", "acceleratorRequirements", "supportedClasses"]) {
-        let globs: Vec<Node> = supported.items().iter().filter(|name| name.as_str().is_some_and(|name| name.contains(['*', '?']))).cloned().collect();
+        let globs: Vec<Node> = supported
+            .items()
+            .iter()
+            .filter(|name| name.as_str().is_some_and(|name| name.contains(['*', '?'])))
+            .cloned()
+            .collect();
         for name in globs {
             let text = name.scalar_text().unwrap_or_default();
-            shaper.lose("spec.acceleratorRequirements.supportedClasses", name.origin, format!("`{text}`: the shipped list has names alone"));
+            shaper.lose(
+                "spec.acceleratorRequirements.supportedClasses",
+                name.origin,
+                format!("`{text}`: the shipped list has names alone"),
+            );
         }
     }
     shaper.rename(&requirements, "supportedClasses", "acceleratorClasses");
-    let required = shaper.get(&["spec", "acceleratorRequirements", "requiredCapabilities"]).cloned();
-    minimums(shaper, &["spec", "acceleratorRequirements", "requiredCapabilities"], &requirements, false);
+    let required =
+        shaper.get(&["spec", "acceleratorRequirements", "requiredCapabilities"]).cloned();
+    minimums(
+        shaper,
+        &["spec", "acceleratorRequirements", "requiredCapabilities"],
+        &requirements,
+        false,
+    );
     if let Some(required) = required
         && shaper.get(&["spec", "acceleratorRequirements", "acceleratorClasses"]).is_none()
     {
@@ -146,7 +224,11 @@ fn runtime(shaper: &mut Shaper<'_>) {
         let keys: Vec<&str> = holder.iter().copied().chain(["acceleratorConfigurations"]).collect();
         let Some(list) = shaper.take(&keys) else { continue };
         if holder.len() > 1 {
-            shaper.lose(keys.join("."), list.origin, "acceleratorConfig holds for engine and decoder alike");
+            shaper.lose(
+                keys.join("."),
+                list.origin,
+                "acceleratorConfig holds for engine and decoder alike",
+            );
         }
         for (index, entry) in list.items().iter().enumerate() {
             configuration(shaper, &format!("{}[{index}]", keys.join(".")), entry);
@@ -161,27 +243,40 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
     for part in selector.map(Node::entries).into_iter().flatten() {
         match part.key.as_str() {
             "acceleratorClass" | "acceleratorClasses" => classes.extend(texts(&part.node)),
-            other => shaper.lose(format!("{path}.selector.{other}"), part.key_origin, "acceleratorConfig goes by the names of classes alone"),
+            other => shaper.lose(
+                format!("{path}.selector.{other}"),
+                part.key_origin,
+                "acceleratorConfig goes by the names of classes alone",
+            ),
         }
     }
     classes.retain(|name| {
         let glob = name.as_str().is_none_or(|name| name.contains(['*', '?']));
         if glob {
             let text = name.scalar_text().unwrap_or_default();
-            shaper.lose(format!("{path}.selector"), name.origin, format!("`{text}`: acceleratorConfig goes by the names of classes alone"));
+            shaper.lose(
+                format!("{path}.selector"),
+                name.origin,
+                format!("`{text}`: acceleratorConfig goes by the names of classes alone"),
+            );
         }
         !glob
     });
     let mut variables = Map::new();
     let mut args: Vec<Node> = Vec::new();
     let runner = entry.get("runner");
-    let lists = [("env", entry.get("env")), ("runner.env", runner.and_then(|runner| runner.get("env")))];
+    let lists =
+        [("env", entry.get("env")), ("runner.env", runner.and_then(|runner| runner.get("env")))];
     for (at, list) in lists {
         for variable in list.map(Node::items).unwrap_or_default() {
             let Some(name) = variable.get("name").and_then(Node::scalar_text) else { continue };
             match variable.get("value") {
                 Some(value) => variables.insert(name, value.clone()),
-                None => shaper.lose(format!("{path}.{at}.{name}"), variable.origin, "environmentOverride holds values alone, no references"),
+                None => shaper.lose(
+                    format!("{path}.{at}.{name}"),
+                    variable.origin,
+                    "environmentOverride holds values alone, no references",
+                ),
             }
         }
     }
@@ -189,11 +284,21 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
         match part.key.as_str() {
             "args" => args.extend(part.node.items().iter().cloned()),
             "env" => {}
-            other => shaper.lose(format!("{path}.runner.{other}"), part.key_origin, "acceleratorConfig sets variables and arguments alone"),
+            other => shaper.lose(
+                format!("{path}.runner.{other}"),
+                part.key_origin,
+                "acceleratorConfig sets variables and arguments alone",
+            ),
         }
     }
-    for part in entry.entries().filter(|part| !matches!(part.key.as_str(), "selector" | "env" | "runner")) {
-        shaper.lose(format!("{path}.{}", part.key), part.key_origin, "acceleratorConfig sets variables and arguments alone");
+    for part in
+        entry.entries().filter(|part| !matches!(part.key.as_str(), "selector" | "env" | "runner"))
+    {
+        shaper.lose(
+            format!("{path}.{}", part.key),
+            part.key_origin,
+            "acceleratorConfig sets variables and arguments alone",
+        );
     }
     if !variables.is_empty() {
         shaper.lose(format!("{path}.env"), entry.origin, "environmentOverride wins over the service's own value; in the proposal the service wins");
@@ -202,11 +307,18 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
         let why = "runtimeArgsOverride replaces flags of the same name and is applied beside a command too; in the proposal arguments are appended";
         shaper.lose(format!("{path}.runner.args"), entry.origin, why);
     }
-    let count = shaper.get(&["spec", "supportedModelFormats"]).map_or(0, |formats| formats.items().len());
+    let count =
+        shaper.get(&["spec", "supportedModelFormats"]).map_or(0, |formats| formats.items().len());
     if count == 0 && !classes.is_empty() {
-        shaper.lose(path, entry.origin, "acceleratorConfig belongs to a model format, and the runtime lists none");
+        shaper.lose(
+            path,
+            entry.origin,
+            "acceleratorConfig belongs to a model format, and the runtime lists none",
+        );
     }
-    let Some(formats) = shaper.node.as_map_mut().and_then(|map| map.get_mut("spec")?.as_map_mut()?.get_mut("supportedModelFormats")?.as_list_mut()) else {
+    let Some(formats) = shaper.node.as_map_mut().and_then(|map| {
+        map.get_mut("spec")?.as_map_mut()?.get_mut("supportedModelFormats")?.as_list_mut()
+    }) else {
         return;
     };
     for format in formats.make_mut() {
@@ -216,21 +328,31 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
             if map.get("acceleratorConfig").is_none_or(|found| found.as_map().is_none()) {
                 map.insert("acceleratorConfig", Node::map(ORIGIN));
             }
-            let Some(configs) = map.get_mut("acceleratorConfig").and_then(Node::as_map_mut) else { continue };
+            let Some(configs) = map.get_mut("acceleratorConfig").and_then(Node::as_map_mut) else {
+                continue;
+            };
             if configs.get(&name).is_none() {
                 configs.insert(name.clone(), Node::map(ORIGIN));
             }
             let Some(config) = configs.get_mut(&name).and_then(Node::as_map_mut) else { continue };
             if !variables.is_empty() {
-                let mut own = config.get("environmentOverride").and_then(Node::as_map).cloned().unwrap_or_default();
+                let mut own = config
+                    .get("environmentOverride")
+                    .and_then(Node::as_map)
+                    .cloned()
+                    .unwrap_or_default();
                 for variable in &variables {
                     own.insert_entry(variable.clone());
                 }
                 config.insert("environmentOverride", Node::new(Value::Map(own), ORIGIN));
             }
             if !args.is_empty() {
-                let known = config.get("runtimeArgsOverride").map(Node::items).unwrap_or_default().to_vec();
-                config.insert("runtimeArgsOverride", Node::list(known.into_iter().chain(args.iter().cloned()), ORIGIN));
+                let known =
+                    config.get("runtimeArgsOverride").map(Node::items).unwrap_or_default().to_vec();
+                config.insert(
+                    "runtimeArgsOverride",
+                    Node::list(known.into_iter().chain(args.iter().cloned()), ORIGIN),
+                );
             }
         }
     }
@@ -239,8 +361,14 @@ fn configuration(shaper: &mut Shaper<'_>, path: &str, entry: &Node) {
 /// The policy that comes closest to a strategy, and what is lost.
 fn policy(strategy: &str) -> Option<(&'static str, &'static str)> {
     Some(match strategy {
-        "cost" => ("Cheapest", "Cheapest compares the price of one accelerator, spot first; cost that of a replica"),
-        "performance" => ("MostCapable", "MostCapable weighs memory, bandwidth and power; performance bandwidth and power of the accelerators a replica needs"),
+        "cost" => (
+            "Cheapest",
+            "Cheapest compares the price of one accelerator, spot first; cost that of a replica",
+        ),
+        "performance" => (
+            "MostCapable",
+            "MostCapable weighs memory, bandwidth and power; performance bandwidth and power of the accelerators a replica needs",
+        ),
         "balanced" => ("BestFit", "BestFit weighs memory to spare and power and knows no price"),
         _ => return None,
     })
@@ -251,7 +379,10 @@ fn service(shaper: &mut Shaper<'_>) {
     // The annotation stands above the selector.
     let annotated = shaper.take(&["metadata", "annotations", STRATEGY]);
     let written = shaper.take(&selector("strategy"));
-    for (path, strategy) in [(format!("metadata.annotations.{STRATEGY}"), &annotated), ("spec.acceleratorSelector.strategy".to_owned(), &written)] {
+    for (path, strategy) in [
+        (format!("metadata.annotations.{STRATEGY}"), &annotated),
+        ("spec.acceleratorSelector.strategy".to_owned(), &written),
+    ] {
         let Some(strategy) = strategy else { continue };
         let text = strategy.scalar_text().unwrap_or_default();
         if annotated.is_some() && !path.starts_with("metadata") {
@@ -268,11 +399,19 @@ fn service(shaper: &mut Shaper<'_>) {
         let names = texts(&preferred);
         match (&hard, names.first()) {
             (Some(class), _) => {
-                shaper.lose("spec.acceleratorSelector.preferredClasses", preferred.origin, format!("the annotation {CLASS} counted"));
+                shaper.lose(
+                    "spec.acceleratorSelector.preferredClasses",
+                    preferred.origin,
+                    format!("the annotation {CLASS} counted"),
+                );
                 shaper.put(&selector("acceleratorClass"), class.clone());
             }
             (None, Some(first)) => {
-                let why = if names.len() == 1 { "a preference becomes a demand" } else { "the first preference becomes a demand, the others are lost" };
+                let why = if names.len() == 1 {
+                    "a preference becomes a demand"
+                } else {
+                    "the first preference becomes a demand, the others are lost"
+                };
                 shaper.lose("spec.acceleratorSelector.preferredClasses", preferred.origin, why);
                 shaper.put(&selector("acceleratorClass"), first.clone());
             }
@@ -297,7 +436,11 @@ fn service(shaper: &mut Shaper<'_>) {
     }
     if let Some(annotations) = shaper.take(&selector("annotations")) {
         for entry in annotations.entries() {
-            shaper.lose(format!("spec.acceleratorSelector.annotations.{}", entry.key), entry.key_origin, "nothing shipped reads it");
+            shaper.lose(
+                format!("spec.acceleratorSelector.annotations.{}", entry.key),
+                entry.key_origin,
+                "nothing shipped reads it",
+            );
         }
     }
     for key in ["ome.io/cost-threshold", "ome.io/request-size"] {
@@ -311,7 +454,10 @@ fn service(shaper: &mut Shaper<'_>) {
             let path = format!("spec.{component}.annotations.{STRATEGY}");
             match policy(&strategy.scalar_text().unwrap_or_default()) {
                 Some((policy, why)) => {
-                    shaper.put(&["spec", component, "acceleratorOverride", "policy"], Node::str(policy, strategy.origin));
+                    shaper.put(
+                        &["spec", component, "acceleratorOverride", "policy"],
+                        Node::str(policy, strategy.origin),
+                    );
                     shaper.lose(path, strategy.origin, why);
                 }
                 None => shaper.lose(path, strategy.origin, "this is no strategy"),

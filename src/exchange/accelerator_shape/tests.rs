@@ -5,12 +5,22 @@ use crate::yaml::{Limits, parse, split};
 use serde_json::{Value, json};
 
 fn read(kind: &str, metadata: &str, spec: &str) -> Object {
-    let text = format!("apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: a{metadata}}}\nspec: {spec}\n");
+    let text = format!(
+        "apiVersion: ome.io/v1beta1\nkind: {kind}\nmetadata: {{name: a{metadata}}}\nspec: {spec}\n"
+    );
     let range = split(SourceId(0), &text).value.into_iter().next().expect("a document");
     let node = parse(SourceId(0), &text, range, &Limits::default()).value.expect("YAML");
     let span = node.origin.span().expect("read from a text");
     let id = ObjectRef { kind: kind.into(), scope: Scope::Cluster, name: "a".into() };
-    Object { api: Api::Ome, api_version: "ome.io/v1beta1".into(), id, node, span, builtin: false, reported: true }
+    Object {
+        api: Api::Ome,
+        api_version: "ome.io/v1beta1".into(),
+        id,
+        node,
+        span,
+        builtin: false,
+        reported: true,
+    }
 }
 
 fn spec(reshaped: &Reshaped) -> Value {
@@ -23,7 +33,11 @@ fn lost(reshaped: &Reshaped) -> Vec<&str> {
 
 #[test]
 fn what_has_no_accelerator_fields_is_not_converted() {
-    let service = read("InferenceService", ", annotations: {a: b}", "{model: {name: m}, engine: {nodeSelector: {a: b}}}");
+    let service = read(
+        "InferenceService",
+        ", annotations: {a: b}",
+        "{model: {name: m}, engine: {nodeSelector: {a: b}}}",
+    );
     for reshaped in [to_shipped(&service), to_proposed(&service)] {
         assert!(!reshaped.changed && reshaped.losses.is_empty());
     }
@@ -41,13 +55,25 @@ fn classes_are_shipped_with_every_loss_named() {
     let shipped = to_shipped(&class);
     assert_eq!(
         lost(&shipped),
-        ["spec.discovery.nodeSelector", "spec.capabilities.rocmVersion", "spec.capabilities.performance.fp32TFLOPS", "spec.capabilities.performance.fp8TFLOPS"]
+        [
+            "spec.discovery.nodeSelector",
+            "spec.capabilities.rocmVersion",
+            "spec.capabilities.performance.fp32TFLOPS",
+            "spec.capabilities.performance.fp8TFLOPS"
+        ]
     );
     let spec = spec(&shipped);
     assert_eq!(spec["discovery"]["nodeSelector"], json!({ "zone": "a" }));
-    let terms = &spec["discovery"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
-    assert_eq!(terms[0]["matchExpressions"][1], json!({ "key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["32767"] }));
-    assert_eq!(spec["capabilities"], json!({ "memoryGB": "40Gi", "performance": { "fp32Tflops": 47, "fp16Tflops": 383 }, "computeCapability": "8.0" }));
+    let terms = &spec["discovery"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        ["nodeSelectorTerms"];
+    assert_eq!(
+        terms[0]["matchExpressions"][1],
+        json!({ "key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["32767"] })
+    );
+    assert_eq!(
+        spec["capabilities"],
+        json!({ "memoryGB": "40Gi", "performance": { "fp32Tflops": 47, "fp16Tflops": 383 }, "computeCapability": "8.0" })
+    );
 }
 
 #[test]
@@ -77,7 +103,10 @@ fn runtimes_are_shipped_with_every_loss_named() {
     assert_eq!(spec["acceleratorRequirements"]["minMemory"], 41);
     for format in [0, 1] {
         let config = &spec["supportedModelFormats"][format]["acceleratorConfig"]["c"];
-        assert_eq!(*config, json!({ "environmentOverride": { "A": "2" }, "runtimeArgsOverride": ["--a"] }));
+        assert_eq!(
+            *config,
+            json!({ "environmentOverride": { "A": "2" }, "runtimeArgsOverride": ["--a"] })
+        );
     }
 }
 
@@ -98,7 +127,11 @@ fn services_go_there_and_back() {
         })
     );
     assert!(shipped.node.at(&["metadata", "annotations"]).is_none());
-    for path in ["spec.acceleratorSelector.strategy", "spec.acceleratorSelector.preferredClasses", "metadata.annotations.ome.io/cost-threshold"] {
+    for path in [
+        "spec.acceleratorSelector.strategy",
+        "spec.acceleratorSelector.preferredClasses",
+        "metadata.annotations.ome.io/cost-threshold",
+    ] {
         assert!(lost(&shipped).contains(&path), "{path}: {:?}", lost(&shipped));
     }
     let back = to_proposed(&Object { node: shipped.node, ..service });
@@ -109,7 +142,10 @@ fn services_go_there_and_back() {
             "acceleratorSelector": { "strategy": "performance", "requiredCapabilities": { "memoryGB": "40Gi", "computeCapability": "8.0" } }
         })
     );
-    assert_eq!(back.node.to_json()["metadata"]["annotations"], json!({ "ome.io/accelerator-class": "c" }));
+    assert_eq!(
+        back.node.to_json()["metadata"]["annotations"],
+        json!({ "ome.io/accelerator-class": "c" })
+    );
 }
 
 #[test]
@@ -136,7 +172,11 @@ fn what_is_shipped_is_proposed_with_every_loss_named() {
     let configurations = json!([{ "selector": { "acceleratorClass": "c" }, "env": [{ "name": "TENSOR_PARALLEL_SIZE", "value": "4" }] }]);
     assert_eq!(spec(&proposed)["acceleratorConfigurations"], configurations);
     assert_eq!(proposed.losses.len(), 5, "{:?}", lost(&proposed));
-    let service = read("InferenceService", "", "{acceleratorSelector: {policy: FirstAvailable, constraints: {maxMemory: 80, excludedClasses: [x]}}}");
+    let service = read(
+        "InferenceService",
+        "",
+        "{acceleratorSelector: {policy: FirstAvailable, constraints: {maxMemory: 80, excludedClasses: [x]}}}",
+    );
     let proposed = to_proposed(&service);
     assert_eq!(lost(&proposed).len(), 3);
     assert_eq!(spec(&proposed), json!({}));

@@ -1,8 +1,9 @@
 //! Sightings of one product become a class.
 //!
-//! In: sightings on all machines. Out: a class per product with the evidence for each value, and findings about what
-//! machines of one product disagree on. Values are combined over all machines: the smallest memory, what all can do
-//! (S2-083, S2-107); figures come from data sheets and are never invented.
+//! In: sightings on all machines. Out: a class per product with the evidence for each value, and
+//! findings about what machines of one product disagree on. Values are combined over all machines:
+//! the smallest memory, what all can do (S2-083, S2-107); figures come from data sheets and are
+//! never invented.
 
 use super::sighting::{Mark, Sighting, sightings};
 use crate::diag::{Code, Diagnostic};
@@ -43,7 +44,11 @@ pub(super) fn class_name(vendor: &str, word: &str) -> EcoString {
         "" => "unknown",
         plain => plain,
     };
-    let name = if plain.starts_with(&format!("{vendor}-")) { plain.to_owned() } else { format!("{vendor}-{plain}") };
+    let name = if plain.starts_with(&format!("{vendor}-")) {
+        plain.to_owned()
+    } else {
+        format!("{vendor}-{plain}")
+    };
     if name.len() <= LONGEST_NAME {
         return name.into();
     }
@@ -60,7 +65,10 @@ fn fnv(text: &str) -> u32 {
 pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
     let mut by_key: BTreeMap<(EcoString, &'static str), Vec<Sighting<'_>>> = BTreeMap::new();
     for sighting in machines.iter().flat_map(sightings) {
-        let key = (class_name(&sighting.vendor, &sighting.word), sighting.product.map_or("", |product| product.id));
+        let key = (
+            class_name(&sighting.vendor, &sighting.word),
+            sighting.product.map_or("", |product| product.id),
+        );
         by_key.entry(key).or_default().push(sighting);
     }
     let mut uses: BTreeMap<EcoString, usize> = BTreeMap::new();
@@ -83,7 +91,11 @@ pub(super) fn groups(machines: &[Machine]) -> Vec<Group<'_>> {
     let mut taken = BTreeSet::new();
     for group in &mut groups {
         if !taken.insert(group.name.clone()) {
-            group.name = eco_format!("{}-{:06x}", group.name, fnv(group.product().map_or("", |product| product.id)) & 0x00ff_ffff);
+            group.name = eco_format!(
+                "{}-{:06x}",
+                group.name,
+                fnv(group.product().map_or("", |product| product.id)) & 0x00ff_ffff
+            );
         }
     }
     groups
@@ -124,17 +136,31 @@ impl<'m> Group<'m> {
         };
         self.sightings
             .iter()
-            .filter_map(|sighting| size(sighting).map(|(text, memory)| (sighting.memory_label.as_ref(), text, memory)))
+            .filter_map(|sighting| {
+                size(sighting).map(|(text, memory)| (sighting.memory_label.as_ref(), text, memory))
+            })
             .filter_map(|(key, text, memory)| Some((key?, text, memory)))
             .collect()
     }
 
     /// Evidence of labels: their keys, distinct values and the number of machines.
     fn labels(&self, keys: &BTreeSet<EcoString>) -> Evidence {
-        let values: BTreeSet<EcoString> =
-            self.sightings.iter().flat_map(|sighting| keys.iter().filter_map(|key| sighting.machine.label(key))).map(EcoString::from).collect();
-        let nodes = self.sightings.iter().filter(|sighting| keys.iter().any(|key| sighting.machine.label(key).is_some())).count();
-        Evidence::Label { keys: keys.iter().cloned().collect(), values: values.into_iter().collect(), nodes }
+        let values: BTreeSet<EcoString> = self
+            .sightings
+            .iter()
+            .flat_map(|sighting| keys.iter().filter_map(|key| sighting.machine.label(key)))
+            .map(EcoString::from)
+            .collect();
+        let nodes = self
+            .sightings
+            .iter()
+            .filter(|sighting| keys.iter().any(|key| sighting.machine.label(key).is_some()))
+            .count();
+        Evidence::Label {
+            keys: keys.iter().cloned().collect(),
+            values: values.into_iter().collect(),
+            nodes,
+        }
     }
 
     fn label(&self, key: &str) -> Evidence {
@@ -145,14 +171,18 @@ impl<'m> Group<'m> {
     fn naming(&self) -> Evidence {
         let keys: BTreeSet<EcoString> = self.marks().into_iter().flat_map(Mark::keys).collect();
         match self.resource() {
-            Some(name) if keys.is_empty() || self.is_unknown() => Evidence::Resource { name: name.clone(), nodes: self.sightings.len() },
+            Some(name) if keys.is_empty() || self.is_unknown() => {
+                Evidence::Resource { name: name.clone(), nodes: self.sightings.len() }
+            }
             _ => self.labels(&keys),
         }
     }
 
     /// Whether nothing but a resource speaks of it.
     pub(super) fn is_unknown(&self) -> bool {
-        self.sightings.iter().all(|sighting| sighting.word.starts_with(&*eco_format!("{}-unknown", sighting.vendor)))
+        self.sightings
+            .iter()
+            .all(|sighting| sighting.word.starts_with(&*eco_format!("{}-unknown", sighting.vendor)))
     }
 
     /// The class, and what is strange about it. `measured` writes memory as labels say it.
@@ -173,15 +203,25 @@ impl<'m> Group<'m> {
                 draft.datasheet(product);
             } else if !product.compute_capability.is_empty() {
                 // The rest of a sheet is about whole devices.
-                draft.text(&["spec", "capabilities", "computeCapability"], product.compute_capability, Evidence::Catalogue(product.id));
+                draft.text(
+                    &["spec", "capabilities", "computeCapability"],
+                    product.compute_capability,
+                    Evidence::Catalogue(product.id),
+                );
             }
         }
         match (self.resource(), product) {
             (Some(name), _) => {
-                let nodes = self.sightings.iter().filter(|sighting| sighting.resource.as_ref() == Some(name)).count();
+                let nodes = self
+                    .sightings
+                    .iter()
+                    .filter(|sighting| sighting.resource.as_ref() == Some(name))
+                    .count();
                 draft.resource(name, Evidence::Resource { name: name.clone(), nodes });
             }
-            (None, Some(product)) => draft.resource(product.resource, Evidence::Catalogue(product.id)),
+            (None, Some(product)) => {
+                draft.resource(product.resource, Evidence::Catalogue(product.id));
+            }
             (None, None) => {}
         }
         self.remarks(found);
@@ -192,9 +232,16 @@ impl<'m> Group<'m> {
     /// The family as the driver says it; a version it does not know is `undefined`.
     fn family(&self, draft: &mut Draft) {
         const FAMILY: &str = "nvidia.com/gpu.family";
-        let families: BTreeSet<&str> =
-            self.sightings.iter().filter(|sighting| sighting.vendor == "nvidia").filter_map(|sighting| sighting.machine.label(FAMILY)).collect();
-        if let Some(family) = families.first().filter(|family| families.len() == 1 && !matches!(**family, "undefined" | "")) {
+        let families: BTreeSet<&str> = self
+            .sightings
+            .iter()
+            .filter(|sighting| sighting.vendor == "nvidia")
+            .filter_map(|sighting| sighting.machine.label(FAMILY))
+            .collect();
+        if let Some(family) = families
+            .first()
+            .filter(|family| families.len() == 1 && !matches!(**family, "undefined" | ""))
+        {
             draft.text(&["spec", "family"], *family, self.label(FAMILY));
         }
     }
@@ -223,66 +270,119 @@ impl<'m> Group<'m> {
         }
         let lists = lists.into_iter().map(|(key, values)| serde_json::json!({"matchExpressions": [{"key": key.as_str(), "operator": "In", "values": values}]}));
         let terms: serde_json::Value = lists.chain(terms).collect();
-        draft.say(&["spec", "discovery", "nodeSelectorTerms"], Node::from_json(&terms, Origin::Derived(&crate::exchange::class::PROPOSED)), evidence);
+        draft.say(
+            &["spec", "discovery", "nodeSelectorTerms"],
+            Node::from_json(&terms, Origin::Derived(&crate::exchange::class::PROPOSED)),
+            evidence,
+        );
     }
 
     /// The smallest size, as sold or as measured; a MIG profile without a label says its own.
     fn memory(&self, draft: &mut Draft, measured: bool, found: &mut Vec<Diagnostic>) {
         const MEMORY: [&str; 3] = ["spec", "capabilities", "memoryGB"];
         let sizes = self.sizes();
-        let whole = self.product().filter(|_| self.sightings.iter().all(|sighting| sighting.slice.is_none()));
+        let whole = self
+            .product()
+            .filter(|_| self.sightings.iter().all(|sighting| sighting.slice.is_none()));
         if let Some((key, text, least)) = sizes.iter().min_by_key(|(_, _, size)| *size) {
             let most = sizes.iter().map(|(_, _, size)| *size).max().unwrap_or(*least);
             if most.gib() - least.gib() > most.gib() * SPREAD {
                 let finding = Diagnostic::new(
                     Code::NodesDiffer,
-                    format!("nodes of `{}` report {least} to {most} of memory for one device; the least counts", self.word()),
+                    format!(
+                        "nodes of `{}` report {least} to {most} of memory for one device; the least counts",
+                        self.word()
+                    ),
                 );
-                found.push(finding.at(self.value_span(key, text)).help("label unlike devices with unlike products, or check the driver of the nodes"));
+                found.push(finding.at(self.value_span(key, text)).help(
+                    "label unlike devices with unlike products, or check the driver of the nodes",
+                ));
             }
             let value = if measured { *least } else { nominal(whole, *least) };
-            let keys = self.sightings.iter().filter_map(|sighting| sighting.memory_label.clone()).collect();
+            let keys = self
+                .sightings
+                .iter()
+                .filter_map(|sighting| sighting.memory_label.clone())
+                .collect();
             draft.text(&MEMORY, eco_format!("{value}"), self.labels(&keys));
-        } else if let Some(slice) = self.sightings.first().and_then(|sighting| sighting.slice.as_ref()) {
-            let gib = slice.rsplit_once('.').and_then(|(_, size)| size.strip_suffix("gb")).and_then(|size| size.parse::<u64>().ok());
+        } else if let Some(slice) =
+            self.sightings.first().and_then(|sighting| sighting.slice.as_ref())
+        {
+            let gib = slice
+                .rsplit_once('.')
+                .and_then(|(_, size)| size.strip_suffix("gb"))
+                .and_then(|size| size.parse::<u64>().ok());
             if let Some(memory) = gib.and_then(Memory::from_gib) {
                 draft.text(&MEMORY, eco_format!("{memory}"), self.naming());
             }
         }
         for sighting in &self.sightings {
-            let Some((key, text)) = sighting.memory_label.as_ref().and_then(|key| Some((key, sighting.machine.label(key)?))) else { continue };
+            let Some((key, text)) = sighting
+                .memory_label
+                .as_ref()
+                .and_then(|key| Some((key, sighting.machine.label(key)?)))
+            else {
+                continue;
+            };
             let span = sighting.machine.labels.get(key).and_then(|node| node.origin.span());
             match memory_of_label(key, text).filter(|memory| memory.0 > 0) {
                 None => found.push(
-                    Diagnostic::new(Code::UnreadableLabel, format!("`{key}: {text}` is no amount of memory and was left out"))
-                        .at(span)
-                        .help("write MiB as a whole number, as the vendor's tool does"),
+                    Diagnostic::new(
+                        Code::UnreadableLabel,
+                        format!("`{key}: {text}` is no amount of memory and was left out"),
+                    )
+                    .at(span)
+                    .help("write MiB as a whole number, as the vendor's tool does"),
                 ),
-                Some(memory) if text.parse::<u64>().is_err() && !key.contains("amd.com/") && !key.starts_with("aliyun") => found.push(
-                    Diagnostic::new(Code::UnreadableLabel, format!("`{key}: {text}` has a unit and was read as {memory}"))
+                Some(memory)
+                    if text.parse::<u64>().is_err()
+                        && !key.contains("amd.com/")
+                        && !key.starts_with("aliyun") =>
+                {
+                    found.push(
+                        Diagnostic::new(
+                            Code::UnreadableLabel,
+                            format!("`{key}: {text}` has a unit and was read as {memory}"),
+                        )
                         .at(span)
                         .help(format!("write `{}`: the label counts MiB", memory.0 >> 20)),
-                ),
+                    );
+                }
                 Some(_) => {}
             }
         }
     }
 
     fn value_span(&self, key: &str, text: &str) -> Option<Span> {
-        let labelled = self.sightings.iter().find(|sighting| sighting.machine.label(key) == Some(text))?;
+        let labelled =
+            self.sightings.iter().find(|sighting| sighting.machine.label(key) == Some(text))?;
         labelled.machine.labels.get(key)?.origin.span()
     }
 
     /// The lowest compute capability that machines report.
     fn compute(&self, draft: &mut Draft, found: &mut Vec<Diagnostic>) {
         let nvidia = self.sightings.iter().filter(|sighting| sighting.vendor == "nvidia");
-        let mut versions: Vec<(Vec<u32>, EcoString)> =
-            nvidia.filter_map(|sighting| labelled_compute(sighting.machine)).filter_map(|text| Some((tuple(&text)?, text))).collect();
+        let mut versions: Vec<(Vec<u32>, EcoString)> = nvidia
+            .filter_map(|sighting| labelled_compute(sighting.machine))
+            .filter_map(|text| Some((tuple(&text)?, text)))
+            .collect();
         versions.sort();
         versions.dedup();
-        let (Some((_, least)), Some((_, most))) = (versions.first(), versions.last()) else { return };
-        let keys = ["nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor", "nvidia.com/gpu.compute"];
-        let keys = keys.into_iter().filter(|key| self.sightings.iter().any(|sighting| sighting.machine.label(key).is_some())).map(EcoString::from).collect();
+        let (Some((_, least)), Some((_, most))) = (versions.first(), versions.last()) else {
+            return;
+        };
+        let keys = [
+            "nvidia.com/gpu.compute.major",
+            "nvidia.com/gpu.compute.minor",
+            "nvidia.com/gpu.compute",
+        ];
+        let keys = keys
+            .into_iter()
+            .filter(|key| {
+                self.sightings.iter().any(|sighting| sighting.machine.label(key).is_some())
+            })
+            .map(EcoString::from)
+            .collect();
         if least != most {
             found.push(
                 Diagnostic::new(Code::NodesDiffer, format!("nodes of `{}` report compute capability {least} to {most}; the least counts", self.word()))
@@ -290,8 +390,16 @@ impl<'m> Group<'m> {
                     .help("one product has one: check the labels of the nodes"),
             );
         }
-        let nodes = self.sightings.iter().filter(|sighting| labelled_compute(sighting.machine).is_some()).count();
-        let evidence = Evidence::Label { keys, values: versions.iter().map(|(_, text)| text.clone()).collect(), nodes };
+        let nodes = self
+            .sightings
+            .iter()
+            .filter(|sighting| labelled_compute(sighting.machine).is_some())
+            .count();
+        let evidence = Evidence::Label {
+            keys,
+            values: versions.iter().map(|(_, text)| text.clone()).collect(),
+            nodes,
+        };
         draft.text(&["spec", "capabilities", "computeCapability"], least.clone(), evidence);
     }
 
@@ -302,28 +410,51 @@ impl<'m> Group<'m> {
         const CAPABLE: &str = "nvidia.com/mig.capable";
         let product = self.product();
         let mut features: Vec<(EcoString, Evidence)> = Vec::new();
-        // What labels decide is left to them: partitions are switched on and off, links may be missing.
+        // What labels decide is left to them: partitions are switched on and off, links may be
+        // missing.
         let by_label = |feature: &str| feature == "mig" || feature.starts_with("nvlink");
-        let version = draft.fact(&["spec", "capabilities", "computeCapability"]).and_then(|fact| tuple(fact.value.as_str()?));
+        let version = draft
+            .fact(&["spec", "capabilities", "computeCapability"])
+            .and_then(|fact| tuple(fact.value.as_str()?));
         match (product, version) {
             (Some(product), _) => {
                 features.extend(
-                    product.features.iter().filter(|feature| !by_label(feature)).map(|feature| (EcoString::from(*feature), Evidence::Catalogue(product.id))),
+                    product.features.iter().filter(|feature| !by_label(feature)).map(|feature| {
+                        (EcoString::from(*feature), Evidence::Catalogue(product.id))
+                    }),
                 );
             }
             (None, Some(version)) => {
-                let since: [(&str, &[u32]); 4] = [("tensor-cores", &[7, 0]), ("fp8", &[8, 9]), ("transformer-engine", &[9, 0]), ("fp4", &[10, 0])];
+                let since: [(&str, &[u32]); 4] = [
+                    ("tensor-cores", &[7, 0]),
+                    ("fp8", &[8, 9]),
+                    ("transformer-engine", &[9, 0]),
+                    ("fp4", &[10, 0]),
+                ];
                 let reached = since.into_iter().filter(|(_, since)| version.as_slice() >= *since);
-                features.extend(reached.map(|(feature, _)| (EcoString::from(feature), Evidence::Follows("spec.capabilities.computeCapability".into()))));
+                features.extend(reached.map(|(feature, _)| {
+                    (
+                        EcoString::from(feature),
+                        Evidence::Follows("spec.capabilities.computeCapability".into()),
+                    )
+                }));
             }
             (None, None) => {}
         }
         let nvidia = self.sightings.first().is_some_and(|sighting| sighting.vendor == "nvidia");
         let slice = self.sightings.first().and_then(|sighting| sighting.slice.as_ref());
-        let on_all = |key: &str, is: fn(&str) -> bool| nvidia && self.sightings.iter().all(|sighting| sighting.machine.label(key).is_some_and(is));
+        let on_all = |key: &str, is: fn(&str) -> bool| {
+            nvidia
+                && self.sightings.iter().all(|sighting| sighting.machine.label(key).is_some_and(is))
+        };
         if slice.is_none() {
-            let linked = product.filter(|product| product.features.iter().any(|feature| feature.starts_with("nvlink")));
-            let denied = self.sightings.iter().any(|sighting| sighting.machine.label(LINK).is_some_and(|value| value != "true"));
+            let linked = product.filter(|product| {
+                product.features.iter().any(|feature| feature.starts_with("nvlink"))
+            });
+            let denied = self
+                .sightings
+                .iter()
+                .any(|sighting| sighting.machine.label(LINK).is_some_and(|value| value != "true"));
             if on_all(LINK, |value| value == "true") {
                 features.push(("nvlink".into(), self.label(LINK)));
             } else if on_all(CLIQUE, |value| !value.is_empty()) {
@@ -386,7 +517,11 @@ impl<'m> Group<'m> {
             found.push(place(
                 Diagnostic::new(
                     Code::NoDevicePlugin,
-                    format!("labels of {} name `{}`, and no node offers a resource for it", self.some_machines(), self.word()),
+                    format!(
+                        "labels of {} name `{}`, and no node offers a resource for it",
+                        self.some_machines(),
+                        self.word()
+                    ),
                 )
                 .help("install the vendor's device plugin, or load the nodes with their status"),
             ));
@@ -396,14 +531,18 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// The driver's count against what the node offers: a node with two models is labelled with one of them.
+    /// The driver's count against what the node offers: a node with two models is labelled with one
+    /// of them.
     fn counted(&self, sighting: &Sighting<'_>, found: &mut Vec<Diagnostic>) {
         const COUNT: &str = "nvidia.com/gpu.count";
         let machine = sighting.machine;
         let number = |key: &str| machine.label(key).and_then(|value| value.parse::<i64>().ok());
         let Some(count) = number(COUNT).filter(|_| sighting.vendor == "nvidia") else { return };
-        let Some(offered) =
-            sighting.resource.as_ref().and_then(|name| machine.capacity.iter().find(|(own, _)| own == name)).and_then(|(_, amount)| amount.value())
+        let Some(offered) = sighting
+            .resource
+            .as_ref()
+            .and_then(|name| machine.capacity.iter().find(|(own, _)| own == name))
+            .and_then(|(_, amount)| amount.value())
         else {
             return;
         };
@@ -428,9 +567,13 @@ impl<'m> Group<'m> {
     }
 }
 
-/// A size as it is sold: the product's own when it is near, else the next that anything is sold with.
+/// A size as it is sold: the product's own when it is near, else the next that anything is sold
+/// with.
 pub(super) fn nominal(product: Option<&'static Product>, measured: Memory) -> Memory {
-    let near = |product: &&'static Product| measured <= product.nominal() && measured.0.saturating_mul(100) >= product.nominal().0.saturating_mul(91);
+    let near = |product: &&'static Product| {
+        measured <= product.nominal()
+            && measured.0.saturating_mul(100) >= product.nominal().0.saturating_mul(91)
+    };
     product.filter(near).map_or_else(|| facts::nominal_of(measured), Product::nominal)
 }
 
@@ -467,7 +610,12 @@ mod tests {
     #[test]
     fn sizes_as_sold() {
         let h100 = facts::by_id("nvidia-h100-80gb");
-        for (product, mib, gib) in [(h100, 81_559, 80), (h100, 40_960, 40), (None, 81_559, 80), (facts::by_id("nvidia-gb200"), 189_471, 186)] {
+        for (product, mib, gib) in [
+            (h100, 81_559, 80),
+            (h100, 40_960, 40),
+            (None, 81_559, 80),
+            (facts::by_id("nvidia-gb200"), 189_471, 186),
+        ] {
             assert_eq!(nominal(product, Memory(mib << 20)), Memory(gib * GIB), "{mib}");
         }
     }

@@ -21,14 +21,33 @@ struct Said {
 fn said(class: &AcceleratorClass) -> Vec<Said> {
     let own = &class.discovery;
     let selector = own.node_selector.iter().flat_map(Node::entries);
-    let selected = selector.map(|entry| Said { key: entry.key.clone(), values: entry.node.scalar_text().into_iter().collect() });
-    let required = ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-    let terms = own.terms.iter().chain(own.affinity.iter().filter_map(|affinity| affinity.at(&required))).flat_map(Node::items);
-    let expressions = terms.flat_map(|term| ["matchExpressions", "matchFields"].into_iter().filter_map(|key| term.get(key)).flat_map(Node::items));
+    let selected = selector.map(|entry| Said {
+        key: entry.key.clone(),
+        values: entry.node.scalar_text().into_iter().collect(),
+    });
+    let required =
+        ["nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let terms = own
+        .terms
+        .iter()
+        .chain(own.affinity.iter().filter_map(|affinity| affinity.at(&required)))
+        .flat_map(Node::items);
+    let expressions = terms.flat_map(|term| {
+        ["matchExpressions", "matchFields"]
+            .into_iter()
+            .filter_map(|key| term.get(key))
+            .flat_map(Node::items)
+    });
     let listed = expressions.filter_map(|expression| {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text);
         let values = match text("operator")?.as_str() {
-            "In" => expression.get("values").map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text).collect(),
+            "In" => expression
+                .get("values")
+                .map(Node::items)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(Node::scalar_text)
+                .collect(),
             "Exists" => Vec::new(),
             _ => return None,
         };
@@ -37,12 +56,15 @@ fn said(class: &AcceleratorClass) -> Vec<Said> {
     selected.chain(listed).collect()
 }
 
-/// Whether a class says that it is about the machines of a mark (S2-129): it names the same label, the product's PCI id, or
-/// the product by its own name. Ranges of memory say nothing of products.
+/// Whether a class says that it is about the machines of a mark (S2-129): it names the same label,
+/// the product's PCI id, or the product by its own name. Ranges of memory say nothing of products.
 pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -> bool {
     let said = said(class);
-    let names =
-        |key: &str, value: Option<&str>| said.iter().any(|said| said.key == key && value.is_none_or(|value| said.values.iter().any(|own| own == value)));
+    let names = |key: &str, value: Option<&str>| {
+        said.iter().any(|said| {
+            said.key == key && value.is_none_or(|value| said.values.iter().any(|own| own == value))
+        })
+    };
     let by_label = match mark {
         Mark::Labels(labels) => labels.first().is_some_and(|(key, value)| names(key, Some(value))),
         Mark::Exists(key) => names(key, None),
@@ -54,52 +76,109 @@ pub(super) fn covers(class: &AcceleratorClass, group: &Group<'_>, mark: &Mark) -
         let ids = &class.discovery.device_ids;
         said.is_empty()
             && whole
-            && product.is_some_and(|product| ids.iter().any(|id| product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(&id.value))))
+            && product.is_some_and(|product| {
+                ids.iter().any(|id| {
+                    product.device_ids.iter().any(|known| known.eq_ignore_ascii_case(&id.value))
+                })
+            })
     };
     let by_name = || {
-        let silent = !said.iter().any(|said| facts::PRODUCT_LABELS.contains(&said.key.as_str())) && !is_tier(class);
+        let silent = !said.iter().any(|said| facts::PRODUCT_LABELS.contains(&said.key.as_str()))
+            && !is_tier(class);
         silent && whole && product.is_some_and(|product| class.name() == product.id)
     };
     by_label || by_device() || by_name() || (group.is_unknown() && takes(class, group))
 }
 
-/// Whether a class takes all machines of a product that no label names: who writes such a class knows what they are.
+/// Whether a class takes all machines of a product that no label names: who writes such a class
+/// knows what they are.
 fn takes(class: &AcceleratorClass, group: &Group<'_>) -> bool {
     let own = &class.discovery;
     let ranges = |terms: &Node| {
-        let mut expressions = terms.items().iter().filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
-        expressions.any(|expression| !matches!(expression.get("operator").and_then(Node::as_str), Some("In" | "Exists")))
+        let mut expressions = terms
+            .items()
+            .iter()
+            .filter_map(|term| term.get("matchExpressions"))
+            .flat_map(Node::items);
+        expressions.any(|expression| {
+            !matches!(expression.get("operator").and_then(Node::as_str), Some("In" | "Exists"))
+        })
     };
     let silent = own.node_selector.as_ref().is_none_or(Node::is_empty)
         && own.terms.is_none()
         && own.affinity.is_none()
         && own.pci_vendor.is_none()
         && own.device_ids.is_empty();
-    !silent && !is_tier(class) && !own.terms.as_ref().is_some_and(ranges) && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
+    !silent
+        && !is_tier(class)
+        && !own.terms.as_ref().is_some_and(ranges)
+        && group.sightings.iter().all(|sighting| class_matches(class, sighting.machine))
 }
 
-/// Where somebody's own class differs from what the machines say (S2-085). What data sheets say is `validate`'s business.
-pub(super) fn drift(class: &AcceleratorClass, group: &Group<'_>, draft: &Draft, found: &mut Vec<Diagnostic>) {
-    let say = |message: String, help: &str| Diagnostic::new(Code::ClassDrift, message).object(class.object.id.to_string()).help(help);
-    let observed = |keys: &[&str]| draft.fact(keys).filter(|fact| matches!(fact.evidence, Evidence::Label { .. })).and_then(|fact| fact.value.scalar_text());
+/// Where somebody's own class differs from what the machines say (S2-085). What data sheets say is
+/// `validate`'s business.
+pub(super) fn drift(
+    class: &AcceleratorClass,
+    group: &Group<'_>,
+    draft: &Draft,
+    found: &mut Vec<Diagnostic>,
+) {
+    let say = |message: String, help: &str| {
+        Diagnostic::new(Code::ClassDrift, message).object(class.object.id.to_string()).help(help)
+    };
+    let observed = |keys: &[&str]| {
+        draft
+            .fact(keys)
+            .filter(|fact| matches!(fact.evidence, Evidence::Label { .. }))
+            .and_then(|fact| fact.value.scalar_text())
+    };
     let own = &class.capabilities;
-    if let (Some(written), Some(seen)) = (&own.memory, observed(&["spec", "capabilities", "memoryGB"]))
+    if let (Some(written), Some(seen)) =
+        (&own.memory, observed(&["spec", "capabilities", "memoryGB"]))
         && let Ok(memory) = crate::quantity::Memory::parse(&seen)
         && nominal(group.product(), written.value) != nominal(group.product(), memory)
     {
-        let message = format!("class `{}` says {} of memory, its nodes say {seen}", class.name(), own.memory_text);
-        found.push(say(message, "correct the class, or the label of the nodes").at(written.span()).path("spec.capabilities.memoryGB"));
+        let message = format!(
+            "class `{}` says {} of memory, its nodes say {seen}",
+            class.name(),
+            own.memory_text
+        );
+        found.push(
+            say(message, "correct the class, or the label of the nodes")
+                .at(written.span())
+                .path("spec.capabilities.memoryGB"),
+        );
     }
-    if let (Some(written), Some(seen)) = (&own.compute_capability, observed(&["spec", "capabilities", "computeCapability"]))
+    if let (Some(written), Some(seen)) =
+        (&own.compute_capability, observed(&["spec", "capabilities", "computeCapability"]))
         && written.value != seen
     {
-        let message = format!("class `{}` says compute capability {}, its nodes say {seen}", class.name(), written.value);
-        found.push(say(message, "correct the class, or the label of the nodes").at(written.span()).path("spec.capabilities.computeCapability"));
+        let message = format!(
+            "class `{}` says compute capability {}, its nodes say {seen}",
+            class.name(),
+            written.value
+        );
+        found.push(
+            say(message, "correct the class, or the label of the nodes")
+                .at(written.span())
+                .path("spec.capabilities.computeCapability"),
+        );
     }
     let machines: Vec<&Machine> = group.sightings.iter().map(|sighting| sighting.machine).collect();
     if !machines.iter().any(|machine| class_matches(class, machine)) {
-        let message = format!("class `{}` is named after `{}` and matches none of its nodes", class.name(), group.word());
-        let place = class.object.spec("discovery").map_or_else(|| Some(class.object.name_span()), |node| node.origin.span());
-        found.push(say(message, "correct `discovery`, or rename the class").at(place).path("spec.discovery"));
+        let message = format!(
+            "class `{}` is named after `{}` and matches none of its nodes",
+            class.name(),
+            group.word()
+        );
+        let place = class
+            .object
+            .spec("discovery")
+            .map_or_else(|| Some(class.object.name_span()), |node| node.origin.span());
+        found.push(
+            say(message, "correct `discovery`, or rename the class")
+                .at(place)
+                .path("spec.discovery"),
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Nodes as AcceleratorClasses: what there is, what becomes of the classes that are there, and why.
 //!
-//! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for each value, the machines
-//! without accelerators, and findings. Nothing is made but AcceleratorClasses (S2-011). Built-in classes are a catalogue and
-//! not the cluster's: they neither appear nor stand in for a product.
+//! In: the catalog, or a file of Helm values. Out: one proposal per class with the evidence for
+//! each value, the machines without accelerators, and findings. Nothing is made but
+//! AcceleratorClasses (S2-011). Built-in classes are a catalogue and not the cluster's: they
+//! neither appear nor stand in for a product.
 
 mod group;
 mod loaded;
@@ -100,8 +101,8 @@ pub struct Discovered {
 /// A machine has none.
 const NO_ACCELERATOR: &str = "no-accelerator";
 
-/// What machines say of their accelerators, whatever the class is called and however it finds them; nothing where they show
-/// none, or several kinds.
+/// What machines say of their accelerators, whatever the class is called and however it finds them;
+/// nothing where they show none, or several kinds.
 pub(super) fn described(machines: &[Machine]) -> Vec<Fact> {
     let groups = group::groups(machines);
     let [group] = groups.as_slice() else { return Vec::new() };
@@ -131,8 +132,16 @@ struct World<'a> {
 impl<'a> World<'a> {
     fn new(catalog: &'a Catalog, sources: &'a SourceMap, options: Options) -> Self {
         let machines = catalog.machines();
-        let compared = machines.iter().map(|machine| if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }).collect();
-        let classes = catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
+        let compared = machines
+            .iter()
+            .map(
+                |machine| {
+                    if options.nominal_memory { tiers::as_sold(machine) } else { machine.clone() }
+                },
+            )
+            .collect();
+        let classes =
+            catalog.classes(options.semantics).filter(|class| !class.object.builtin).collect();
         let mut used: BTreeMap<EcoString, Vec<Shape>> = BTreeMap::new();
         for (machine, shape) in machines::running(catalog.others()) {
             used.entry(machine).or_default().push(shape);
@@ -142,13 +151,27 @@ impl<'a> World<'a> {
 
     /// Machines of a class, by name.
     fn members(&self, class: &AcceleratorClass) -> Vec<&Machine> {
-        self.machines.iter().zip(&self.compared).filter(|(_, compared)| class_matches(class, compared)).map(|(machine, _)| machine).collect()
+        self.machines
+            .iter()
+            .zip(&self.compared)
+            .filter(|(_, compared)| class_matches(class, compared))
+            .map(|(machine, _)| machine)
+            .collect()
     }
 
-    fn proposal(&self, name: &EcoString, action: Action, object: Node, members: &[&Machine]) -> Proposal {
+    fn proposal(
+        &self,
+        name: &EcoString,
+        action: Action,
+        object: Node,
+        members: &[&Machine],
+    ) -> Proposal {
         let resources = object.at(&["spec", "resources"]).map(Node::items).unwrap_or_default();
-        let whole = resources.iter().filter(|resource| !resource.get("divisible").and_then(Node::as_bool).unwrap_or(false));
-        let names: Vec<EcoString> = whole.filter_map(|resource| resource.get("name")?.scalar_text()).collect();
+        let whole = resources
+            .iter()
+            .filter(|resource| !resource.get("divisible").and_then(Node::as_bool).unwrap_or(false));
+        let names: Vec<EcoString> =
+            whole.filter_map(|resource| resource.get("name")?.scalar_text()).collect();
         Proposal {
             name: name.clone(),
             action,
@@ -165,20 +188,37 @@ impl<'a> World<'a> {
     fn as_written(&self, class: &AcceleratorClass, action: Action) -> Proposal {
         let mut object = class.object.node.clone();
         object.set(&FieldPath::root().field("status").0, None);
-        Proposal { written: Some(class.object.span), ..self.proposal(class.name(), action, object, &self.members(class)) }
+        Proposal {
+            written: Some(class.object.span),
+            ..self.proposal(class.name(), action, object, &self.members(class))
+        }
     }
 
     /// A class that is not there yet.
     fn created(&self, draft: Draft, members: &[&Machine]) -> Proposal {
         let object = draft.object(self.options.semantics);
-        Proposal { facts: draft.facts, ..self.proposal(&draft.name, Action::Create, object, members) }
+        Proposal {
+            facts: draft.facts,
+            ..self.proposal(&draft.name, Action::Create, object, members)
+        }
     }
 
-    /// A class that follows its draft. What only this tool's tables know and the class does not state is no difference: it
-    /// is known without being written.
-    fn followed(&self, class: &AcceleratorClass, draft: Draft, members: Option<&[&Machine]>) -> Proposal {
-        let observed = |change: &Change| draft.facts.iter().any(|fact| fact.path == change.path && fact.evidence.is_observed());
-        let changes: Vec<Change> = draft.changes(&class.object.node).into_iter().filter(|change| change.from.is_some() || observed(change)).collect();
+    /// A class that follows its draft. What only this tool's tables know and the class does not
+    /// state is no difference: it is known without being written.
+    fn followed(
+        &self,
+        class: &AcceleratorClass,
+        draft: Draft,
+        members: Option<&[&Machine]>,
+    ) -> Proposal {
+        let observed = |change: &Change| {
+            draft.facts.iter().any(|fact| fact.path == change.path && fact.evidence.is_observed())
+        };
+        let changes: Vec<Change> = draft
+            .changes(&class.object.node)
+            .into_iter()
+            .filter(|change| change.from.is_some() || observed(change))
+            .collect();
         if changes.is_empty() {
             return Proposal { facts: draft.facts, ..self.as_written(class, Action::Unchanged) };
         }
@@ -214,7 +254,9 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             None => None,
         };
         // What no label speaks of is said at the node.
-        let node = group.sightings.first().and_then(|sighting| catalog.nodes().find(|node| node.id.name == sighting.machine.name));
+        let node = group.sightings.first().and_then(|sighting| {
+            catalog.nodes().find(|node| node.id.name == sighting.machine.name)
+        });
         for finding in found[before..].iter_mut().filter(|finding| finding.labels.is_empty()) {
             *finding = finding.clone().at(node.map(crate::api::Object::name_span));
         }
@@ -232,7 +274,8 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             tiers::boundaries(class, world.machines, &mut found);
         }
         if !classes.contains_key(class.name()) {
-            let action = match (is_auto_discovered(&class.object), world.members(class).is_empty()) {
+            let action = match (is_auto_discovered(&class.object), world.members(class).is_empty())
+            {
                 (false, _) => Action::Kept,
                 (true, true) => Action::Orphan,
                 (true, false) => Action::Unchanged,
@@ -240,18 +283,38 @@ pub fn discover(catalog: &Catalog, sources: &SourceMap, options: Options) -> Che
             classes.insert(class.name().clone(), world.as_written(class, action));
         }
     }
-    let with: BTreeSet<&EcoString> = groups.iter().flat_map(|group| &group.sightings).map(|sighting| &sighting.machine.name).collect();
+    let with: BTreeSet<&EcoString> = groups
+        .iter()
+        .flat_map(|group| &group.sightings)
+        .map(|sighting| &sighting.machine.name)
+        .collect();
     let skipped = world.machines.iter().filter(|machine| !with.contains(&machine.name));
-    let skipped = skipped.map(|machine| Skipped { node: machine.name.clone(), reason: NO_ACCELERATOR }).collect();
-    let tiers: Vec<&&AcceleratorClass> = world.classes.iter().filter(|class| tiers::is_tier(class)).collect();
-    let in_no_tier = |compared: &&Machine| with.contains(&compared.name) && !tiers.is_empty() && !tiers.iter().any(|class| class_matches(class, compared));
-    let no_tier = world.compared.iter().filter(in_no_tier).map(|machine| machine.name.clone()).collect();
-    Checked { value: Discovered { classes: classes.into_values().collect(), skipped, no_tier }, diagnostics: found }
+    let skipped = skipped
+        .map(|machine| Skipped { node: machine.name.clone(), reason: NO_ACCELERATOR })
+        .collect();
+    let tiers: Vec<&&AcceleratorClass> =
+        world.classes.iter().filter(|class| tiers::is_tier(class)).collect();
+    let in_no_tier = |compared: &&Machine| {
+        with.contains(&compared.name)
+            && !tiers.is_empty()
+            && !tiers.iter().any(|class| class_matches(class, compared))
+    };
+    let no_tier =
+        world.compared.iter().filter(in_no_tier).map(|machine| machine.name.clone()).collect();
+    Checked {
+        value: Discovered { classes: classes.into_values().collect(), skipped, no_tier },
+        diagnostics: found,
+    }
 }
 
 impl<'a> World<'a> {
     /// What becomes of the class of a product; none when somebody's own takes all of it.
-    fn of_group(&self, group: &Group<'_>, groups: &[Group<'_>], found: &mut Vec<Diagnostic>) -> Option<Outcome<'a>> {
+    fn of_group(
+        &self,
+        group: &Group<'_>,
+        groups: &[Group<'_>],
+        found: &mut Vec<Diagnostic>,
+    ) -> Option<Outcome<'a>> {
         let own = |proposal: Proposal| Some(Outcome::Proposed(Box::new(proposal)));
         let named = self.classes.iter().find(|class| *class.name() == group.name);
         if let Some(class) = named.filter(|class| !is_auto_discovered(&class.object)) {
@@ -262,14 +325,24 @@ impl<'a> World<'a> {
             return own(self.as_written(class, Action::Kept));
         }
         // Somebody's own class comes first, whatever its name.
-        let manual = |mark: &Mark| self.classes.iter().find(|class| !is_auto_discovered(&class.object) && loaded::covers(class, group, mark));
-        let owners: BTreeMap<&Mark, &&AcceleratorClass> = group.marks().into_iter().filter_map(|mark| Some((mark, manual(mark)?))).collect();
+        let manual = |mark: &Mark| {
+            self.classes.iter().find(|class| {
+                !is_auto_discovered(&class.object) && loaded::covers(class, group, mark)
+            })
+        };
+        let owners: BTreeMap<&Mark, &&AcceleratorClass> =
+            group.marks().into_iter().filter_map(|mark| Some((mark, manual(mark)?))).collect();
         let mut rest = group.clone();
-        let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<sighting::Sighting<'_>>)> = BTreeMap::new();
+        let mut taken: BTreeMap<&EcoString, (&AcceleratorClass, Vec<sighting::Sighting<'_>>)> =
+            BTreeMap::new();
         rest.sightings.retain(|sighting| match owners.get(&sighting.mark) {
             None => true,
             Some(class) => {
-                taken.entry(class.name()).or_insert_with(|| (class, Vec::new())).1.push(sighting.clone());
+                taken
+                    .entry(class.name())
+                    .or_insert_with(|| (class, Vec::new()))
+                    .1
+                    .push(sighting.clone());
                 false
             }
         });
@@ -281,7 +354,11 @@ impl<'a> World<'a> {
         }
         let mut draft = rest.draft(self.options.measured, found);
         let marks = rest.marks();
-        let marked: Vec<&Machine> = self.machines.iter().filter(|machine| marks.iter().any(|mark| mark.is_on(machine))).collect();
+        let marked: Vec<&Machine> = self
+            .machines
+            .iter()
+            .filter(|machine| marks.iter().any(|mark| mark.is_on(machine)))
+            .collect();
         if let Some(class) = named {
             let of_flavor = class.object.annotation(FLAVOR_OF_CLASS).is_some();
             if of_flavor {
@@ -289,11 +366,14 @@ impl<'a> World<'a> {
             }
             return own(self.followed(class, draft, (!of_flavor).then_some(&marked)));
         }
-        // A class that follows the nodes under another name goes on to do so; which nodes is its own affair. One that has the
-        // name of another product is that product's.
-        let of_others = |class: &AcceleratorClass| groups.iter().any(|other| other.name == *class.name());
+        // A class that follows the nodes under another name goes on to do so; which nodes is its
+        // own affair. One that has the name of another product is that product's.
+        let of_others =
+            |class: &AcceleratorClass| groups.iter().any(|other| other.name == *class.name());
         let follows = |class: &&&'a AcceleratorClass| {
-            is_auto_discovered(&class.object) && !of_others(class) && marks.iter().all(|mark| loaded::covers(class, &rest, mark))
+            is_auto_discovered(&class.object)
+                && !of_others(class)
+                && marks.iter().all(|mark| loaded::covers(class, &rest, mark))
         };
         if let Some(class) = self.classes.iter().find(follows) {
             keep_discovery(&mut draft);
@@ -303,9 +383,13 @@ impl<'a> World<'a> {
         own(self.created(draft, &marked))
     }
 
-    /// What becomes of a class that follows its nodes under another name: of several products it states what they have in
-    /// common, and keeps what it says of the rest.
-    fn of_follower(&self, followed: &[Followed<'a>], found: &mut Vec<Diagnostic>) -> Option<Proposal> {
+    /// What becomes of a class that follows its nodes under another name: of several products it
+    /// states what they have in common, and keeps what it says of the rest.
+    fn of_follower(
+        &self,
+        followed: &[Followed<'a>],
+        found: &mut Vec<Diagnostic>,
+    ) -> Option<Proposal> {
         let (first, others) = followed.split_first()?;
         let mut draft = first.draft.clone();
         let (common, apart): (Vec<Fact>, Vec<Fact>) = draft.facts.into_iter().partition(|fact| {
@@ -315,7 +399,12 @@ impl<'a> World<'a> {
         draft.facts = common;
         if let Some(fact) = apart.first() {
             let words: Vec<&str> = followed.iter().map(|product| product.word.as_str()).collect();
-            let message = format!("class `{}` follows {}, which differ in `{}`: it keeps what it says", first.class.name(), words.join(" and "), fact.path);
+            let message = format!(
+                "class `{}` follows {}, which differ in `{}`: it keeps what it says",
+                first.class.name(),
+                words.join(" and "),
+                fact.path
+            );
             found.push(
                 Diagnostic::new(Code::NodesDiffer, message)
                     .at(first.class.object.name_span())
@@ -335,15 +424,25 @@ impl<'a> World<'a> {
         }
         found.extend(own.into_iter().filter(about_nodes));
         let place = self.sources.locate(class.object.span);
-        let second = self.classes.iter().find(|class| is_auto_discovered(&class.object) && group.marks().iter().all(|mark| loaded::covers(class, group, mark)));
+        let second = self.classes.iter().find(|class| {
+            is_auto_discovered(&class.object)
+                && group.marks().iter().all(|mark| loaded::covers(class, group, mark))
+        });
         found.push(
             Diagnostic::new(
                 Code::DiscoveryOverridden,
-                format!("class `{}` of {} covers `{}`: no class is made for it", class.name(), place.file, group.word()),
+                format!(
+                    "class `{}` of {} covers `{}`: no class is made for it",
+                    class.name(),
+                    place.file,
+                    group.word()
+                ),
             )
             .at(class.object.name_span())
             .object(class.object.id.to_string())
-            .maybe_help(second.map(|second| format!("delete class `{}`, which follows the same nodes", second.name()))),
+            .maybe_help(second.map(|second| {
+                format!("delete class `{}`, which follows the same nodes", second.name())
+            })),
         );
     }
 }
@@ -358,14 +457,23 @@ fn keep_discovery(draft: &mut Draft) {
 }
 
 /// Classes of a file of Helm values, one per entry (S2-130, S2-131).
-pub fn from_values(values: &Node, catalog: &Catalog, sources: &SourceMap, options: Options) -> Checked<Discovered> {
+pub fn from_values(
+    values: &Node,
+    catalog: &Catalog,
+    sources: &SourceMap,
+    options: Options,
+) -> Checked<Discovered> {
     let world = World::new(catalog, sources, options);
     let mut found = Vec::new();
     let mut classes: BTreeMap<EcoString, Proposal> = BTreeMap::new();
     for (mut draft, span) in values::drafts(values, &mut found) {
-        let proposal = if let Some(class) = world.classes.iter().find(|class| *class.name() == draft.name) {
+        let proposal = if let Some(class) =
+            world.classes.iter().find(|class| *class.name() == draft.name)
+        {
             // Labels that nobody knows are written once and corrected by hand.
-            if draft.facts.iter().any(|fact| fact.path.to_string().starts_with("spec.discovery") && fact.evidence.is_observed()) {
+            if draft.facts.iter().any(|fact| {
+                fact.path.to_string().starts_with("spec.discovery") && fact.evidence.is_observed()
+            }) {
                 keep_discovery(&mut draft);
             }
             world.followed(class, draft, None)
@@ -377,8 +485,12 @@ pub fn from_values(values: &Node, catalog: &Catalog, sources: &SourceMap, option
         classes.insert(proposal.name.clone(), proposal);
     }
     for class in &world.classes {
-        let action = if is_auto_discovered(&class.object) { Action::Unchanged } else { Action::Kept };
+        let action =
+            if is_auto_discovered(&class.object) { Action::Unchanged } else { Action::Kept };
         classes.entry(class.name().clone()).or_insert_with(|| world.as_written(class, action));
     }
-    Checked { value: Discovered { classes: classes.into_values().collect(), ..Discovered::default() }, diagnostics: found }
+    Checked {
+        value: Discovered { classes: classes.into_values().collect(), ..Discovered::default() },
+        diagnostics: found,
+    }
 }

@@ -1,8 +1,8 @@
 //! What one machine shows of its accelerators.
 //!
-//! In: a machine. Out: one sighting per kind of accelerator on it. Evidence of a vendor counts in this order, and the first
-//! that is there decides (accelerators.md 5.2): the vendor's product label, a device id, labels of a cloud or of Karpenter,
-//! the instance type, the bare resource.
+//! In: a machine. Out: one sighting per kind of accelerator on it. Evidence of a vendor counts in
+//! this order, and the first that is there decides (accelerators.md 5.2): the vendor's product
+//! label, a device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
 
 use crate::facts::{self, Product};
 use crate::machines::Machine;
@@ -12,7 +12,12 @@ const NVIDIA_PRODUCT: &str = "nvidia.com/gpu.product";
 const SHARING: &str = "nvidia.com/gpu.sharing-strategy";
 const MIG: &str = "nvidia.com/mig-";
 /// Labels of AMD's that name a product, the labeller's first; the third is that of OEP-0003.
-const AMD_PRODUCT: [&str; 4] = ["amd.com/gpu.product-name", "beta.amd.com/gpu.product-name", "amd.com/gpu.product", "gpu.amd.com/model"];
+const AMD_PRODUCT: [&str; 4] = [
+    "amd.com/gpu.product-name",
+    "beta.amd.com/gpu.product-name",
+    "amd.com/gpu.product",
+    "gpu.amd.com/model",
+];
 /// On machines with unlike devices the labeller writes the name into the key.
 const AMD_SEVERAL: &str = "amd.com/gpu.product-name.";
 const AMD_DEVICE: [&str; 2] = ["amd.com/gpu.device-id", "beta.amd.com/gpu.device-id"];
@@ -21,7 +26,8 @@ const PCI: &str = "feature.node.kubernetes.io/pci-";
 const KARPENTER_MEMORY: &str = "karpenter.k8s.aws/instance-gpu-memory";
 const GKE: &str = "cloud.google.com/gke-accelerator";
 const ALIYUN: &str = "aliyun.accelerator/nvidia_name";
-const INSTANCE_TYPES: [&str; 2] = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
+const INSTANCE_TYPES: [&str; 2] =
+    ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 
 /// How the machines of an accelerator are told from others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +48,9 @@ impl Mark {
     /// Whether a machine bears it.
     pub(super) fn is_on(&self, machine: &Machine) -> bool {
         match self {
-            Self::Labels(labels) => labels.iter().all(|(key, value)| machine.label(key) == Some(value)),
+            Self::Labels(labels) => {
+                labels.iter().all(|(key, value)| machine.label(key) == Some(value))
+            }
             Self::Exists(key) => machine.labels.contains_key(key),
             Self::Name(name) => machine.name == *name,
         }
@@ -82,10 +90,22 @@ pub(super) struct Sighting<'m> {
 }
 
 impl<'m> Sighting<'m> {
-    fn new(machine: &'m Machine, vendor: &str, word: impl Into<EcoString>, product: Option<&'static Product>, mark: Mark) -> Self {
-        let resource = offered(machine).find(|name| facts::vendor_of(name) == vendor && facts::is_accelerator(name));
+    fn new(
+        machine: &'m Machine,
+        vendor: &str,
+        word: impl Into<EcoString>,
+        product: Option<&'static Product>,
+        mark: Mark,
+    ) -> Self {
+        let resource = offered(machine)
+            .find(|name| facts::vendor_of(name) == vendor && facts::is_accelerator(name));
         let memory = match vendor {
-            "nvidia" => ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory", "aliyun.accelerator/nvidia_mem"].as_slice(),
+            "nvidia" => [
+                "nvidia.com/gpu.memory",
+                "karpenter.k8s.aws/instance-gpu-memory",
+                "aliyun.accelerator/nvidia_mem",
+            ]
+            .as_slice(),
             "amd" => ["amd.com/gpu.vram", "beta.amd.com/gpu.vram"].as_slice(),
             _ => &[],
         };
@@ -98,14 +118,22 @@ impl<'m> Sighting<'m> {
             slice: None,
             shared: false,
             resource: resource.cloned(),
-            memory_label: memory.iter().find(|key| machine.label(key).is_some()).map(|key| EcoString::from(*key)),
+            memory_label: memory
+                .iter()
+                .find(|key| machine.label(key).is_some())
+                .map(|key| EcoString::from(*key)),
         }
     }
 }
 
 /// Resources that a machine offers at least one of, in order of their names.
 fn offered(machine: &Machine) -> impl Iterator<Item = &EcoString> {
-    let mut names: Vec<&EcoString> = machine.capacity.iter().filter(|(_, amount)| !amount.is_zero()).map(|(name, _)| name).collect();
+    let mut names: Vec<&EcoString> = machine
+        .capacity
+        .iter()
+        .filter(|(_, amount)| !amount.is_zero())
+        .map(|(name, _)| name)
+        .collect();
     names.sort();
     names.into_iter()
 }
@@ -119,7 +147,8 @@ fn first<'m>(machine: &'m Machine, keys: &[&'static str]) -> Option<(&'static st
 pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     product_labels(machine, &mut found);
-    let later = device_ids(machine).into_iter().chain(cloud_labels(machine)).chain(instance_type(machine));
+    let later =
+        device_ids(machine).into_iter().chain(cloud_labels(machine)).chain(instance_type(machine));
     for sighting in later.collect::<Vec<_>>() {
         if !found.iter().any(|known: &Sighting<'_>| known.vendor == sighting.vendor) {
             found.push(sighting);
@@ -131,7 +160,8 @@ pub(super) fn sightings(machine: &Machine) -> Vec<Sighting<'_>> {
 
 /// A product label of NVIDIA's without what it says of sharing and partitions.
 fn split(label: &str) -> (&str, Option<&str>, bool) {
-    let (label, shared) = label.strip_suffix("-SHARED").map_or((label, false), |plain| (plain, true));
+    let (label, shared) =
+        label.strip_suffix("-SHARED").map_or((label, false), |plain| (plain, true));
     match label.split_once("-MIG-") {
         Some((plain, slice)) => (plain, Some(slice), shared),
         None => (label, None, shared),
@@ -142,20 +172,42 @@ fn product_labels<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
     if let Some((_, label)) = first(machine, &[NVIDIA_PRODUCT]) {
         nvidia(machine, label, found);
     }
-    let several = machine.labels.iter().filter_map(|entry| Some((entry, entry.key.strip_prefix(AMD_SEVERAL)?))).filter(|(_, name)| !name.is_empty());
+    let several = machine
+        .labels
+        .iter()
+        .filter_map(|entry| Some((entry, entry.key.strip_prefix(AMD_SEVERAL)?)))
+        .filter(|(_, name)| !name.is_empty());
     if let Some((key, name)) = first(machine, &AMD_PRODUCT) {
         // A name nobody has heard of may belong to a device that is known.
-        let product = facts::by_label(name).or_else(|| facts::by_device(first(machine, &AMD_DEVICE)?.1));
+        let product =
+            facts::by_label(name).or_else(|| facts::by_device(first(machine, &AMD_DEVICE)?.1));
         found.push(Sighting::new(machine, "amd", name, product, Mark::label(key, name)));
     } else {
         found.extend(several.map(|(entry, name)| {
             // Neither memory nor anything else is labelled per device.
-            Sighting { memory_label: None, ..Sighting::new(machine, "amd", name, facts::by_label(name), Mark::Exists(entry.key.clone())) }
+            Sighting {
+                memory_label: None,
+                ..Sighting::new(
+                    machine,
+                    "amd",
+                    name,
+                    facts::by_label(name),
+                    Mark::Exists(entry.key.clone()),
+                )
+            }
         }));
     }
-    for (key, vendor) in [("gpu.intel.com/product", "intel"), ("cloud.google.com/gke-tpu-accelerator", "google")] {
+    for (key, vendor) in
+        [("gpu.intel.com/product", "intel"), ("cloud.google.com/gke-tpu-accelerator", "google")]
+    {
         if let Some((_, name)) = first(machine, &[key]) {
-            found.push(Sighting::new(machine, vendor, name, facts::by_label(name), Mark::label(key, name)));
+            found.push(Sighting::new(
+                machine,
+                vendor,
+                name,
+                facts::by_label(name),
+                Mark::label(key, name),
+            ));
         }
     }
 }
@@ -167,7 +219,8 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
     let renamed = offered(machine).any(|name| name == "nvidia.com/gpu.shared");
     let strategy = machine.label(SHARING).filter(|strategy| !matches!(*strategy, "none" | ""));
     let profiles = profiles(machine);
-    let devices = offered(machine).any(|name| facts::vendor_of(name) == "nvidia" && facts::is_accelerator(name));
+    let devices = offered(machine)
+        .any(|name| facts::vendor_of(name) == "nvidia" && facts::is_accelerator(name));
     if devices || profiles.is_empty() {
         let mut marks = vec![(EcoString::from(NVIDIA_PRODUCT), EcoString::from(label))];
         let mut word = EcoString::from(label);
@@ -176,7 +229,11 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
             word = eco_format!("{label}-SHARED");
         }
         let whole = Sighting::new(machine, "nvidia", word, product, Mark::Labels(marks));
-        found.push(Sighting { slice: slice.map(EcoString::from), shared: suffixed || renamed, ..whole });
+        found.push(Sighting {
+            slice: slice.map(EcoString::from),
+            shared: suffixed || renamed,
+            ..whole
+        });
     }
     for profile in profiles {
         let key = |what: &str| eco_format!("{MIG}{profile}.{what}");
@@ -185,9 +242,12 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
             None if machine.labels.contains_key(&key("count")) => Mark::Exists(key("count")),
             None => Mark::Name(machine.name.clone()),
         };
-        let part = Sighting::new(machine, "nvidia", eco_format!("{plain}-MIG-{profile}"), product, mark);
+        let part =
+            Sighting::new(machine, "nvidia", eco_format!("{plain}-MIG-{profile}"), product, mark);
         found.push(Sighting {
-            resource: offered(machine).find(|name| **name == eco_format!("{MIG}{profile}")).cloned(),
+            resource: offered(machine)
+                .find(|name| **name == eco_format!("{MIG}{profile}"))
+                .cloned(),
             memory_label: Some(key("memory")).filter(|key| machine.labels.contains_key(key)),
             slice: Some(profile),
             ..part
@@ -197,8 +257,13 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
 
 /// MIG profiles of the mixed strategy, by labels and by resources.
 fn profiles(machine: &Machine) -> Vec<EcoString> {
-    let labels =
-        machine.labels.iter().filter_map(|entry| entry.key.strip_prefix(MIG)?.strip_suffix(".count").or(entry.key.strip_prefix(MIG)?.strip_suffix(".product")));
+    let labels = machine.labels.iter().filter_map(|entry| {
+        entry
+            .key
+            .strip_prefix(MIG)?
+            .strip_suffix(".count")
+            .or(entry.key.strip_prefix(MIG)?.strip_suffix(".product"))
+    });
     let resources = offered(machine).filter_map(|name| name.strip_prefix(MIG));
     let mut profiles: Vec<EcoString> = labels.chain(resources).map(EcoString::from).collect();
     profiles.sort();
@@ -217,17 +282,21 @@ fn device_ids(machine: &Machine) -> Vec<Sighting<'_>> {
     if let Some((key, id)) = first(machine, &AMD_DEVICE) {
         take("amd", id, Mark::label(key, id));
     }
-    for entry in machine.labels.iter().filter(|entry| entry.node.scalar_text().as_deref() == Some("true")) {
+    for entry in
+        machine.labels.iter().filter(|entry| entry.node.scalar_text().as_deref() == Some("true"))
+    {
         let Some(stem) = entry.key.strip_suffix(".present") else { continue };
         let mark = || Mark::label(entry.key.clone(), "true");
-        if let Some((_, id)) = stem.strip_prefix(INTEL_DEVICE).and_then(|rest| rest.split_once('-')) {
+        if let Some((_, id)) = stem.strip_prefix(INTEL_DEVICE).and_then(|rest| rest.split_once('-'))
+        {
             take("intel", id, mark());
         }
         if let Some(parts) = stem.strip_prefix(PCI) {
             // CLASS_VENDOR_DEVICE, with or without the class.
             let parts: Vec<&str> = parts.split('_').collect();
             if let [.., vendor, device] = parts.as_slice()
-                && let Some((_, vendor)) = facts::PCI_VENDORS.iter().find(|(id, _)| id.eq_ignore_ascii_case(vendor))
+                && let Some((_, vendor)) =
+                    facts::PCI_VENDORS.iter().find(|(id, _)| id.eq_ignore_ascii_case(vendor))
             {
                 take(vendor, device, mark());
             }
@@ -241,25 +310,51 @@ fn cloud_labels(machine: &Machine) -> Vec<Sighting<'_>> {
     let mut found = Vec::new();
     for (name_key, maker_key) in [
         ("karpenter.k8s.aws/instance-gpu-name", "karpenter.k8s.aws/instance-gpu-manufacturer"),
-        ("karpenter.k8s.aws/instance-accelerator-name", "karpenter.k8s.aws/instance-accelerator-manufacturer"),
+        (
+            "karpenter.k8s.aws/instance-accelerator-name",
+            "karpenter.k8s.aws/instance-accelerator-manufacturer",
+        ),
     ] {
         let Some((_, name)) = first(machine, &[name_key]) else { continue };
-        let vendor = machine.label(maker_key).filter(|maker| !maker.is_empty()).unwrap_or(if name_key.contains("gpu") { "nvidia" } else { "aws" });
+        let vendor = machine
+            .label(maker_key)
+            .filter(|maker| !maker.is_empty())
+            .unwrap_or(if name_key.contains("gpu") { "nvidia" } else { "aws" });
         let memory = machine.label(KARPENTER_MEMORY);
-        let sold = memory.and_then(|value| crate::machines::memory_of_label(KARPENTER_MEMORY, value)).map(facts::nominal_of);
-        let product = facts::by_model(vendor, name).find(|product| sold.is_none_or(|sold| sold == product.nominal()));
+        let sold = memory
+            .and_then(|value| crate::machines::memory_of_label(KARPENTER_MEMORY, value))
+            .map(facts::nominal_of);
+        let product = facts::by_model(vendor, name)
+            .find(|product| sold.is_none_or(|sold| sold == product.nominal()));
         let mut labels = vec![(EcoString::from(name_key), EcoString::from(name))];
         // One name may stand for two sizes.
-        labels.extend(memory.filter(|_| facts::by_model(vendor, name).count() > 1).map(|memory| (EcoString::from(KARPENTER_MEMORY), EcoString::from(memory))));
-        found.push(Sighting::new(machine, vendor, product.map_or(name, |product| product.id), product, Mark::Labels(labels)));
+        labels.extend(
+            memory
+                .filter(|_| facts::by_model(vendor, name).count() > 1)
+                .map(|memory| (EcoString::from(KARPENTER_MEMORY), EcoString::from(memory))),
+        );
+        found.push(Sighting::new(
+            machine,
+            vendor,
+            product.map_or(name, |product| product.id),
+            product,
+            Mark::Labels(labels),
+        ));
     }
     if let Some((_, name)) = first(machine, &[GKE]) {
         let product = facts::by_label(name).or_else(|| facts::by_id(name));
-        let vendor = product.map_or_else(|| name.split('-').next().unwrap_or(name), |product| product.vendor);
+        let vendor = product
+            .map_or_else(|| name.split('-').next().unwrap_or(name), |product| product.vendor);
         found.push(Sighting::new(machine, vendor, name, product, Mark::label(GKE, name)));
     }
     if let Some((_, name)) = first(machine, &[ALIYUN]) {
-        found.push(Sighting::new(machine, "nvidia", name, facts::by_label(name), Mark::label(ALIYUN, name)));
+        found.push(Sighting::new(
+            machine,
+            "nvidia",
+            name,
+            facts::by_label(name),
+            Mark::label(ALIYUN, name),
+        ));
     }
     found
 }
@@ -272,18 +367,29 @@ fn instance_type(machine: &Machine) -> Option<Sighting<'_>> {
 
 /// Resources of vendors that no label speaks of: what they are is unknown.
 fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
-    let names: Vec<&EcoString> = offered(machine).filter(|name| facts::is_accelerator(name) || name.starts_with(MIG)).collect();
+    let names: Vec<&EcoString> = offered(machine)
+        .filter(|name| facts::is_accelerator(name) || name.starts_with(MIG))
+        .collect();
     for name in names {
         let vendor = facts::vendor_of(name);
         let slice = name.strip_prefix(MIG);
-        if found.iter().any(|known| known.vendor == vendor && (slice.is_none() || known.slice.as_deref() == slice)) {
+        if found.iter().any(|known| {
+            known.vendor == vendor && (slice.is_none() || known.slice.as_deref() == slice)
+        }) {
             continue;
         }
         let mark = match machine.label("kubernetes.io/hostname") {
             Some(host) => Mark::label("kubernetes.io/hostname", host),
             None => Mark::Name(machine.name.clone()),
         };
-        let word = slice.map_or_else(|| eco_format!("{vendor}-unknown"), |slice| eco_format!("{vendor}-unknown-MIG-{slice}"));
-        found.push(Sighting { slice: slice.map(EcoString::from), resource: Some(name.clone()), ..Sighting::new(machine, vendor, word, None, mark) });
+        let word = slice.map_or_else(
+            || eco_format!("{vendor}-unknown"),
+            |slice| eco_format!("{vendor}-unknown-MIG-{slice}"),
+        );
+        found.push(Sighting {
+            slice: slice.map(EcoString::from),
+            resource: Some(name.clone()),
+            ..Sighting::new(machine, vendor, word, None, mark)
+        });
     }
 }

@@ -1,4 +1,5 @@
-//! How many devices a class has and how many are free (S2-093). Times and conditions are a cluster's to know.
+//! How many devices a class has and how many are free (S2-093). Times and conditions are a
+//! cluster's to know.
 
 use crate::facts;
 use crate::machines::{Machine, Shape};
@@ -16,22 +17,43 @@ pub struct Status {
     pub available_nodes: usize,
 }
 
-/// Counts. `resources` are those of the class; without any, every device counts. `used` are pods by machine.
-pub(super) fn status(machines: &[&Machine], resources: &[EcoString], used: &BTreeMap<EcoString, Vec<Shape>>) -> Status {
-    let counts = |name: &str| if resources.is_empty() { facts::is_accelerator(name) } else { resources.iter().any(|own| own == name) };
+/// Counts. `resources` are those of the class; without any, every device counts. `used` are pods by
+/// machine.
+pub(super) fn status(
+    machines: &[&Machine],
+    resources: &[EcoString],
+    used: &BTreeMap<EcoString, Vec<Shape>>,
+) -> Status {
+    let counts = |name: &str| {
+        if resources.is_empty() {
+            facts::is_accelerator(name)
+        } else {
+            resources.iter().any(|own| own == name)
+        }
+    };
     let mut status = Status::default();
     for machine in machines {
-        let mut names: Vec<&EcoString> = machine.capacity.iter().map(|(name, _)| name).filter(|name| counts(name)).collect();
+        let mut names: Vec<&EcoString> =
+            machine.capacity.iter().map(|(name, _)| name).filter(|name| counts(name)).collect();
         names.sort();
         names.dedup();
-        let capacity = machine.capacity.iter().filter(|(name, _)| counts(name)).filter_map(|(_, amount)| amount.value());
+        let capacity = machine
+            .capacity
+            .iter()
+            .filter(|(name, _)| counts(name))
+            .filter_map(|(_, amount)| amount.value());
         status.total = capacity.fold(status.total, i64::saturating_add);
         if !machine.usable(&[]) {
             continue;
         }
         status.available_nodes += 1;
         for name in names {
-            let asked = used.get(&machine.name).into_iter().flatten().map(|shape| shape.amount(name)).fold(0, i64::saturating_add);
+            let asked = used
+                .get(&machine.name)
+                .into_iter()
+                .flatten()
+                .map(|shape| shape.amount(name))
+                .fold(0, i64::saturating_add);
             let free = machine.allocatable(name).unwrap_or(0).saturating_sub(asked).max(0);
             status.available = status.available.saturating_add(free);
         }

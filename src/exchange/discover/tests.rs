@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn world(text: &str) -> pipeline::World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut text.as_bytes(),
+        &Limits::default(),
+    );
     pipeline::read(loaded, &Given::new(Semantics::Documented, &KTHENA_SEED))
 }
 
@@ -42,7 +46,12 @@ fn class(name: &str, auto: bool, spec: &Value) -> Value {
 
 fn one(discovered: &Discovered, name: &str) -> Proposal {
     let names: Vec<&EcoString> = discovered.classes.iter().map(|class| &class.name).collect();
-    discovered.classes.iter().find(|class| class.name == name).unwrap_or_else(|| panic!("no class {name} among {names:?}")).clone()
+    discovered
+        .classes
+        .iter()
+        .find(|class| class.name == name)
+        .unwrap_or_else(|| panic!("no class {name} among {names:?}"))
+        .clone()
 }
 
 fn at(proposal: &Proposal, path: &[&str]) -> Value {
@@ -77,7 +86,13 @@ fn every_kind_of_evidence_names_a_class() {
             json!("192Gi"),
             json!({"amd.com/gpu.product-name": "Aqua_Vanjaram"}),
         ),
-        (json!({"amd.com/gpu.device-id": "740f"}), json!({"amd.com/gpu": "4"}), "amd-mi210", json!("64Gi"), json!({"amd.com/gpu.device-id": "740f"})),
+        (
+            json!({"amd.com/gpu.device-id": "740f"}),
+            json!({"amd.com/gpu": "4"}),
+            "amd-mi210",
+            json!("64Gi"),
+            json!({"amd.com/gpu.device-id": "740f"}),
+        ),
         (
             json!({"gpu.intel.com/product": "Max_1550"}),
             json!({"gpu.intel.com/i915": "2"}),
@@ -142,12 +157,22 @@ fn every_kind_of_evidence_names_a_class() {
             json!("24Gi"),
             json!({"nvidia.com/gpu.product": "NVIDIA-L4"}),
         ),
-        (json!({"kubernetes.io/hostname": "n"}), json!({GPU: "8"}), "nvidia-unknown", Value::Null, json!({"kubernetes.io/hostname": "n"})),
+        (
+            json!({"kubernetes.io/hostname": "n"}),
+            json!({GPU: "8"}),
+            "nvidia-unknown",
+            Value::Null,
+            json!({"kubernetes.io/hostname": "n"}),
+        ),
     ] {
         let (discovered, _) = found(&[node("n", &labels, &resources)]);
         assert_eq!(discovered.classes.len(), 1, "{labels}: {:?}", discovered.classes);
         let class = one(&discovered, name);
-        assert_eq!((at(&class, &["capabilities", "memoryGB"]), at(&class, &["discovery", "nodeSelector"])), (memory, matcher), "{labels}");
+        assert_eq!(
+            (at(&class, &["capabilities", "memoryGB"]), at(&class, &["discovery", "nodeSelector"])),
+            (memory, matcher),
+            "{labels}"
+        );
         assert_eq!(class.nodes, ["n"], "{labels}");
         let resource = resources.as_object().and_then(|map| map.keys().next()).cloned();
         assert_eq!(at(&class, &["resources"])[0]["name"].as_str(), resource.as_deref(), "{labels}");
@@ -164,8 +189,13 @@ fn what_no_label_names_is_a_class_without_capabilities() {
     assert_eq!(at(&class, &["discovery", "nodeSelectorTerms"]), json!([field("a"), field("b")]));
     assert_eq!((class.nodes.len(), codes(&said)), (2, vec!["unknown-product"]));
     assert!(said.iter().all(|finding| finding.span().is_some()), "it is said at the node");
-    let (discovered, said) = found(&[json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "c"}, "status": {"capacity": {"cpu": "8", GPU: "0"}}})]);
-    assert_eq!((discovered.classes.len(), discovered.skipped[0].reason, said.len()), (0, "no-accelerator", 0));
+    let (discovered, said) = found(&[
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "c"}, "status": {"capacity": {"cpu": "8", GPU: "0"}}}),
+    ]);
+    assert_eq!(
+        (discovered.classes.len(), discovered.skipped[0].reason, said.len()),
+        (0, "no-accelerator", 0)
+    );
 }
 
 #[test]
@@ -175,25 +205,39 @@ fn mig_profiles_and_shared_devices_are_classes_of_their_own() {
         "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.memory": "40960", "nvidia.com/mig.strategy": "mixed",
         "nvidia.com/mig-3g.20gb.product": "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb", "nvidia.com/mig-3g.20gb.memory": "19968", "nvidia.com/mig-3g.20gb.count": "2",
     });
-    let (discovered, _) = found(&[node("m", &labels, &json!({GPU: "7", "nvidia.com/mig-3g.20gb": "2"}))]);
+    let (discovered, _) =
+        found(&[node("m", &labels, &json!({GPU: "7", "nvidia.com/mig-3g.20gb": "2"}))]);
     let slice = one(&discovered, "nvidia-a100-sxm4-40gb-mig-3g-20gb");
     assert_eq!(at(&slice, &["resources"])[0]["name"], "nvidia.com/mig-3g.20gb");
     assert_eq!(at(&slice, &["capabilities", "memoryGB"]), "20Gi");
-    assert_eq!(at(&slice, &["capabilities", "memoryBandwidthGBps"]), Value::Null, "figures are of whole devices");
+    assert_eq!(
+        at(&slice, &["capabilities", "memoryBandwidthGBps"]),
+        Value::Null,
+        "figures are of whole devices"
+    );
     assert_eq!(at(&slice, &["capabilities", "computeCapability"]), "8.0");
-    assert_eq!((slice.status.total, one(&discovered, "nvidia-a100-sxm4-40gb").status.total), (2, 7));
+    assert_eq!(
+        (slice.status.total, one(&discovered, "nvidia-a100-sxm4-40gb").status.total),
+        (2, 7)
+    );
 
     // Single strategy: the label says the profile, and memory is the profile's.
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "nvidia.com/gpu.memory": "4864", "nvidia.com/gpu.count": "7"});
     let (discovered, _) = found(&[node("m", &labels, &json!({GPU: "7"}))]);
     let slice = one(&discovered, "nvidia-a100-sxm4-40gb-mig-1g-5gb");
-    assert_eq!((at(&slice, &["capabilities", "memoryGB"]), at(&slice, &["capabilities", "features"])), (json!("5Gi"), json!(["tensor-cores", "mig-1g.5gb"])));
+    assert_eq!(
+        (at(&slice, &["capabilities", "memoryGB"]), at(&slice, &["capabilities", "features"])),
+        (json!("5Gi"), json!(["tensor-cores", "mig-1g.5gb"]))
+    );
 
     // Time slicing.
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-L4-SHARED", "nvidia.com/gpu.count": "1", "nvidia.com/gpu.replicas": "4"});
     let (discovered, said) = found(&[node("s", &labels, &json!({GPU: "4"}))]);
     let shared = one(&discovered, "nvidia-l4-shared");
-    assert_eq!((at(&shared, &["capabilities", "features"]), codes(&said)), (json!(["tensor-cores", "fp8", "time-sliced"]), vec![]));
+    assert_eq!(
+        (at(&shared, &["capabilities", "features"]), codes(&said)),
+        (json!(["tensor-cores", "fp8", "time-sliced"]), vec![])
+    );
 }
 
 #[test]
@@ -204,12 +248,24 @@ fn values_hold_for_all_nodes_of_a_product() {
                "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": minor})
     };
     let gpus = json!({GPU: "8"});
-    let (discovered, said) = found(&[node("a", &labels("81559", "true", "0"), &gpus), node("b", &labels("81000", "false", "0"), &gpus)]);
+    let (discovered, said) = found(&[
+        node("a", &labels("81559", "true", "0"), &gpus),
+        node("b", &labels("81000", "false", "0"), &gpus),
+    ]);
     let class = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!(at(&class, &["capabilities", "features"]), json!(["tensor-cores", "fp8", "transformer-engine", "nvlink"]));
+    assert_eq!(
+        at(&class, &["capabilities", "features"]),
+        json!(["tensor-cores", "fp8", "transformer-engine", "nvlink"])
+    );
     assert_eq!((class.nodes.len(), codes(&said)), (2, vec![]), "0.7 % is no difference");
-    let (discovered, said) = found(&[node("a", &labels("81559", "true", "10"), &gpus), node("b", &labels("79000", "true", "0"), &gpus)]);
-    assert_eq!(at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "computeCapability"]), "9.0");
+    let (discovered, said) = found(&[
+        node("a", &labels("81559", "true", "10"), &gpus),
+        node("b", &labels("79000", "true", "0"), &gpus),
+    ]);
+    assert_eq!(
+        at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "computeCapability"]),
+        "9.0"
+    );
     assert_eq!((codes(&said), said.len()), (vec!["nodes-differ"], 2), "memory and version");
 }
 
@@ -217,21 +273,56 @@ fn values_hold_for_all_nodes_of_a_product() {
 fn two_spellings_of_one_product_are_one_class() {
     let gpus = json!({GPU: "8"});
     let label = |value: &str| json!({"nvidia.com/gpu.product": value});
-    let (discovered, _) = found(&[node("new", &label("NVIDIA-A100-SXM4-40GB"), &gpus), node("old", &label("A100-SXM4-40GB"), &gpus)]);
+    let (discovered, _) = found(&[
+        node("new", &label("NVIDIA-A100-SXM4-40GB"), &gpus),
+        node("old", &label("A100-SXM4-40GB"), &gpus),
+    ]);
     let class = one(&discovered, "nvidia-a100-sxm4-40gb");
     let expected = json!([{"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": ["A100-SXM4-40GB", "NVIDIA-A100-SXM4-40GB"]}]}]);
-    assert_eq!((at(&class, &["discovery", "nodeSelectorTerms"]), class.nodes.len(), discovered.classes.len()), (expected, 2, 1));
+    assert_eq!(
+        (
+            at(&class, &["discovery", "nodeSelectorTerms"]),
+            class.nodes.len(),
+            discovered.classes.len()
+        ),
+        (expected, 2, 1)
+    );
 }
 
 #[test]
 fn strange_labels_are_said() {
     let product = "NVIDIA-H100-80GB-HBM3";
     for (labels, resources, memory, expected) in [
-        (json!({"nvidia.com/gpu.memory": "80Gi"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
-        (json!({"nvidia.com/gpu.memory": "lots"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
-        (json!({"nvidia.com/gpu.count": "4"}), json!({GPU: "8"}), "80Gi", vec!["device-count-differs"]),
-        (json!({"nvidia.com/gpu.count": "8"}), json!({"cpu": "8"}), "80Gi", vec!["no-device-plugin"]),
-        (json!({"nvidia.com/gpu.memory": "99999999999999999999999"}), json!({GPU: "8"}), "80Gi", vec!["unreadable-label"]),
+        (
+            json!({"nvidia.com/gpu.memory": "80Gi"}),
+            json!({GPU: "8"}),
+            "80Gi",
+            vec!["unreadable-label"],
+        ),
+        (
+            json!({"nvidia.com/gpu.memory": "lots"}),
+            json!({GPU: "8"}),
+            "80Gi",
+            vec!["unreadable-label"],
+        ),
+        (
+            json!({"nvidia.com/gpu.count": "4"}),
+            json!({GPU: "8"}),
+            "80Gi",
+            vec!["device-count-differs"],
+        ),
+        (
+            json!({"nvidia.com/gpu.count": "8"}),
+            json!({"cpu": "8"}),
+            "80Gi",
+            vec!["no-device-plugin"],
+        ),
+        (
+            json!({"nvidia.com/gpu.memory": "99999999999999999999999"}),
+            json!({GPU: "8"}),
+            "80Gi",
+            vec!["unreadable-label"],
+        ),
     ] {
         let mut labels = labels;
         labels["nvidia.com/gpu.product"] = product.into();
@@ -251,10 +342,15 @@ const SELECTOR: (&str, &str) = ("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3
 
 #[test]
 fn somebodys_own_class_stands_for_its_product() {
-    // S2-129: by selector, by terms, by device id, by name; not by a range of memory, not by anything else.
+    // S2-129: by selector, by terms, by device id, by name; not by a range of memory, not by
+    // anything else.
     for (name, discovery, covers) in [
         ("mine", json!({"nodeSelector": {SELECTOR.0: SELECTOR.1}}), true),
-        ("mine", json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": ["X", SELECTOR.1]}]}]}), true),
+        (
+            "mine",
+            json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": ["X", SELECTOR.1]}]}]}),
+            true,
+        ),
         (
             "mine",
             json!({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": SELECTOR.0, "operator": "In", "values": [SELECTOR.1]}]}]}}}}),
@@ -263,11 +359,19 @@ fn somebodys_own_class_stands_for_its_product() {
         ("mine", json!({"pciVendorID": "10de", "deviceIDs": ["2330"]}), true),
         ("nvidia-h100-80gb", json!({"nodeSelector": {"pool": "a"}}), true),
         ("mine", json!({"nodeSelector": {"pool": "a"}}), false),
-        ("mine", json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["1"]}]}]}), false),
+        (
+            "mine",
+            json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["1"]}]}]}),
+            false,
+        ),
         ("mine", json!({}), false),
         ("mine", json!({"nodeSelector": {SELECTOR.0: "NVIDIA-L4"}}), false),
     ] {
-        let own = class(name, false, &json!({"discovery": discovery, "capabilities": {"memoryGB": "80Gi"}}));
+        let own = class(
+            name,
+            false,
+            &json!({"discovery": discovery, "capabilities": {"memoryGB": "80Gi"}}),
+        );
         let (discovered, said) = found(&[own, h100("h1")]);
         assert_eq!(discovered.classes.len(), if covers { 1 } else { 2 }, "{name} {discovery}");
         assert_eq!(codes(&said).contains(&"discovery-overridden"), covers, "{name} {discovery}");
@@ -278,10 +382,17 @@ fn somebodys_own_class_stands_for_its_product() {
 #[test]
 fn a_class_that_somebodys_own_replaces_is_named() {
     let spec = json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "80Gi"}});
-    let (discovered, said) = found(&[class("mine", false, &spec), class("nvidia-h100-80gb-hbm3", true, &spec), h100("h1")]);
+    let (discovered, said) = found(&[
+        class("mine", false, &spec),
+        class("nvidia-h100-80gb-hbm3", true, &spec),
+        h100("h1"),
+    ]);
     let actions: Vec<Action> = discovered.classes.iter().map(|class| class.action).collect();
     assert_eq!(actions, [Action::Kept, Action::Unchanged]);
-    assert_eq!(said[0].help.as_deref(), Some("delete class `nvidia-h100-80gb-hbm3`, which follows the same nodes"));
+    assert_eq!(
+        said[0].help.as_deref(),
+        Some("delete class `nvidia-h100-80gb-hbm3`, which follows the same nodes")
+    );
 }
 
 #[test]
@@ -296,13 +407,29 @@ fn drift_is_what_nodes_contradict() {
         (json!({"computeCapability": "8.0"}), true),
     ] {
         for name in ["nvidia-h100-80gb-hbm3", "mine"] {
-            let own = class(name, false, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": capabilities}));
+            let own = class(
+                name,
+                false,
+                &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": capabilities}),
+            );
             let (discovered, said) = found(&[own, h100("h1")]);
-            assert_eq!((discovered.classes.len(), codes(&said).contains(&"class-drift")), (1, drifts), "{name} {capabilities}");
+            assert_eq!(
+                (discovered.classes.len(), codes(&said).contains(&"class-drift")),
+                (1, drifts),
+                "{name} {capabilities}"
+            );
         }
     }
-    let elsewhere = class("nvidia-h100-80gb-hbm3", false, &json!({"discovery": {"nodeSelector": {"pool": "b"}}, "capabilities": {}}));
-    assert_eq!(codes(&found(&[elsewhere, h100("h1")]).1), ["class-drift"], "it has the name and none of the nodes");
+    let elsewhere = class(
+        "nvidia-h100-80gb-hbm3",
+        false,
+        &json!({"discovery": {"nodeSelector": {"pool": "b"}}, "capabilities": {}}),
+    );
+    assert_eq!(
+        codes(&found(&[elsewhere, h100("h1")]).1),
+        ["class-drift"],
+        "it has the name and none of the nodes"
+    );
 }
 
 #[test]
@@ -310,19 +437,32 @@ fn a_class_that_follows_states_what_is_seen() {
     let spec = |memory: &str| json!({"vendor": "nvidia", "discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": memory, "computeCapability": "9.0"}, "resources": [{"name": GPU}], "cost": {"perHour": "5"}});
     let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("80Gi")), h100("h1")]);
     let same = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!((same.action, at(&same, &["capabilities", "memoryBandwidthGBps"])), (Action::Unchanged, Value::Null));
+    assert_eq!(
+        (same.action, at(&same, &["capabilities", "memoryBandwidthGBps"])),
+        (Action::Unchanged, Value::Null)
+    );
     let (discovered, _) = found(&[class("nvidia-h100-80gb-hbm3", true, &spec("40Gi")), h100("h1")]);
     let other = one(&discovered, "nvidia-h100-80gb-hbm3");
     assert_eq!(
-        (other.action, at(&other, &["capabilities", "memoryBandwidthGBps"]), at(&other, &["cost", "perHour"])),
+        (
+            other.action,
+            at(&other, &["capabilities", "memoryBandwidthGBps"]),
+            at(&other, &["cost", "perHour"])
+        ),
         (Action::Update, json!("3350"), json!("5"))
     );
     // Under another name it goes on to follow.
     let (discovered, _) = found(&[class("gpu-h100", true, &spec("40Gi")), h100("h1")]);
-    assert_eq!((discovered.classes.len(), one(&discovered, "gpu-h100").action), (1, Action::Update));
+    assert_eq!(
+        (discovered.classes.len(), one(&discovered, "gpu-h100").action),
+        (1, Action::Update)
+    );
     // S2-085: without nodes it is an orphan.
     let (discovered, said) = found(&[class("gpu-h100", true, &spec("80Gi"))]);
-    assert_eq!((one(&discovered, "gpu-h100").action, codes(&said)), (Action::Orphan, vec!["availability-not-checked"]));
+    assert_eq!(
+        (one(&discovered, "gpu-h100").action, codes(&said)),
+        (Action::Orphan, vec!["availability-not-checked"])
+    );
 }
 
 #[test]
@@ -339,27 +479,44 @@ fn a_class_of_two_products_states_what_they_share() {
     let (discovered, said) = found(&[class("gpus", true, &spec), a100.clone(), h100("h1")]);
     let class_of_both = one(&discovered, "gpus");
     assert_eq!(
-        (discovered.classes.len(), class_of_both.action, at(&class_of_both, &["vendor"]), at(&class_of_both, &["capabilities", "memoryGB"])),
+        (
+            discovered.classes.len(),
+            class_of_both.action,
+            at(&class_of_both, &["vendor"]),
+            at(&class_of_both, &["capabilities", "memoryGB"])
+        ),
         (1, Action::Update, json!("nvidia"), json!("64Gi"))
     );
     assert_eq!(codes(&said), ["nodes-differ"]);
 
     // A class that has the name of one product is that product's; the other gets its own.
-    let named =
-        class("nvidia-h100-80gb-hbm3", true, &json!({"vendor": "nvidia", "discovery": {"nodeSelectorTerms": both}, "capabilities": {"memoryGB": "80Gi"}}));
+    let named = class(
+        "nvidia-h100-80gb-hbm3",
+        true,
+        &json!({"vendor": "nvidia", "discovery": {"nodeSelectorTerms": both}, "capabilities": {"memoryGB": "80Gi"}}),
+    );
     let (discovered, _) = found(&[named, a100, h100("h1")]);
-    assert_eq!(at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "memoryGB"]), json!("80Gi"));
+    assert_eq!(
+        at(&one(&discovered, "nvidia-h100-80gb-hbm3"), &["capabilities", "memoryGB"]),
+        json!("80Gi")
+    );
     assert_eq!(one(&discovered, "nvidia-a100-sxm4-40gb").action, Action::Create);
 }
 
 #[test]
 fn which_nodes_a_flavor_has_is_the_flavors_affair() {
-    let mut of_flavor =
-        class("gpu-spot", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1, "pool": "a"}}, "capabilities": {"memoryGB": "40Gi"}}));
+    let mut of_flavor = class(
+        "gpu-spot",
+        true,
+        &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1, "pool": "a"}}, "capabilities": {"memoryGB": "40Gi"}}),
+    );
     of_flavor["metadata"]["annotations"] = json!({FLAVOR_OF_CLASS: "gpu-spot"});
     let (discovered, _) = found(&[of_flavor, h100("h1")]);
     let class = one(&discovered, "gpu-spot");
-    assert_eq!((class.action, at(&class, &["discovery", "nodeSelector"])), (Action::Update, json!({SELECTOR.0: SELECTOR.1, "pool": "a"})));
+    assert_eq!(
+        (class.action, at(&class, &["discovery", "nodeSelector"])),
+        (Action::Update, json!({SELECTOR.0: SELECTOR.1, "pool": "a"}))
+    );
     assert_eq!(discovered.classes.len(), 1);
 }
 
@@ -377,7 +534,11 @@ fn unusable_nodes_have_devices_and_none_free() {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "h1", "containers": [{"name": "c", "image": "i", "resources": {"limits": {GPU: "9"}}}]}});
     let (discovered, _) = found(&[h100("h1"), cordoned, down, tainted, own_taint, pod]);
     let class = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!(class.status, Status { total: 40, available: 8, available_nodes: 2 }, "more asked for than there is leaves nothing");
+    assert_eq!(
+        class.status,
+        Status { total: 40, available: 8, available_nodes: 2 },
+        "more asked for than there is leaves nothing"
+    );
     assert_eq!(class.nodes, ["h1", "h2", "h3", "h4", "h5"]);
 }
 
@@ -391,16 +552,24 @@ fn sizes_are_compared_as_labelled_or_as_sold() {
     );
     large["metadata"]["labels"] = json!({"ome.io/gpu-tier": "large"});
     let (discovered, said) = found(&[large.clone(), h100("h1")]);
-    assert_eq!((discovered.no_tier.clone(), codes(&said)), (vec![EcoString::from("h1")], vec!["tier-boundary"]));
-    let (discovered, said) = run(&[large, h100("h1")], Options { nominal_memory: true, ..Options::default() });
-    assert_eq!((discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&said)), (0, vec![EcoString::from("h1")], vec![]));
+    assert_eq!(
+        (discovered.no_tier.clone(), codes(&said)),
+        (vec![EcoString::from("h1")], vec!["tier-boundary"])
+    );
+    let (discovered, said) =
+        run(&[large, h100("h1")], Options { nominal_memory: true, ..Options::default() });
+    assert_eq!(
+        (discovered.no_tier.len(), one(&discovered, "large").nodes.clone(), codes(&said)),
+        (0, vec![EcoString::from("h1")], vec![])
+    );
 }
 
 fn of_values(text: &str) -> (Discovered, Vec<Diagnostic>) {
     let world = world(text);
     let source = world.sources.iter().next().map(|(id, _)| id).expect("standard input");
     let first = crate::yaml::split(source, text).value.into_iter().next().expect("a document");
-    let tree = crate::yaml::parse(source, text, first, &Limits::default()).value.expect("values are YAML");
+    let tree =
+        crate::yaml::parse(source, text, first, &Limits::default()).value.expect("values are YAML");
     let checked = from_values(&tree, &world.catalog, &world.sources, Options::default());
     (checked.value, checked.diagnostics)
 }
@@ -412,7 +581,11 @@ fn values_make_classes() {
         "acceleratorClasses: {intel: [{model: Max 1550, memory: 128Gi}, {model: gaudi3}], nvidia: [{model: a100, memory: 40Gi}, {model: a100, memory: 80Gi}]}",
     );
     let names: Vec<&str> = discovered.classes.iter().map(|class| class.name.as_str()).collect();
-    assert_eq!(names, ["intel-gaudi3", "intel-max-1550", "nvidia-a100", "nvidia-a100-80gb"], "two sizes are told apart");
+    assert_eq!(
+        names,
+        ["intel-gaudi3", "intel-max-1550", "nvidia-a100", "nvidia-a100-80gb"],
+        "two sizes are told apart"
+    );
     let gaudi = one(&discovered, "intel-gaudi3");
     assert_eq!(
         (at(&gaudi, &["discovery"]), at(&gaudi, &["capabilities", "memoryGB"])),
@@ -420,7 +593,10 @@ fn values_make_classes() {
     );
     // SXM and PCIe have more in one than in the other; the class has what both have.
     let both = one(&discovered, "nvidia-a100-80gb");
-    assert_eq!((at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)), (json!("1935"), vec![]));
+    assert_eq!(
+        (at(&both, &["capabilities", "memoryBandwidthGBps"]), codes(&said)),
+        (json!("1935"), vec![])
+    );
 }
 
 #[test]
@@ -431,10 +607,26 @@ fn values_that_cannot_be_used_are_said() {
         ("acceleratorClasses: {nvidia: {model: h100}}", vec!["invalid-type"], 0),
         ("acceleratorClasses: {nvidia: [h100, {model: l4}]}", vec!["invalid-type"], 1),
         ("acceleratorClasses: {nvidia: [{memory: 80Gi}]}", vec!["required-field"], 0),
-        ("acceleratorClasses: {nvidia: [{model: h100, memory: lots}, {model: l4}]}", vec!["invalid-quantity"], 1),
-        ("acceleratorClasses: {nvidia: [{model: h100, memory: 80, variants: SXM5}]}", vec!["invalid-type", "unitless-memory"], 1),
-        ("acceleratorClasses: {nvidia: [{model: h100, memory: 80Gi, variants: [SXM9]}]}", vec!["unknown-model"], 1),
-        ("acceleratorClasses: {nvidia: [{model: h100, memory: 96Gi}]}", vec!["catalogue-mismatch"], 1),
+        (
+            "acceleratorClasses: {nvidia: [{model: h100, memory: lots}, {model: l4}]}",
+            vec!["invalid-quantity"],
+            1,
+        ),
+        (
+            "acceleratorClasses: {nvidia: [{model: h100, memory: 80, variants: SXM5}]}",
+            vec!["invalid-type", "unitless-memory"],
+            1,
+        ),
+        (
+            "acceleratorClasses: {nvidia: [{model: h100, memory: 80Gi, variants: [SXM9]}]}",
+            vec!["unknown-model"],
+            1,
+        ),
+        (
+            "acceleratorClasses: {nvidia: [{model: h100, memory: 96Gi}]}",
+            vec!["catalogue-mismatch"],
+            1,
+        ),
         ("acceleratorClasses: {nvidia: [{model: l4}, {model: l4}]}", vec!["duplicate-object"], 1),
         ("acceleratorClasses: {nvidia: [{model: l4, memry: 24Gi}]}", vec!["unknown-field"], 1),
         ("acceleratorClasses: {acme: [{model: x1, memory: 24Gi}]}", vec!["unknown-model"], 1),
@@ -451,31 +643,51 @@ fn labels_that_kubectl_did_not_quote_are_read() {
     let labels = json!({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": 81_559, "nvidia.com/gpu.compute.major": 9, "nvidia.com/gpu.compute.minor": 0, "nvidia.com/mig.capable": true});
     let (discovered, _) = found(&[node("h1", &labels, &json!({GPU: 8}))]);
     let class = one(&discovered, "nvidia-h100-80gb-hbm3");
-    assert_eq!((at(&class, &["capabilities", "memoryGB"]), at(&class, &["capabilities", "computeCapability"])), (json!("80Gi"), json!("9.0")));
+    assert_eq!(
+        (
+            at(&class, &["capabilities", "memoryGB"]),
+            at(&class, &["capabilities", "computeCapability"])
+        ),
+        (json!("80Gi"), json!("9.0"))
+    );
     assert_eq!(at(&class, &["capabilities", "features"])[4], "mig");
 }
 
 #[test]
 fn what_a_server_wrote_is_not_applied_again() {
-    let mut exported =
-        class("nvidia-h100-80gb-hbm3", true, &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "40Gi"}}));
+    let mut exported = class(
+        "nvidia-h100-80gb-hbm3",
+        true,
+        &json!({"discovery": {"nodeSelector": {SELECTOR.0: SELECTOR.1}}, "capabilities": {"memoryGB": "40Gi"}}),
+    );
     exported["metadata"]["resourceVersion"] = "17".into();
     exported["metadata"]["uid"] = "x".into();
     exported["status"] = json!({"nodes": ["h1"]});
     let (discovered, _) = found(&[exported, h100("h1")]);
     let class = one(&discovered, "nvidia-h100-80gb-hbm3");
     assert_eq!(class.action, Action::Update);
-    assert_eq!(class.object.get("metadata").map(Node::to_json), Some(json!({"name": "nvidia-h100-80gb-hbm3", "labels": {"ome.io/auto-discovered": "true"}})));
+    assert_eq!(
+        class.object.get("metadata").map(Node::to_json),
+        Some(
+            json!({"name": "nvidia-h100-80gb-hbm3", "labels": {"ome.io/auto-discovered": "true"}})
+        )
+    );
     assert!(class.object.get("status").is_none());
 }
 
 #[test]
 fn a_label_corrected_by_hand_stays() {
     let values = "acceleratorClasses: {nvidia: [{model: b900, memory: 512Gi}]}\n";
-    let corrected =
-        class("nvidia-b900", false, &json!({"discovery": {"nodeSelector": {SELECTOR.0: "NVIDIA-B900-SXM"}}, "capabilities": {"memoryGB": "256Gi"}}));
+    let corrected = class(
+        "nvidia-b900",
+        false,
+        &json!({"discovery": {"nodeSelector": {SELECTOR.0: "NVIDIA-B900-SXM"}}, "capabilities": {"memoryGB": "256Gi"}}),
+    );
     let (discovered, _) = of_values(&format!("{values}---\n{corrected}\n"));
     let class = one(&discovered, "nvidia-b900");
-    assert_eq!((class.action, at(&class, &["capabilities", "memoryGB"])), (Action::Update, json!("512Gi")));
+    assert_eq!(
+        (class.action, at(&class, &["capabilities", "memoryGB"])),
+        (Action::Update, json!("512Gi"))
+    );
     assert_eq!(at(&class, &["discovery", "nodeSelector"]), json!({SELECTOR.0: "NVIDIA-B900-SXM"}));
 }

@@ -1,7 +1,8 @@
-//! Classes that are ranges of memory: which machines no tier takes, and which bounds a hair's breadth shuts out.
+//! Classes that are ranges of memory: which machines no tier takes, and which bounds a hair's
+//! breadth shuts out.
 //!
-//! A label counts what the driver leaves of a device, people write what it is sold as: an H100 reports 81559 MiB and is
-//! sold as 80 GiB, which are 81920 MiB (S2-079).
+//! A label counts what the driver leaves of a device, people write what it is sold as: an H100
+//! reports 81559 MiB and is sold as 80 GiB, which are 81920 MiB (S2-079).
 
 use super::group::nominal;
 use crate::api::AcceleratorClass;
@@ -26,7 +27,9 @@ pub(super) fn as_sold(machine: &Machine) -> Machine {
     let mut out = machine.clone();
     let product = machine.label("nvidia.com/gpu.product").and_then(facts::by_label);
     for key in COUNTED {
-        let Some(measured) = machine.label(key).and_then(|text| memory_of_label(key, text)) else { continue };
+        let Some(measured) = machine.label(key).and_then(|text| memory_of_label(key, text)) else {
+            continue;
+        };
         if let Some(label) = out.labels.get_mut(key) {
             label.value = Value::Str(eco_format!("{}", nominal(product, measured).0 >> 20));
         }
@@ -35,8 +38,18 @@ pub(super) fn as_sold(machine: &Machine) -> Machine {
 }
 
 /// Lower bounds that shut out a machine by its label and would let it in by its size as sold.
-pub(super) fn boundaries(class: &AcceleratorClass, machines: &[Machine], found: &mut Vec<Diagnostic>) {
-    let expressions = class.discovery.terms.iter().flat_map(Node::items).filter_map(|term| term.get("matchExpressions")).flat_map(Node::items);
+pub(super) fn boundaries(
+    class: &AcceleratorClass,
+    machines: &[Machine],
+    found: &mut Vec<Diagnostic>,
+) {
+    let expressions = class
+        .discovery
+        .terms
+        .iter()
+        .flat_map(Node::items)
+        .filter_map(|term| term.get("matchExpressions"))
+        .flat_map(Node::items);
     for expression in expressions {
         let text = |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
         let (key, operator) = (text("key"), text("operator"));
@@ -47,12 +60,24 @@ pub(super) fn boundaries(class: &AcceleratorClass, machines: &[Machine], found: 
         let Some(map) = term.as_map_mut() else { continue };
         map.insert("matchExpressions", Node::list([expression.clone()], expression.origin));
         let alone = [term];
-        let shut_out: Vec<&Machine> = machines.iter().filter(|machine| !terms_match(&alone, machine) && terms_match(&alone, &as_sold(machine))).collect();
+        let shut_out: Vec<&Machine> = machines
+            .iter()
+            .filter(|machine| {
+                !terms_match(&alone, machine) && terms_match(&alone, &as_sold(machine))
+            })
+            .collect();
         let Some(first) = shut_out.first() else { continue };
         let names: Vec<&str> = shut_out.iter().map(|machine| machine.name.as_str()).collect();
         let bound = expression.get("values").and_then(|values| values.items().first());
-        let sold = as_sold(first).label(&key).and_then(|text| memory_of_label(&key, text)).map_or_else(String::new, |memory| memory.to_string());
-        let least = shut_out.iter().filter_map(|machine| machine.label(&key)?.parse::<u64>().ok()).min().unwrap_or_default();
+        let sold = as_sold(first)
+            .label(&key)
+            .and_then(|text| memory_of_label(&key, text))
+            .map_or_else(String::new, |memory| memory.to_string());
+        let least = shut_out
+            .iter()
+            .filter_map(|machine| machine.label(&key)?.parse::<u64>().ok())
+            .min()
+            .unwrap_or_default();
         found.push(
             Diagnostic::new(
                 Code::TierBoundary,

@@ -1,7 +1,7 @@
 //! Helm values as classes: one per entry, its variants as one list (S2-130, S2-131).
 //!
-//! Values say a model, its memory and how it is built; labels and all other capabilities come from the facts about products.
-//! A class that stands for several products has what all of them have.
+//! Values say a model, its memory and how it is built; labels and all other capabilities come from
+//! the facts about products. A class that stands for several products has what all of them have.
 
 use super::World;
 use super::group::class_name;
@@ -37,12 +37,21 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
     }
     let mut drafts: BTreeMap<EcoString, (Draft, Option<Span>)> = BTreeMap::new();
     for vendor in vendors.entries() {
-        if !vendor.node.is_null() && vendor.node.items().is_empty() && !matches!(vendor.node.value, crate::yaml::Value::List(_)) {
-            found.push(wrong_type(&vendor.node, &format!("{CLASSES}.{}", vendor.key), "a list of models"));
+        if !vendor.node.is_null()
+            && vendor.node.items().is_empty()
+            && !matches!(vendor.node.value, crate::yaml::Value::List(_))
+        {
+            found.push(wrong_type(
+                &vendor.node,
+                &format!("{CLASSES}.{}", vendor.key),
+                "a list of models",
+            ));
         }
         for (index, entry) in vendor.node.items().iter().enumerate() {
             let path = format!("{CLASSES}.{}[{index}]", vendor.key);
-            let Some(entry) = Entry::read(&vendor.key.to_lowercase(), entry, &path, found) else { continue };
+            let Some(entry) = Entry::read(&vendor.key.to_lowercase(), entry, &path, found) else {
+                continue;
+            };
             let mut draft = entry.draft(found);
             if drafts.contains_key(&draft.name) {
                 // Without a variant the name says no size; two sizes need one.
@@ -50,10 +59,13 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
             }
             if drafts.contains_key(&draft.name) {
                 found.push(
-                    Diagnostic::new(Code::DuplicateObject, format!("two entries make the class `{}`", draft.name))
-                        .at(entry.node.origin.span())
-                        .path(path)
-                        .help("merge the two, or delete one"),
+                    Diagnostic::new(
+                        Code::DuplicateObject,
+                        format!("two entries make the class `{}`", draft.name),
+                    )
+                    .at(entry.node.origin.span())
+                    .path(path)
+                    .help("merge the two, or delete one"),
                 );
                 continue;
             }
@@ -64,7 +76,9 @@ pub(super) fn drafts(values: &Node, found: &mut Vec<Diagnostic>) -> Vec<(Draft, 
 }
 
 fn wrong_type(node: &Node, path: &str, wanted: &str) -> Diagnostic {
-    Diagnostic::new(Code::InvalidType, format!("`{path}` is {}, not {wanted}", node.kind_name())).at(node.origin.span()).path(path)
+    Diagnostic::new(Code::InvalidType, format!("`{path}` is {}, not {wanted}", node.kind_name()))
+        .at(node.origin.span())
+        .path(path)
 }
 
 /// One entry as it is written.
@@ -85,17 +99,27 @@ impl<'n> Entry<'n> {
             found.push(wrong_type(node, path, "a mapping with `model` and `memory`"));
             return None;
         }
-        for entry in node.entries().filter(|entry| !matches!(entry.key.as_str(), "model" | "memory" | "variants")) {
-            let help = nearest(&entry.key, ["model", "memory", "variants"])
-                .map_or_else(|| "known are model, memory, variants".to_owned(), |near| format!("did you mean `{near}`?"));
+        for entry in node
+            .entries()
+            .filter(|entry| !matches!(entry.key.as_str(), "model" | "memory" | "variants"))
+        {
+            let help = nearest(&entry.key, ["model", "memory", "variants"]).map_or_else(
+                || "known are model, memory, variants".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
             found.push(
-                Diagnostic::new(Code::UnknownField, format!("nobody reads `{}` of an accelerator class", entry.key))
-                    .at(entry.key_origin.span())
-                    .path(path)
-                    .help(help),
+                Diagnostic::new(
+                    Code::UnknownField,
+                    format!("nobody reads `{}` of an accelerator class", entry.key),
+                )
+                .at(entry.key_origin.span())
+                .path(path)
+                .help(help),
             );
         }
-        let Some(model) = node.get("model").and_then(|model| Some((model.scalar_text().filter(|text| !text.is_empty())?, model.origin.span()))) else {
+        let Some(model) = node.get("model").and_then(|model| {
+            Some((model.scalar_text().filter(|text| !text.is_empty())?, model.origin.span()))
+        }) else {
             found.push(
                 Diagnostic::new(Code::RequiredField, format!("`{path}` names no model"))
                     .at(node.origin.span())
@@ -108,7 +132,8 @@ impl<'n> Entry<'n> {
             None => None,
             Some(written) => {
                 let text = written.scalar_text().unwrap_or_default();
-                let Some(size) = memory(&text, Semantics::Documented).filter(|size| size.0 > 0) else {
+                let Some(size) = memory(&text, Semantics::Documented).filter(|size| size.0 > 0)
+                else {
                     let message = format!("`{text}` is no amount of memory");
                     found.push(
                         Diagnostic::new(Code::InvalidQuantity, message)
@@ -120,17 +145,26 @@ impl<'n> Entry<'n> {
                 };
                 if text.parse::<f64>().is_ok_and(|number| number < 4096.0) {
                     found.push(
-                        Diagnostic::new(Code::UnitlessMemory, format!("memory {text} has no unit and was read as GiB"))
-                            .at(written.origin.span())
-                            .help(format!("write `{text}Gi`")),
+                        Diagnostic::new(
+                            Code::UnitlessMemory,
+                            format!("memory {text} has no unit and was read as GiB"),
+                        )
+                        .at(written.origin.span())
+                        .help(format!("write `{text}Gi`")),
                     );
                 }
                 Some((size, written.origin.span()))
             }
         };
         let variants = node.get("variants");
-        if let Some(variants) = variants.filter(|variants| !matches!(variants.value, crate::yaml::Value::List(_))) {
-            found.push(wrong_type(variants, &format!("{path}.variants"), "a list such as `[SXM5, PCIE]`"));
+        if let Some(variants) =
+            variants.filter(|variants| !matches!(variants.value, crate::yaml::Value::List(_)))
+        {
+            found.push(wrong_type(
+                variants,
+                &format!("{path}.variants"),
+                "a list such as `[SXM5, PCIE]`",
+            ));
         }
         let variants = variants.map(Node::items).unwrap_or_default().iter();
         Some(Self {
@@ -139,14 +173,18 @@ impl<'n> Entry<'n> {
             model: model.0,
             model_span: model.1,
             memory: size,
-            variants: variants.filter_map(|variant| Some((variant.scalar_text()?, variant.origin.span()))).collect(),
+            variants: variants
+                .filter_map(|variant| Some((variant.scalar_text()?, variant.origin.span())))
+                .collect(),
         })
     }
 
     /// `VENDOR-MODEL`, with the size when variants are given or it is needed to tell two apart.
     fn name(&self, sized: bool) -> EcoString {
         match &self.memory {
-            Some((memory, _)) if sized => class_name(&self.vendor, &format!("{}-{}gb", self.model, memory.gib_rounded_up())),
+            Some((memory, _)) if sized => {
+                class_name(&self.vendor, &format!("{}-{}gb", self.model, memory.gib_rounded_up()))
+            }
             _ => class_name(&self.vendor, &self.model),
         }
     }
@@ -156,7 +194,10 @@ impl<'n> Entry<'n> {
         let model = class_name("", &self.model);
         let model = model.trim_start_matches('-');
         let of_size = |product: &&Product| {
-            self.memory.is_none_or(|(memory, _)| memory == product.nominal() || memory == product.nominal().saturating_mul(product.dies()))
+            self.memory.is_none_or(|(memory, _)| {
+                memory == product.nominal()
+                    || memory == product.nominal().saturating_mul(product.dies())
+            })
         };
         facts::by_model(&self.vendor, model).filter(of_size).collect()
     }
@@ -174,34 +215,64 @@ impl<'n> Entry<'n> {
         // Each variant's label, in the order of the values; without variants every label there is.
         let mut labels: Vec<(&'static str, &'static Product)> = Vec::new();
         for (variant, span) in &self.variants {
-            let built = known.iter().flat_map(|product| product.current_labels().map(move |label| (label, *product)));
-            let built: Vec<_> = built.filter(|(label, _)| facts::form_of(label).is_some_and(|form| form.eq_ignore_ascii_case(variant))).collect();
+            let built = known
+                .iter()
+                .flat_map(|product| product.current_labels().map(move |label| (label, *product)));
+            let built: Vec<_> = built
+                .filter(|(label, _)| {
+                    facts::form_of(label).is_some_and(|form| form.eq_ignore_ascii_case(variant))
+                })
+                .collect();
             if built.is_empty() && !known.is_empty() {
                 found.push(
-                    Diagnostic::new(Code::UnknownModel, format!("nothing is known about the variant `{variant}` of {} {}", self.vendor, self.model))
-                        .at(*span)
-                        .help("write the class by hand, or load nodes that have the product"),
+                    Diagnostic::new(
+                        Code::UnknownModel,
+                        format!(
+                            "nothing is known about the variant `{variant}` of {} {}",
+                            self.vendor, self.model
+                        ),
+                    )
+                    .at(*span)
+                    .help("write the class by hand, or load nodes that have the product"),
                 );
             }
             labels.extend(built);
         }
         if self.variants.is_empty() {
-            labels.extend(known.iter().flat_map(|product| product.current_labels().map(move |label| (label, *product))));
+            labels.extend(
+                known.iter().flat_map(|product| {
+                    product.current_labels().map(move |label| (label, *product))
+                }),
+            );
         }
-        let mut products: Vec<&'static Product> = if labels.is_empty() { known } else { labels.iter().map(|(_, product)| *product).collect() };
+        let mut products: Vec<&'static Product> = if labels.is_empty() {
+            known
+        } else {
+            labels.iter().map(|(_, product)| *product).collect()
+        };
         products.sort_by_key(|product| product.id);
         products.dedup_by_key(|product| product.id);
         draft.text(&["spec", "vendor"], self.vendor.clone(), self.at());
-        let family = products.first().map(|product| product.family).or_else(|| Some(facts::by_model(&self.vendor, &self.model).next()?.family));
+        let family = products
+            .first()
+            .map(|product| product.family)
+            .or_else(|| Some(facts::by_model(&self.vendor, &self.model).next()?.family));
         if let Some(family) = family {
-            draft.text(&["spec", "family"], family, products.first().map_or_else(|| self.at(), |product| Evidence::Catalogue(product.id)));
+            draft.text(
+                &["spec", "family"],
+                family,
+                products
+                    .first()
+                    .map_or_else(|| self.at(), |product| Evidence::Catalogue(product.id)),
+            );
         }
         draft.text(&["spec", "model"], self.model.to_lowercase(), self.at());
         self.matcher(&labels, &products, &mut draft);
         self.capabilities(&products, &mut draft, found);
         if let Some(product) = products.first() {
             draft.resource(product.resource, Evidence::Catalogue(product.id));
-        } else if let Some(product) = PRODUCTS.iter().find(|product| product.vendor == self.vendor) {
+        } else if let Some(product) = PRODUCTS.iter().find(|product| product.vendor == self.vendor)
+        {
             // Vendors name one resource for all their products.
             draft.resource(product.resource, Evidence::Follows("spec.vendor".into()));
         }
@@ -210,16 +281,32 @@ impl<'n> Entry<'n> {
     }
 
     fn unknown(&self, found: &mut Vec<Diagnostic>) {
-        let others: Vec<String> = facts::by_model(&self.vendor, &self.model).map(|product| product.nominal().to_string()).collect();
+        let others: Vec<String> = facts::by_model(&self.vendor, &self.model)
+            .map(|product| product.nominal().to_string())
+            .collect();
         if let (false, Some((memory, span))) = (others.is_empty(), &self.memory) {
             found.push(
-                Diagnostic::new(Code::CatalogueMismatch, format!("no {} {} of {memory} is known, only of {}", self.vendor, self.model, others.join(", ")))
-                    .at(*span)
-                    .help("correct the size, or write the class by hand"),
+                Diagnostic::new(
+                    Code::CatalogueMismatch,
+                    format!(
+                        "no {} {} of {memory} is known, only of {}",
+                        self.vendor,
+                        self.model,
+                        others.join(", ")
+                    ),
+                )
+                .at(*span)
+                .help("correct the size, or write the class by hand"),
             );
             return;
         }
-        let near = nearest(&self.model, PRODUCTS.iter().filter(|product| product.vendor == self.vendor).map(|product| product.model));
+        let near = nearest(
+            &self.model,
+            PRODUCTS
+                .iter()
+                .filter(|product| product.vendor == self.vendor)
+                .map(|product| product.model),
+        );
         found.push(
             Diagnostic::new(
                 Code::UnknownModel,
@@ -234,7 +321,12 @@ impl<'n> Entry<'n> {
     }
 
     /// One list of labels per key; devices that nobody labels by their PCI ids.
-    fn matcher(&self, labels: &[(&'static str, &'static Product)], products: &[&'static Product], draft: &mut Draft) {
+    fn matcher(
+        &self,
+        labels: &[(&'static str, &'static Product)],
+        products: &[&'static Product],
+        draft: &mut Draft,
+    ) {
         const DISCOVERY: [&str; 2] = ["spec", "discovery"];
         let field = |name: &'static str| [DISCOVERY[0], DISCOVERY[1], name];
         let mut lists: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
@@ -249,14 +341,22 @@ impl<'n> Entry<'n> {
         if !lists.is_empty() {
             let terms = lists.into_iter().map(|(key, values)| serde_json::json!({"matchExpressions": [{"key": key, "operator": "In", "values": values}]}));
             let terms = Node::from_json(&terms.collect(), Origin::Derived(&PROPOSED));
-            let evidence = labels.first().map_or(Evidence::Always, |(_, product)| Evidence::Catalogue(product.id));
+            let evidence = labels
+                .first()
+                .map_or(Evidence::Always, |(_, product)| Evidence::Catalogue(product.id));
             draft.say(&field("nodeSelectorTerms"), terms, evidence);
         } else if let Some(product) = products.first()
-            && let Some((id, _)) = facts::PCI_VENDORS.iter().find(|(id, vendor)| *vendor == product.vendor && (product.family == "gaudi") == (*id == "1da3"))
+            && let Some((id, _)) = facts::PCI_VENDORS.iter().find(|(id, vendor)| {
+                *vendor == product.vendor && (product.family == "gaudi") == (*id == "1da3")
+            })
             && !product.device_ids.is_empty()
         {
             draft.text(&field("pciVendorID"), *id, Evidence::Catalogue(product.id));
-            let ids: Vec<EcoString> = products.iter().flat_map(|product| product.device_ids).map(|id| EcoString::from(*id)).collect();
+            let ids: Vec<EcoString> = products
+                .iter()
+                .flat_map(|product| product.device_ids)
+                .map(|id| EcoString::from(*id))
+                .collect();
             draft.texts(&field("deviceIDs"), &ids, Evidence::Catalogue(product.id));
         } else if let Some(key) = label_key(&self.vendor, &self.model) {
             // A class that takes no node until it is corrected is better than one that takes all.
@@ -265,15 +365,31 @@ impl<'n> Entry<'n> {
     }
 
     /// What all its products can do.
-    fn capabilities(&self, products: &[&'static Product], draft: &mut Draft, found: &mut Vec<Diagnostic>) {
+    fn capabilities(
+        &self,
+        products: &[&'static Product],
+        draft: &mut Draft,
+        found: &mut Vec<Diagnostic>,
+    ) {
         const CAPABILITIES: &str = "capabilities";
         if let Some((memory, span)) = &self.memory {
-            draft.text(&["spec", CAPABILITIES, "memoryGB"], eco_format!("{memory}"), span.map_or(Evidence::Always, Evidence::Values));
-            if let Some(product) = products.iter().find(|product| product.dies() > 1 && *memory > product.nominal()) {
+            draft.text(
+                &["spec", CAPABILITIES, "memoryGB"],
+                eco_format!("{memory}"),
+                span.map_or(Evidence::Always, Evidence::Values),
+            );
+            if let Some(product) =
+                products.iter().find(|product| product.dies() > 1 && *memory > product.nominal())
+            {
                 found.push(
                     Diagnostic::new(
                         Code::CountedPerDie,
-                        format!("one {} is one of the {} dies of a board, with {} GiB", product.resource, product.dies(), product.nominal_gib),
+                        format!(
+                            "one {} is one of the {} dies of a board, with {} GiB",
+                            product.resource,
+                            product.dies(),
+                            product.nominal_gib
+                        ),
                     )
                     .at(*span)
                     .help(format!("write `{}`", product.nominal())),
@@ -281,22 +397,51 @@ impl<'n> Entry<'n> {
             }
         }
         let Some(first) = products.first() else { return };
-        let least = |value: fn(&Product) -> f64| products.iter().min_by(|a, b| value(a).total_cmp(&value(b))).map(|product| (value(product), product.id));
+        let least = |value: fn(&Product) -> f64| {
+            products
+                .iter()
+                .min_by(|a, b| value(a).total_cmp(&value(b)))
+                .map(|product| (value(product), product.id))
+        };
         let smallest = products.iter().min_by_key(|product| product.nominal_gib).unwrap_or(first);
-        draft.text(&["spec", CAPABILITIES, "memoryGB"], eco_format!("{}", smallest.nominal()), Evidence::Catalogue(smallest.id));
-        if !first.compute_capability.is_empty() && products.iter().all(|product| product.compute_capability == first.compute_capability) {
-            draft.text(&["spec", CAPABILITIES, "computeCapability"], first.compute_capability, Evidence::Catalogue(first.id));
+        draft.text(
+            &["spec", CAPABILITIES, "memoryGB"],
+            eco_format!("{}", smallest.nominal()),
+            Evidence::Catalogue(smallest.id),
+        );
+        if !first.compute_capability.is_empty()
+            && products.iter().all(|product| product.compute_capability == first.compute_capability)
+        {
+            draft.text(
+                &["spec", CAPABILITIES, "computeCapability"],
+                first.compute_capability,
+                Evidence::Catalogue(first.id),
+            );
         }
-        if let Some((bandwidth, id)) = least(|product| product.bandwidth).filter(|(bandwidth, _)| *bandwidth > 0.0) {
-            draft.text(&["spec", CAPABILITIES, "memoryBandwidthGBps"], eco_format!("{bandwidth}"), Evidence::Catalogue(id));
+        if let Some((bandwidth, id)) =
+            least(|product| product.bandwidth).filter(|(bandwidth, _)| *bandwidth > 0.0)
+        {
+            draft.text(
+                &["spec", CAPABILITIES, "memoryBandwidthGBps"],
+                eco_format!("{bandwidth}"),
+                Evidence::Catalogue(id),
+            );
         }
-        let features = first.features.iter().filter(|feature| products.iter().all(|product| product.features.contains(feature)));
+        let features = first
+            .features
+            .iter()
+            .filter(|feature| products.iter().all(|product| product.features.contains(feature)));
         let features: Vec<EcoString> = features.map(|feature| EcoString::from(*feature)).collect();
         if !features.is_empty() {
-            draft.texts(&["spec", CAPABILITIES, "features"], &features, Evidence::Catalogue(first.id));
+            draft.texts(
+                &["spec", CAPABILITIES, "features"],
+                &features,
+                Evidence::Catalogue(first.id),
+            );
         }
         for figure in Figure::ALL {
-            let weakest = products.iter().min_by(|a, b| a.figure(figure).total_cmp(&b.figure(figure)));
+            let weakest =
+                products.iter().min_by(|a, b| a.figure(figure).total_cmp(&b.figure(figure)));
             if let Some(product) = weakest.filter(|product| product.figure(figure) > 0.0) {
                 draft.figure(figure, product.figure(figure), Evidence::Catalogue(product.id));
             }
@@ -317,10 +462,22 @@ fn label_key(vendor: &str, label: &str) -> Option<&'static str> {
 }
 
 /// Machines that a class that is not there yet would take.
-pub(super) fn members<'w>(object: &Node, span: Option<Span>, world: &'w World<'_>) -> Vec<&'w Machine> {
+pub(super) fn members<'w>(
+    object: &Node,
+    span: Option<Span>,
+    world: &'w World<'_>,
+) -> Vec<&'w Machine> {
     let Some(span) = span else { return Vec::new() };
     let name = object.at(&["metadata", "name"]).and_then(Node::scalar_text).unwrap_or_default();
     let id = ObjectRef { kind: "AcceleratorClass".into(), scope: Scope::Cluster, name };
-    let object = Object { api: Api::Ome, api_version: "ome.io/v1beta1".into(), id, node: object.clone(), span, builtin: false, reported: true };
+    let object = Object {
+        api: Api::Ome,
+        api_version: "ome.io/v1beta1".into(),
+        id,
+        node: object.clone(),
+        span,
+        builtin: false,
+        reported: true,
+    };
     world.members(&accelerator_class(object, world.options.semantics))
 }

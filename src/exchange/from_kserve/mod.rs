@@ -1,8 +1,9 @@
 //! KServe said in OME: services with the model they describe, and runtimes.
 //!
-//! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME and the losses, one per
-//! field that OME cannot say or says otherwise. What the schema of OME has under the same name is carried over as it
-//! stands; everything else is named. Nothing is looked up here: who exists is the caller's to know.
+//! In: the tree of one object, a framework key already rewritten as `model`. Out: objects of OME
+//! and the losses, one per field that OME cannot say or says otherwise. What the schema of OME has
+//! under the same name is carried over as it stands; everything else is named. Nothing is looked up
+//! here: who exists is the caller's to know.
 
 mod runtime;
 mod service;
@@ -17,7 +18,11 @@ use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
 
 /// The origin of what stands in an object of OME only.
-pub static TRANSLATED: Rule = Rule { id: "kserve-to-ome", text: "says in OME what the object said in KServe", cite: "kserve 1, ome-selection 2" };
+pub static TRANSLATED: Rule = Rule {
+    id: "kserve-to-ome",
+    text: "says in OME what the object said in KServe",
+    cite: "kserve 1, ome-selection 2",
+};
 
 /// API of the objects that come out.
 const API_VERSION: &str = "ome.io/v1beta1";
@@ -54,7 +59,8 @@ impl<'a> Translator<'a> {
 
     /// Names a field that OME cannot say, or says otherwise.
     fn lose(&mut self, path: impl Into<String>, at: Origin, why: impl Into<String>) {
-        let finding = Diagnostic::new(Code::ConversionLoss, why).at(at.span().or_else(|| Some(self.object.name_span())));
+        let finding = Diagnostic::new(Code::ConversionLoss, why)
+            .at(at.span().or_else(|| Some(self.object.name_span())));
         self.losses.push(finding.path(path).object(self.object.id.to_string()));
     }
 
@@ -66,14 +72,19 @@ impl<'a> Translator<'a> {
                 for entry in map {
                     let path = format!("{path}.{}", entry.key);
                     match ty.field(&entry.key) {
-                        Some(field) => kept.push(Entry { node: self.carried(&entry.node, &field.ty, &path), ..entry.clone() }),
+                        Some(field) => kept.push(Entry {
+                            node: self.carried(&entry.node, &field.ty, &path),
+                            ..entry.clone()
+                        }),
                         None => self.lose(path, entry.key_origin, "OME has no such field"),
                     }
                 }
                 Node::new(Value::Map(kept), node.origin)
             }
             (Value::List(items), Type::List(item)) => {
-                let carried = items.iter().enumerate().map(|(index, element)| self.carried(element, &item.ty, &format!("{path}[{index}]")));
+                let carried = items.iter().enumerate().map(|(index, element)| {
+                    self.carried(element, &item.ty, &format!("{path}[{index}]"))
+                });
                 Node::new(Value::List(carried.collect()), node.origin)
             }
             _ => node.clone(),
@@ -84,7 +95,15 @@ impl<'a> Translator<'a> {
     fn metadata(&mut self, said: &[&str]) -> Node {
         let mut metadata = Map::new();
         for key in ["name", "namespace", "labels", "annotations"] {
-            let Some(entry) = self.object.node.get("metadata").and_then(Node::as_map).and_then(|map| map.entry(key)) else { continue };
+            let Some(entry) = self
+                .object
+                .node
+                .get("metadata")
+                .and_then(Node::as_map)
+                .and_then(|map| map.entry(key))
+            else {
+                continue;
+            };
             let Some(own) = entry.node.as_map() else {
                 metadata.push(entry.clone());
                 continue;
@@ -94,17 +113,25 @@ impl<'a> Translator<'a> {
                 if !pair.key.contains("kserve.io/") {
                     kept.push(pair.clone());
                 } else if !said.contains(&pair.key.as_str()) {
-                    self.lose(format!("metadata.{key}.{}", pair.key), pair.key_origin, "nothing of OME reads it");
+                    self.lose(
+                        format!("metadata.{key}.{}", pair.key),
+                        pair.key_origin,
+                        "nothing of OME reads it",
+                    );
                 }
             }
             if !kept.is_empty() {
-                metadata.push(Entry { node: Node::new(Value::Map(kept), entry.node.origin), ..entry.clone() });
+                metadata.push(Entry {
+                    node: Node::new(Value::Map(kept), entry.node.origin),
+                    ..entry.clone()
+                });
             }
         }
         Node::new(Value::Map(metadata), self.object.node.origin)
     }
 
-    /// The container that runs the model, as OME's runner: its name, where it finds the model, what its placeholders read.
+    /// The container that runs the model, as OME's runner: its name, where it finds the model, what
+    /// its placeholders read.
     fn runner(&mut self, container: &Node, ty: &Type, path: &str) -> Node {
         let mut runner = self.container(container, ty, path);
         for key in ["args", "command"] {
@@ -112,7 +139,9 @@ impl<'a> Translator<'a> {
                 && let Some(list) = map.get(key).cloned()
             {
                 let moved = list.items().iter().map(|argument| match argument.as_str() {
-                    Some(text) if text.contains(MODELS) => Node::str(text.replace(MODELS, MODEL_PATH), argument.origin),
+                    Some(text) if text.contains(MODELS) => {
+                        Node::str(text.replace(MODELS, MODEL_PATH), argument.origin)
+                    }
                     _ => argument.clone(),
                 });
                 map.insert(key, Node::list(moved, list.origin));
@@ -120,8 +149,13 @@ impl<'a> Translator<'a> {
         }
         let variables = container.get("env").map(Node::items).unwrap_or_default();
         for (index, variable) in variables.iter().enumerate() {
-            if let Some(value) = variable.get("value").filter(|value| value.as_str().is_some_and(|text| text.contains(MODELS))) {
-                let why = format!("the value names {MODELS}, and OME mounts a model at the path it has on its node: use {MODEL_PATH} in an argument");
+            if let Some(value) = variable
+                .get("value")
+                .filter(|value| value.as_str().is_some_and(|text| text.contains(MODELS)))
+            {
+                let why = format!(
+                    "the value names {MODELS}, and OME mounts a model at the path it has on its node: use {MODEL_PATH} in an argument"
+                );
                 self.lose(format!("{path}.env[{index}].value"), value.origin, why);
             }
         }
@@ -133,18 +167,26 @@ impl<'a> Translator<'a> {
 
     /// Any container. Placeholders whose value KServe's webhook would write are lost.
     fn container(&mut self, container: &Node, ty: &Type, path: &str) -> Node {
-        const WRITTEN: [&str; 3] = [".Labels.modelClass", ".Labels.serviceEnvelope", ".Annotations.modelFormat"];
+        const WRITTEN: [&str; 3] =
+            [".Labels.modelClass", ".Labels.serviceEnvelope", ".Annotations.modelFormat"];
         let mut texts: Vec<(String, &Node)> = Vec::new();
         for key in ["args", "command"] {
             let list = container.get(key).map(Node::items).unwrap_or_default();
-            texts.extend(list.iter().enumerate().map(|(index, node)| (format!("{path}.{key}[{index}]"), node)));
+            texts.extend(
+                list.iter()
+                    .enumerate()
+                    .map(|(index, node)| (format!("{path}.{key}[{index}]"), node)),
+            );
         }
         let variables = container.get("env").map(Node::items).unwrap_or_default();
-        texts.extend(variables.iter().enumerate().filter_map(|(index, variable)| Some((format!("{path}.env[{index}].value"), variable.get("value")?))));
+        texts.extend(variables.iter().enumerate().filter_map(|(index, variable)| {
+            Some((format!("{path}.env[{index}].value"), variable.get("value")?))
+        }));
         for (path, node) in texts {
             let text = node.as_str().filter(|text| text.contains("{{")).unwrap_or_default();
             if let Some(word) = WRITTEN.iter().find(|word| text.contains(**word)) {
-                let kind = word.split('.').nth(1).unwrap_or_default().trim_end_matches('s').to_lowercase();
+                let kind =
+                    word.split('.').nth(1).unwrap_or_default().trim_end_matches('s').to_lowercase();
                 let name = word.rsplit('.').next().unwrap_or_default();
                 self.lose(path, node.origin, format!("KServe writes the {kind} `{name}` itself, OME does not: write it on the service"));
             }
@@ -155,12 +197,16 @@ impl<'a> Translator<'a> {
 
 /// The loss of an object of a kind that OME has nothing for.
 pub fn nothing(object: &Object) -> Diagnostic {
-    Diagnostic::new(Code::ConversionLoss, format!("OME has no {}", object.id.kind)).at(object.name_span()).path("kind").object(object.id.to_string())
+    Diagnostic::new(Code::ConversionLoss, format!("OME has no {}", object.id.kind))
+        .at(object.name_span())
+        .path("kind")
+        .object(object.id.to_string())
 }
 
 /// A type of OME by kind and path.
 fn ty(kind: &str, names: &[&str]) -> &'static Type {
-    schema::kind(API_VERSION, kind).map_or(&Type::Any, |schema| schema.root().at(names).unwrap_or(&Type::Any))
+    schema::kind(API_VERSION, kind)
+        .map_or(&Type::Any, |schema| schema.root().at(names).unwrap_or(&Type::Any))
 }
 
 /// An object of OME.

@@ -7,7 +7,15 @@ use crate::yaml::{Entry, Map, Node, Value};
 use ecow::eco_format;
 
 /// Fields of the runtime that belong to the pod and stand under `engineConfig` in OME.
-const POD: [&str; 7] = ["nodeSelector", "affinity", "tolerations", "volumes", "imagePullSecrets", "schedulerName", "resourceClaims"];
+const POD: [&str; 7] = [
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "volumes",
+    "imagePullSecrets",
+    "schedulerName",
+    "resourceClaims",
+];
 /// Fields that stand where they stood.
 const SAME: [&str; 2] = ["disabled", "labels"];
 
@@ -19,7 +27,14 @@ pub fn runtime(runtime: &Object) -> Translation {
     let engine_type = ty(kind, &["spec", "engineConfig"]);
     let mut spec = Map::new();
     let mut engine = Map::new();
-    for entry in runtime.node.get("spec").map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null()) {
+    for entry in runtime
+        .node
+        .get("spec")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.node.is_null())
+    {
         let path = format!("spec.{}", entry.key);
         match entry.key.as_str() {
             "supportedModelFormats" => {
@@ -33,21 +48,38 @@ pub fn runtime(runtime: &Object) -> Translation {
             "protocolVersions" => {
                 let protocols = protocols(&mut translator, &entry.node);
                 if !protocols.is_empty() {
-                    spec.push(Entry { node: Node::list(protocols, entry.node.origin), ..entry.clone() });
+                    spec.push(Entry {
+                        node: Node::list(protocols, entry.node.origin),
+                        ..entry.clone()
+                    });
                 }
             }
-            "containers" => containers(&mut translator, &entry.node, &mut engine, &path, engine_type),
+            "containers" => {
+                containers(&mut translator, &entry.node, &mut engine, &path, engine_type);
+            }
             "annotations" => spec.push(Entry { node: annotations(&entry.node), ..entry.clone() }),
             key if SAME.contains(&key) => spec.push(entry.clone()),
             key if POD.contains(&key) => match engine_type.field(key) {
-                Some(field) => engine.push(Entry { node: translator.carried(&entry.node, &field.ty, &path), ..entry.clone() }),
+                Some(field) => engine.push(Entry {
+                    node: translator.carried(&entry.node, &field.ty, &path),
+                    ..entry.clone()
+                }),
                 None => translator.lose(path, entry.key_origin, "OME has no such field"),
             },
             "multiModel" if entry.node.as_bool() == Some(false) => {}
-            "multiModel" | "grpcEndpoint" | "grpcDataEndpoint" | "httpDataEndpoint" | "replicas" | "storageHelper" | "builtInAdapter" => {
-                translator.lose(path, entry.key_origin, "it is for ModelMesh, which OME does not have");
+            "multiModel" | "grpcEndpoint" | "grpcDataEndpoint" | "httpDataEndpoint"
+            | "replicas" | "storageHelper" | "builtInAdapter" => {
+                translator.lose(
+                    path,
+                    entry.key_origin,
+                    "it is for ModelMesh, which OME does not have",
+                );
             }
-            "hostIPC" => translator.lose(path, entry.key_origin, "KServe never gives it to a pod; write it under `engineConfig` if it is meant"),
+            "hostIPC" => translator.lose(
+                path,
+                entry.key_origin,
+                "KServe never gives it to a pod; write it under `engineConfig` if it is meant",
+            ),
             "workerSpec" => {
                 let why = "OME has a leader and a number of workers instead of parallel sizes: write `engineConfig.leader` and `engineConfig.worker`";
                 translator.lose(path, entry.key_origin, why);
@@ -65,21 +97,27 @@ pub fn runtime(runtime: &Object) -> Translation {
 fn format(entry: &Node) -> Node {
     let is_format = |field: &&Entry| matches!(field.key.as_str(), "name" | "version");
     let format: Map = entry.entries().filter(is_format).cloned().collect();
-    let format = Entry { key: "modelFormat".into(), key_origin: ORIGIN, node: Node::new(Value::Map(format), entry.origin) };
+    let format = Entry {
+        key: "modelFormat".into(),
+        key_origin: ORIGIN,
+        node: Node::new(Value::Map(format), entry.origin),
+    };
     let rest = entry.entries().filter(|field| !is_format(field)).cloned();
     Node::new(Value::Map(std::iter::once(format).chain(rest).collect()), entry.origin)
 }
 
 /// Annotations of pods; where metrics are read is spelt another way.
 fn annotations(annotations: &Node) -> Node {
-    let spelt = annotations.entries().map(|entry| match entry.key.strip_prefix("prometheus.kserve.io/") {
-        Some(rest) => Entry { key: eco_format!("prometheus.ome.io/{rest}"), ..entry.clone() },
-        None => entry.clone(),
-    });
+    let spelt =
+        annotations.entries().map(|entry| match entry.key.strip_prefix("prometheus.kserve.io/") {
+            Some(rest) => Entry { key: eco_format!("prometheus.ome.io/{rest}"), ..entry.clone() },
+            None => entry.clone(),
+        });
     Node::new(Value::Map(spelt.collect()), annotations.origin)
 }
 
-/// The protocols OME has a word for. A runtime all of whose protocols are lost would serve every one.
+/// The protocols OME has a word for. A runtime all of whose protocols are lost would serve every
+/// one.
 fn protocols(translator: &mut Translator<'_>, listed: &Node) -> Vec<Node> {
     let mut kept = Vec::new();
     for (index, node) in listed.items().iter().enumerate() {
@@ -87,18 +125,33 @@ fn protocols(translator: &mut Translator<'_>, listed: &Node) -> Vec<Node> {
             kept.push(Node::str(name, node.origin));
         } else {
             let name = node.scalar_text().unwrap_or_default();
-            translator.lose(format!("spec.protocolVersions[{index}]"), node.origin, format!("OME has no word for the protocol `{name}`"));
+            translator.lose(
+                format!("spec.protocolVersions[{index}]"),
+                node.origin,
+                format!("OME has no word for the protocol `{name}`"),
+            );
         }
     }
     if kept.is_empty() && !listed.is_empty() {
-        translator.lose("spec.protocolVersions", listed.origin, "none is left, and a runtime of OME that lists none takes every protocol");
+        translator.lose(
+            "spec.protocolVersions",
+            listed.origin,
+            "none is left, and a runtime of OME that lists none takes every protocol",
+        );
     }
     kept
 }
 
-fn containers(translator: &mut Translator<'_>, listed: &Node, engine: &mut Map, path: &str, ty: &Type) {
+fn containers(
+    translator: &mut Translator<'_>,
+    listed: &Node,
+    engine: &mut Map,
+    path: &str,
+    ty: &Type,
+) {
     let runner_type = ty.at(&["runner"]).unwrap_or(ty);
-    let listed_type = ty.at(&["containers"]).and_then(Type::item).map_or(runner_type, |item| &item.ty);
+    let listed_type =
+        ty.at(&["containers"]).and_then(Type::item).map_or(runner_type, |item| &item.ty);
     let mut others = Vec::new();
     for (index, container) in listed.items().iter().enumerate() {
         let path = format!("{path}[{index}]");

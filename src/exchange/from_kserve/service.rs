@@ -16,9 +16,18 @@ const CLASS: &str = "serving.kserve.io/autoscalerClass";
 /// What OME's model agent fetches from (ome-selection 2.9).
 const SCHEMES: [&str; 8] = ["pvc", "vendor", "hf", "s3", "az", "gs", "github", "local"];
 /// Fields of a model that are no fields of its container.
-const OF_MODEL: [&str; 7] = ["modelFormat", "runtime", "protocolVersion", "runtimeVersion", "storageUri", "storage", "confidential"];
+const OF_MODEL: [&str; 7] = [
+    "modelFormat",
+    "runtime",
+    "protocolVersion",
+    "runtimeVersion",
+    "storageUri",
+    "storage",
+    "confidential",
+];
 
-/// An InferenceService whose spec holds no framework key any more, with the runtime it names, if that one exists.
+/// An InferenceService whose spec holds no framework key any more, with the runtime it names, if
+/// that one exists.
 pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Translation {
     let mut translator = Translator::new(service);
     let mut metadata = translator.metadata(&[MODE, CLASS]);
@@ -29,7 +38,9 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
     for entry in spec.entries().filter(|entry| !entry.node.is_null()) {
         let why = match entry.key.as_str() {
             "predictor" => continue,
-            "transformer" => "OME has no transformer: call it from the client, or put it before the service",
+            "transformer" => {
+                "OME has no transformer: call it from the client, or put it before the service"
+            }
             "explainer" => "OME has no explainer",
             "canary" => "OME has no variants of an engine: write a second service",
             _ => "OME has no such field",
@@ -41,25 +52,60 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
     if let Some(model) = predictor.get("model").filter(|model| model.as_map().is_some()) {
         if let Some(base) = base_model(&mut translator, model, runtime) {
             objects.push(base);
-            translated.insert("model", reference("BaseModel", &Node::str(service.id.name.clone(), ORIGIN)));
+            translated.insert(
+                "model",
+                reference("BaseModel", &Node::str(service.id.name.clone(), ORIGIN)),
+            );
         }
         if let Some(name) = model.get("runtime") {
             if runtime.is_none() {
-                translator.lose("spec.predictor.model.runtime", name.origin, "no loaded runtime of KServe has this name; it is taken for one of the cluster");
+                translator.lose(
+                    "spec.predictor.model.runtime",
+                    name.origin,
+                    "no loaded runtime of KServe has this name; it is taken for one of the cluster",
+                );
             }
-            translated.insert("runtime", reference(runtime.map_or("ClusterServingRuntime", |runtime| runtime.object.id.kind.as_str()), name));
+            translated.insert(
+                "runtime",
+                reference(
+                    runtime
+                        .map_or("ClusterServingRuntime", |runtime| runtime.object.id.kind.as_str()),
+                    name,
+                ),
+            );
         }
         asked_protocol(&mut translator, model, runtime, &mut metadata);
-        let own: Map = model.entries().filter(|entry| !OF_MODEL.contains(&entry.key.as_str())).cloned().collect();
+        let own: Map = model
+            .entries()
+            .filter(|entry| !OF_MODEL.contains(&entry.key.as_str()))
+            .cloned()
+            .collect();
         if !own.is_empty() {
             let runner_type = engine_type.at(&["runner"]).unwrap_or(engine_type);
-            engine.insert("runner", translator.runner(&Node::new(Value::Map(own), model.origin), runner_type, "spec.predictor.model"));
+            engine.insert(
+                "runner",
+                translator.runner(
+                    &Node::new(Value::Map(own), model.origin),
+                    runner_type,
+                    "spec.predictor.model",
+                ),
+            );
         }
     } else {
-        translator.lose("spec.predictor.containers", predictor.origin, "a service of OME names a model or a runtime: write one that runs this container");
+        translator.lose(
+            "spec.predictor.containers",
+            predictor.origin,
+            "a service of OME names a model or a runtime: write one that runs this container",
+        );
     }
     for entry in predictor.entries().filter(|entry| !entry.node.is_null()) {
-        predictor_field(&mut translator, entry, engine_type, &mut engine, predictor.get("model").is_some());
+        predictor_field(
+            &mut translator,
+            entry,
+            engine_type,
+            &mut engine,
+            predictor.get("model").is_some(),
+        );
     }
     mode(&mut translator, &mut engine);
     autoscaler(&mut translator, &mut metadata);
@@ -70,15 +116,29 @@ pub fn service(service: &Object, spec: &Node, runtime: Option<&Runtime>) -> Tran
 
 fn reference(kind: &str, name: &Node) -> Node {
     let entry = |key: &str, node: Node| Entry { key: key.into(), key_origin: ORIGIN, node };
-    Node::new(Value::Map([entry("name", name.clone()), entry("kind", Node::str(kind, ORIGIN))].into_iter().collect()), ORIGIN)
+    Node::new(
+        Value::Map(
+            [entry("name", name.clone()), entry("kind", Node::str(kind, ORIGIN))]
+                .into_iter()
+                .collect(),
+        ),
+        ORIGIN,
+    )
 }
 
 /// The model as an object of its own: same name, same namespace.
-fn base_model(translator: &mut Translator<'_>, model: &Node, runtime: Option<&Runtime>) -> Option<Node> {
+fn base_model(
+    translator: &mut Translator<'_>,
+    model: &Node,
+    runtime: Option<&Runtime>,
+) -> Option<Node> {
     let service = translator.object;
     for (key, why) in [
         ("runtimeVersion", "OME has no tag beside the image: write the image of the runner"),
-        ("storage", "OME has no shared secret of storages: write `storage.storageUri` and `storage.key` of the model"),
+        (
+            "storage",
+            "OME has no shared secret of storages: write `storage.storageUri` and `storage.key` of the model",
+        ),
         ("confidential", "OME has no encrypted models"),
     ] {
         if let Some(node) = model.get(key) {
@@ -86,18 +146,36 @@ fn base_model(translator: &mut Translator<'_>, model: &Node, runtime: Option<&Ru
         }
     }
     let Some(uri) = model.get("storageUri") else {
-        translator.lose("spec.predictor.model.storageUri", model.origin, "a model of OME has one, and the service states none: no model is written");
+        translator.lose(
+            "spec.predictor.model.storageUri",
+            model.origin,
+            "a model of OME has one, and the service states none: no model is written",
+        );
         return None;
     };
     let path = "spec.predictor.model.storageUri";
     let text = uri.as_str().unwrap_or_default();
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     match scheme {
-        Some("pvc") => translator.lose(path, uri.origin, "OME never reports a model on a claim as ready: mount the claim in the engine"),
+        Some("pvc") => translator.lose(
+            path,
+            uri.origin,
+            "OME never reports a model on a claim as ready: mount the claim in the engine",
+        ),
         Some(scheme) if SCHEMES.contains(&scheme) => {}
-        Some("oci" | "oci+native" | "oci+fetch") => translator.lose(path, uri.origin, "oci is an image in KServe and object storage of Oracle in OME"),
-        Some(scheme) => translator.lose(path, uri.origin, format!("OME fetches no model by {scheme}")),
-        None => translator.lose(path, uri.origin, "OME takes no path of the container for the place of a model"),
+        Some("oci" | "oci+native" | "oci+fetch") => translator.lose(
+            path,
+            uri.origin,
+            "oci is an image in KServe and object storage of Oracle in OME",
+        ),
+        Some(scheme) => {
+            translator.lose(path, uri.origin, format!("OME fetches no model by {scheme}"));
+        }
+        None => translator.lose(
+            path,
+            uri.origin,
+            "OME takes no path of the container for the place of a model",
+        ),
     }
     let mut spec = Map::new();
     if let Some(format) = model.get("modelFormat") {
@@ -107,21 +185,27 @@ fn base_model(translator: &mut Translator<'_>, model: &Node, runtime: Option<&Ru
     let mut storage = Map::new();
     storage.insert("storageUri", uri.clone());
     // A model without a path is never mounted (ome-components 4.1).
-    storage.insert("path", Node::str(eco_format!("{MODELS}/{namespace}/{}", service.id.name), ORIGIN));
+    storage
+        .insert("path", Node::str(eco_format!("{MODELS}/{namespace}/{}", service.id.name), ORIGIN));
     spec.insert("storage", Node::new(Value::Map(storage), ORIGIN));
     let own = service.node.get("metadata");
-    let entries = ["name", "namespace"].into_iter().filter_map(|key| own?.as_map()?.entry(key).cloned());
+    let entries =
+        ["name", "namespace"].into_iter().filter_map(|key| own?.as_map()?.entry(key).cloned());
     Some(object("BaseModel", Node::new(Value::Map(entries.collect()), ORIGIN), spec))
 }
 
-/// The format with a version: one that is absent matches every entry in KServe, and none that has one in OME.
+/// The format with a version: one that is absent matches every entry in KServe, and none that has
+/// one in OME.
 fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Runtime>) -> Node {
     if format.get("version").is_some() {
         return format.clone();
     }
     let name = format.get("name").and_then(Node::as_str).unwrap_or_default();
     let entries = runtime.map(|runtime| runtime.formats.as_slice()).unwrap_or_default();
-    let listed = entries.iter().filter_map(|entry| entry.format.as_ref()).find(|listed| listed.name.value == name);
+    let listed = entries
+        .iter()
+        .filter_map(|entry| entry.format.as_ref())
+        .find(|listed| listed.name.value == name);
     let version = listed.and_then(|listed| listed.version.as_ref());
     let what = "an absent version matches every entry in KServe and none that has one in OME";
     let path = "spec.predictor.model.modelFormat.version";
@@ -139,18 +223,36 @@ fn versioned(translator: &mut Translator<'_>, format: &Node, runtime: Option<&Ru
     format
 }
 
-/// The protocol the service is served by: asked for, else the lowest of the runtime it names, else v1 (S1-025, S1-029).
-/// OME would ask for its own default instead.
-fn asked_protocol(translator: &mut Translator<'_>, model: &Node, runtime: Option<&Runtime>, metadata: &mut Node) {
+/// The protocol the service is served by: asked for, else the lowest of the runtime it names, else
+/// v1 (S1-025, S1-029). OME would ask for its own default instead.
+fn asked_protocol(
+    translator: &mut Translator<'_>,
+    model: &Node,
+    runtime: Option<&Runtime>,
+    metadata: &mut Node,
+) {
     let path = "spec.predictor.model.protocolVersion";
     let asked = model.get("protocolVersion");
-    let listed = || KNOWN.into_iter().find(|known| runtime.is_some_and(|runtime| runtime.protocols.iter().any(|listed| listed.value == *known)));
-    let name = asked.map_or_else(|| listed().unwrap_or("v1").into(), |asked| asked.scalar_text().unwrap_or_default());
+    let listed = || {
+        KNOWN.into_iter().find(|known| {
+            runtime.is_some_and(|runtime| {
+                runtime.protocols.iter().any(|listed| listed.value == *known)
+            })
+        })
+    };
+    let name = asked.map_or_else(
+        || listed().unwrap_or("v1").into(),
+        |asked| asked.scalar_text().unwrap_or_default(),
+    );
     let origin = asked.map_or(model.origin, |asked| asked.origin);
     match protocol(&name) {
         Some(word) => {
             translator.lose(path, origin, format!("no service of OME asks for a protocol; the annotation `{}` says {name} to this tool alone", ome::PROTOCOL));
-            annotate(metadata, ome::PROTOCOL, Node::str(word, asked.map_or(ORIGIN, |asked| asked.origin)));
+            annotate(
+                metadata,
+                ome::PROTOCOL,
+                Node::str(word, asked.map_or(ORIGIN, |asked| asked.origin)),
+            );
         }
         None => translator.lose(path, origin, format!("OME has no word for the protocol `{name}`")),
     }
@@ -166,7 +268,13 @@ fn annotate(node: &mut Node, key: &str, value: Node) {
     }
 }
 
-fn predictor_field(translator: &mut Translator<'_>, entry: &Entry, ty: &Type, engine: &mut Map, has_model: bool) {
+fn predictor_field(
+    translator: &mut Translator<'_>,
+    entry: &Entry,
+    ty: &Type,
+    engine: &mut Map,
+    has_model: bool,
+) {
     let path = format!("spec.predictor.{}", entry.key);
     let why = match entry.key.as_str() {
         "model" => return,
@@ -177,10 +285,14 @@ fn predictor_field(translator: &mut Translator<'_>, entry: &Entry, ty: &Type, en
         }
         "maxReplicas" if entry.node.as_int() == Some(0) => return,
         "name" => "OME names the objects of an engine after the service",
-        "workerSpec" => "OME has a leader and a number of workers instead of parallel sizes: write `engine.leader` and `engine.worker`",
+        "workerSpec" => {
+            "OME has a leader and a number of workers instead of parallel sizes: write `engine.leader` and `engine.worker`"
+        }
         "logger" => "OME logs no requests",
         "batcher" => "OME batches no requests: let the server do it",
-        "autoScaling" => "OME has one metric: write `scaleMetric` and `scaleTarget`, or `kedaConfig`",
+        "autoScaling" => {
+            "OME has one metric: write `scaleMetric` and `scaleTarget`, or `kedaConfig`"
+        }
         "storageUris" => "a service of OME has one model",
         "storageContainerName" => "OME fetches models on the nodes, not in the pod",
         key => match ty.field(key) {
@@ -195,11 +307,22 @@ fn predictor_field(translator: &mut Translator<'_>, entry: &Entry, ty: &Type, en
     translator.lose(path, entry.key_origin, why);
 }
 
-/// Containers beside a model are sidecars; without one the first, or the one KServe knows by name, runs the model.
-fn containers(translator: &mut Translator<'_>, listed: &Node, ty: &Type, engine: &mut Map, has_model: bool) {
+/// Containers beside a model are sidecars; without one the first, or the one KServe knows by name,
+/// runs the model.
+fn containers(
+    translator: &mut Translator<'_>,
+    listed: &Node,
+    ty: &Type,
+    engine: &mut Map,
+    has_model: bool,
+) {
     let runner_type = ty.at(&["runner"]).unwrap_or(ty);
-    let listed_type = ty.at(&["containers"]).and_then(Type::item).map_or(runner_type, |item| &item.ty);
-    let named = listed.items().iter().position(|container| container.get("name").and_then(Node::as_str) == Some(MAIN));
+    let listed_type =
+        ty.at(&["containers"]).and_then(Type::item).map_or(runner_type, |item| &item.ty);
+    let named = listed
+        .items()
+        .iter()
+        .position(|container| container.get("name").and_then(Node::as_str) == Some(MAIN));
     let main = (!has_model).then(|| named.unwrap_or(0));
     let mut others = Vec::new();
     for (index, container) in listed.items().iter().enumerate() {
@@ -241,6 +364,10 @@ fn autoscaler(translator: &mut Translator<'_>, metadata: &mut Node) {
         annotate(metadata, "ome.io/autoscalerClass", class.clone());
     } else {
         let name = class.scalar_text().unwrap_or_default();
-        translator.lose(format!("metadata.annotations.{CLASS}"), class.origin, format!("OME has no autoscaler class `{name}`"));
+        translator.lose(
+            format!("metadata.annotations.{CLASS}"),
+            class.origin,
+            format!("OME has no autoscaler class `{name}`"),
+        );
     }
 }

@@ -9,8 +9,20 @@ fn read(kind: &str, text: &str) -> Object {
     let range = split(SourceId(0), text).value.into_iter().next().expect("a document");
     let node = parse(SourceId(0), text, range, &Limits::default()).value.expect("YAML");
     let span = node.origin.span().expect("read from a text");
-    let id = ObjectRef { kind: kind.into(), scope: Scope::Namespace("default".into()), name: "a".into() };
-    Object { api: Api::KServe, api_version: "serving.kserve.io/v1beta1".into(), id, node, span, builtin: false, reported: true }
+    let id = ObjectRef {
+        kind: kind.into(),
+        scope: Scope::Namespace("default".into()),
+        name: "a".into(),
+    };
+    Object {
+        api: Api::KServe,
+        api_version: "serving.kserve.io/v1beta1".into(),
+        id,
+        node,
+        span,
+        builtin: false,
+        reported: true,
+    }
 }
 
 fn runtime_of(spec: &str) -> Object {
@@ -61,14 +73,26 @@ fn runtimes_keep_what_ome_can_say() {
 fn losses_of_runtimes_are_named() {
     let main = |field: &str| format!("{{containers: [{{name: kserve-container, {field}}}]}}");
     for (spec, expected) in [
-        ("{multiModel: true, grpcEndpoint: port:1}".to_owned(), vec!["spec.multiModel", "spec.grpcEndpoint"]),
+        (
+            "{multiModel: true, grpcEndpoint: port:1}".to_owned(),
+            vec!["spec.multiModel", "spec.grpcEndpoint"],
+        ),
         ("{hostIPC: true, workerSpec: {}}".into(), vec!["spec.hostIPC", "spec.workerSpec"]),
         ("{protocolVersions: [v2, grpc-v2]}".into(), vec!["spec.protocolVersions[1]"]),
-        ("{protocolVersions: [grpc-v2]}".into(), vec!["spec.protocolVersions[0]", "spec.protocolVersions"]),
+        (
+            "{protocolVersions: [grpc-v2]}".into(),
+            vec!["spec.protocolVersions[0]", "spec.protocolVersions"],
+        ),
         (main("args: ['{{.Labels.modelClass}}']"), vec!["spec.containers[0].args[0]"]),
         (main("env: [{name: A, value: /mnt/models/x}]"), vec!["spec.containers[0].env[0].value"]),
-        (main("restartPolicyRules: [{action: Restart}]"), vec!["spec.containers[0].restartPolicyRules"]),
-        ("{containers: [{name: transformer-container, image: t}]}".into(), vec!["spec.containers[0]"]),
+        (
+            main("restartPolicyRules: [{action: Restart}]"),
+            vec!["spec.containers[0].restartPolicyRules"],
+        ),
+        (
+            "{containers: [{name: transformer-container, image: t}]}".into(),
+            vec!["spec.containers[0]"],
+        ),
     ] {
         assert_eq!(paths(&runtime(&runtime_of(&spec))), expected, "{spec}");
     }
@@ -76,20 +100,28 @@ fn losses_of_runtimes_are_named() {
 
 #[test]
 fn a_service_becomes_a_model_and_a_service() {
-    let named = typed(&runtime_of("{protocolVersions: [v2], supportedModelFormats: [{name: sklearn, version: '1'}]}"));
+    let named = typed(&runtime_of(
+        "{protocolVersions: [v2], supportedModelFormats: [{name: sklearn, version: '1'}]}",
+    ));
     let object = service_of(
         "annotations: {serving.kserve.io/deploymentMode: Serverless, team: x}",
         "{predictor: {minReplicas: 1, maxReplicas: 0, timeout: 30, nodeSelector: {a: b}, \
          model: {modelFormat: {name: sklearn}, storageUri: 'gs://b/m', runtime: a, args: [--x]}}}",
     );
     let translation = service(&object, object.node.get("spec").expect("a spec"), Some(&named));
-    assert_eq!(paths(&translation), ["spec.predictor.model.modelFormat.version", "spec.predictor.model.protocolVersion"]);
+    assert_eq!(
+        paths(&translation),
+        ["spec.predictor.model.modelFormat.version", "spec.predictor.model.protocolVersion"]
+    );
     let [model, service] = &translation.objects[..] else { panic!("{:?}", translation.objects) };
     assert_eq!(
         model.to_json()["spec"],
         serde_json::json!({"modelFormat": {"name": "sklearn", "version": "1"}, "storage": {"storageUri": "gs://b/m", "path": "/mnt/models/default/a"}})
     );
-    assert_eq!(service.to_json()["metadata"]["annotations"], serde_json::json!({"team": "x", "ome.io/protocol": "openInference-v2"}));
+    assert_eq!(
+        service.to_json()["metadata"]["annotations"],
+        serde_json::json!({"team": "x", "ome.io/protocol": "openInference-v2"})
+    );
     assert_eq!(
         service.to_json()["spec"],
         serde_json::json!({
@@ -105,7 +137,11 @@ fn a_service_becomes_a_model_and_a_service() {
 // Rows of a service's metadata and spec and the paths that are lost beside those of every model.
 #[test]
 fn losses_of_services_are_named() {
-    let model = |field: &str| format!("{{predictor: {{model: {{modelFormat: {{name: a, version: '1'}}, protocolVersion: v1, {field}}}}}}}");
+    let model = |field: &str| {
+        format!(
+            "{{predictor: {{model: {{modelFormat: {{name: a, version: '1'}}, protocolVersion: v1, {field}}}}}}}"
+        )
+    };
     let always = "spec.predictor.model.protocolVersion";
     for (metadata, spec, expected) in [
         ("", model("storageUri: 'hf://a'"), vec![always]),
@@ -139,8 +175,14 @@ fn losses_of_services_are_named() {
 
 #[test]
 fn the_container_that_serves_is_the_runner() {
-    let object = service_of("", "{predictor: {containers: [{name: side}, {name: kserve-container, image: m}]}}");
+    let object = service_of(
+        "",
+        "{predictor: {containers: [{name: side}, {name: kserve-container, image: m}]}}",
+    );
     let translation = service(&object, object.node.get("spec").expect("a spec"), None);
     let engine = translation.objects[0].to_json()["spec"]["engine"].clone();
-    assert_eq!(engine, serde_json::json!({"runner": {"name": "ome-container", "image": "m"}, "containers": [{"name": "side"}]}));
+    assert_eq!(
+        engine,
+        serde_json::json!({"runner": {"name": "ome-container", "image": "m"}, "containers": [{"name": "side"}]})
+    );
 }

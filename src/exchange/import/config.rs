@@ -3,8 +3,8 @@
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Node, Value};
 
-/// The greatest number of a config that is believed; published models stay far below it. It keeps every product of the
-/// formulae within 128 bits.
+/// The greatest number of a config that is believed; published models stay far below it. It keeps
+/// every product of the formulae within 128 bits.
 const GREATEST: i64 = 10_000_000;
 
 /// The greatest size of a patch, of a square of patches and the like, which are squared.
@@ -25,7 +25,8 @@ pub(super) struct Config<'a> {
     node: &'a Node,
     /// Where keys are looked up next: the whole config around its `text_config`.
     outer: Option<&'a Node>,
-    /// What `transformers` assumes for keys that are absent; it writes nested configs without them.
+    /// What `transformers` assumes for keys that are absent; it writes nested configs without
+    /// them.
     defaults: &'static [(&'static str, u128)],
     /// What was read, in the order of reading, each key once.
     pub(super) used: Vec<Used<'a>>,
@@ -51,7 +52,8 @@ impl<'a> Config<'a> {
         self.node
     }
 
-    /// A config of a part: `vision_config`, `ffn_config`. What it reads is told to this one by [`Self::absorb`].
+    /// A config of a part: `vision_config`, `ffn_config`. What it reads is told to this one by
+    /// [`Self::absorb`].
     pub(super) fn part(&self, key: &str) -> Option<Config<'a>> {
         Some(Config::new(self.find(key)?, None)).filter(|part| part.node.as_map().is_some())
     }
@@ -89,20 +91,35 @@ impl<'a> Config<'a> {
 
     fn up_to(&mut self, keys: &[&'static str], greatest: i64) -> Option<u128> {
         let Some(node) = self.first(keys) else {
-            return self.defaults.iter().find(|(key, _)| keys.contains(key)).map(|(_, number)| *number);
+            return self
+                .defaults
+                .iter()
+                .find(|(key, _)| keys.contains(key))
+                .map(|(_, number)| *number);
         };
         // Some write one number per layer and mean the same for each.
         let number = match &node.value {
-            Value::List(items) if items.iter().all(|item| item == &items[0]) => items.first().and_then(Node::as_int),
+            Value::List(items) if items.iter().all(|item| item == &items[0]) => {
+                items.first().and_then(Node::as_int)
+            }
             _ => node.as_int(),
         };
-        if let Some(number) = number.filter(|number| *number <= greatest).and_then(|number| u128::try_from(number).ok()) {
+        if let Some(number) = number
+            .filter(|number| *number <= greatest)
+            .and_then(|number| u128::try_from(number).ok())
+        {
             return Some(number);
         }
-        if self.bad.iter().all(|found| found.span().is_none() || found.span() != node.origin.span()) {
-            let shown = node.scalar_text().map_or_else(|| node.kind_name().to_owned(), |text| format!("`{text}`"));
-            let message = format!("`{}` is {shown}; a whole number from 0 to {greatest} is needed", keys[0]);
-            self.bad.push(Diagnostic::new(Code::InvalidValue, message).at(node.origin.span()).path(keys[0]));
+        if self.bad.iter().all(|found| found.span().is_none() || found.span() != node.origin.span())
+        {
+            let shown = node
+                .scalar_text()
+                .map_or_else(|| node.kind_name().to_owned(), |text| format!("`{text}`"));
+            let message =
+                format!("`{}` is {shown}; a whole number from 0 to {greatest} is needed", keys[0]);
+            self.bad.push(
+                Diagnostic::new(Code::InvalidValue, message).at(node.origin.span()).path(keys[0]),
+            );
         }
         Some(0)
     }
@@ -150,6 +167,11 @@ impl<'a> Config<'a> {
     /// Whether a list of numbers is there and has this one.
     pub(super) fn lists(&mut self, key: &'static str, number: u128) -> Option<bool> {
         let node = self.first(&[key])?;
-        matches!(node.value, Value::List(_)).then(|| node.items().iter().filter_map(Node::as_int).any(|item| u128::try_from(item) == Ok(number)))
+        matches!(node.value, Value::List(_)).then(|| {
+            node.items()
+                .iter()
+                .filter_map(Node::as_int)
+                .any(|item| u128::try_from(item) == Ok(number))
+        })
     }
 }

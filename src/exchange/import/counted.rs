@@ -6,7 +6,8 @@ use crate::yaml::{Node, Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
-/// Model, its config, and its parameters as published: on its model card, in its paper, or by `num_parameters()`.
+/// Model, its config, and its parameters as published: on its model card, in its paper, or by
+/// `num_parameters()`.
 const PUBLISHED: &[(&str, &str, u128)] = &[
     (
         "Llama-2-7b",
@@ -200,8 +201,16 @@ const PUBLISHED: &[(&str, &str, u128)] = &[
         r#"{"model_type": "phimoe", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 6400, "num_local_experts": 16, "attention_bias": true, "lm_head_bias": true, "vocab_size": 32064, "tie_word_embeddings": false}"#,
         41_873_153_344,
     ),
-    ("gpt2", r#"{"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}"#, 124_439_808),
-    ("gpt2-xl", r#"{"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "vocab_size": 50257}"#, 1_557_611_200),
+    (
+        "gpt2",
+        r#"{"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}"#,
+        124_439_808,
+    ),
+    (
+        "gpt2-xl",
+        r#"{"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "vocab_size": 50257}"#,
+        1_557_611_200,
+    ),
     (
         "starcoder",
         r#"{"model_type": "gpt_bigcode", "n_embd": 6144, "n_layer": 40, "n_head": 48, "n_inner": 24576, "n_positions": 8192, "multi_query": true, "vocab_size": 49152}"#,
@@ -237,8 +246,16 @@ const PUBLISHED: &[(&str, &str, u128)] = &[
         r#"{"model_type": "opt", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "ffn_dim": 16384, "max_position_embeddings": 2048, "word_embed_proj_dim": 4096, "vocab_size": 50272}"#,
         6_658_473_984,
     ),
-    ("bloom", r#"{"model_type": "bloom", "n_embed": 14336, "n_layer": 70, "num_attention_heads": 112, "vocab_size": 250880}"#, 176_247_271_424),
-    ("bloom-560m", r#"{"model_type": "bloom", "n_embed": 1024, "n_layer": 24, "num_attention_heads": 16, "vocab_size": 250880}"#, 559_214_592),
+    (
+        "bloom",
+        r#"{"model_type": "bloom", "n_embed": 14336, "n_layer": 70, "num_attention_heads": 112, "vocab_size": 250880}"#,
+        176_247_271_424,
+    ),
+    (
+        "bloom-560m",
+        r#"{"model_type": "bloom", "n_embed": 1024, "n_layer": 24, "num_attention_heads": 16, "vocab_size": 250880}"#,
+        559_214_592,
+    ),
     (
         "falcon-7b",
         r#"{"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32, "num_attention_heads": 71, "num_kv_heads": 71, "multi_query": true, "new_decoder_architecture": false, "parallel_attn": true, "bias": false, "vocab_size": 65024}"#,
@@ -377,7 +394,10 @@ const PUBLISHED: &[(&str, &str, u128)] = &[
 ];
 
 fn parsed(text: &str) -> Node {
-    Node::from_json(&serde_json::from_str(text).expect("a config of a test is JSON"), Origin::Default(&TEST))
+    Node::from_json(
+        &serde_json::from_str(text).expect("a config of a test is JSON"),
+        Origin::Default(&TEST),
+    )
 }
 
 #[test]
@@ -386,7 +406,11 @@ fn published_counts() {
     for (model, text, expected) in PUBLISHED {
         let node = parsed(text);
         let mut config = Config::new(&node, None);
-        let architecture = node.get("architectures").and_then(|list| list.items().first()).and_then(Node::as_str).map(str::to_owned);
+        let architecture = node
+            .get("architectures")
+            .and_then(|list| list.items().first())
+            .and_then(Node::as_str)
+            .map(str::to_owned);
         let counted = count(&mut config, architecture.as_deref());
         let total = counted.as_ref().map(super::count::Count::total);
         if total != Some(*expected) || !config.missing.is_empty() || !config.bad.is_empty() {
@@ -404,8 +428,14 @@ fn published_counts() {
 fn disturbed(value: &mut serde_json::Value, numbers: &mut impl Iterator<Item = i64>) {
     match value {
         serde_json::Value::Number(_) => *value = numbers.next().unwrap_or(0).into(),
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|item| disturbed(item, numbers)),
-        serde_json::Value::Object(map) => map.values_mut().for_each(|value| disturbed(value, numbers)),
+        serde_json::Value::Array(items) => {
+            for item in items {
+                disturbed(item, numbers);
+            }
+        }
+        serde_json::Value::Object(map) => {
+            map.values_mut().for_each(|value| disturbed(value, numbers));
+        }
         _ => {}
     }
 }
@@ -416,13 +446,18 @@ fn no_number_is_too_great_for_the_formulae() {
     const NUMBERS: [i64; 9] = [10_000_000, 10_000, 0, 1, 10_000_000, 10_001, -1, i64::MAX, 10_000];
     for (model, text, _) in PUBLISHED {
         for start in 0..NUMBERS.len() {
-            let mut value: serde_json::Value = serde_json::from_str(text).expect("a config of a test is JSON");
+            let mut value: serde_json::Value =
+                serde_json::from_str(text).expect("a config of a test is JSON");
             disturbed(&mut value, &mut NUMBERS.into_iter().cycle().skip(start));
             let node = Node::from_json(&value, Origin::Default(&TEST));
             let mut config = Config::new(&node, None);
-            assert!(count(&mut config, None).is_some(), "{model}: the family is known whatever its numbers are");
+            assert!(
+                count(&mut config, None).is_some(),
+                "{model}: the family is known whatever its numbers are"
+            );
         }
-        let mut value: serde_json::Value = serde_json::from_str(text).expect("a config of a test is JSON");
+        let mut value: serde_json::Value =
+            serde_json::from_str(text).expect("a config of a test is JSON");
         disturbed(&mut value, &mut std::iter::repeat(10_000));
         let node = Node::from_json(&value, Origin::Default(&TEST));
         let mut config = Config::new(&node, None);

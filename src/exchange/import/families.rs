@@ -1,7 +1,8 @@
 //! The families of models whose parameters can be counted, one row each.
 //!
-//! A row says what the family's code in `transformers` builds: which matrices have biases, how many norms a layer has,
-//! which layers are mixtures. Every row is proved by published counts in `tests.rs`.
+//! A row says what the family's code in `transformers` builds: which matrices have biases, how many
+//! norms a layer has, which layers are mixtures. Every row is proved by published counts in
+//! `tests.rs`.
 
 use super::config::Config;
 use super::layers::{Sizes, attention, encoder_layer, gated, linear, norm, plain};
@@ -50,7 +51,8 @@ pub(super) struct Family {
     pub(super) tied: bool,
     /// The head has a bias.
     pub(super) head_bias: Has,
-    /// What stands beside embedding, layers, last norm and head: positions, a norm of the embedding.
+    /// What stands beside embedding, layers, last norm and head: positions, a norm of the
+    /// embedding.
     pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
 }
 
@@ -63,7 +65,9 @@ const LLAMA: Family = Family {
         let bias = config.flag("attention_bias", false);
         attention(sizes, bias, bias)
     },
-    feed_forward: |config, sizes, _| gated(sizes.hidden, sizes.inner, config.flag("mlp_bias", false)),
+    feed_forward: |config, sizes, _| {
+        gated(sizes.hidden, sizes.inner, config.flag("mlp_bias", false))
+    },
     norms: |_, sizes, _| 2 * sizes.hidden,
     norm_bias: Has::No,
     last_norm: Has::Yes,
@@ -103,7 +107,9 @@ const GPT2: Family = Family {
     norms: |_, sizes, _| 2 * norm(sizes.hidden, true),
     norm_bias: Has::Yes,
     tied: true,
-    beside: |config, sizes| config.need(&["n_positions", "max_position_embeddings", "n_ctx"]) * sizes.hidden,
+    beside: |config, sizes| {
+        config.need(&["n_positions", "max_position_embeddings", "n_ctx"]) * sizes.hidden
+    },
     ..LLAMA
 };
 
@@ -113,7 +119,8 @@ const COHERE: Family = Family {
     architecture: "CohereForCausalLM",
     attention: |config, sizes, _| {
         let bias = config.flag("attention_bias", false);
-        let norms = if config.flag("use_qk_norm", false) { sizes.queries() + sizes.keys() } else { 0 };
+        let norms =
+            if config.flag("use_qk_norm", false) { sizes.queries() + sizes.keys() } else { 0 };
         attention(sizes, bias, bias) + norms
     },
     norms: |_, sizes, _| sizes.hidden,
@@ -122,8 +129,13 @@ const COHERE: Family = Family {
 };
 
 /// What nested configs of Llama leave out: the numbers of the first 7B.
-const LLAMA_7B: &[(&str, u128)] =
-    &[("hidden_size", 4096), ("intermediate_size", 11008), ("num_hidden_layers", 32), ("num_attention_heads", 32), ("vocab_size", 32000)];
+const LLAMA_7B: &[(&str, u128)] = &[
+    ("hidden_size", 4096),
+    ("intermediate_size", 11008),
+    ("num_hidden_layers", 32),
+    ("num_attention_heads", 32),
+    ("vocab_size", 32000),
+];
 /// What nested configs of Mistral leave out.
 const MISTRAL_7B: &[(&str, u128)] = &[
     ("hidden_size", 4096),
@@ -407,12 +419,16 @@ pub(super) static FAMILIES: &[Family] = &[
 /// Encoders, whose architectures name no causal head.
 pub(super) static ENCODERS: &[&str] = &["bert", "roberta", "xlm-roberta", "camembert"];
 
-/// BERT and its kin: embeddings of words, positions and types with a norm, layers, and a pooler or the head of masked words.
+/// BERT and its kin: embeddings of words, positions and types with a norm, layers, and a pooler or
+/// the head of masked words.
 pub(super) fn encoder(config: &mut Config<'_>, architecture: &str) -> u128 {
     let sizes = Sizes::of(config);
     let hidden = sizes.hidden;
-    let rows = sizes.vocabulary + config.need(&["max_position_embeddings"]) + config.or(&["type_vocab_size"], 2);
-    let body = rows * hidden + norm(hidden, true) + sizes.layers * encoder_layer(hidden, sizes.inner);
+    let rows = sizes.vocabulary
+        + config.need(&["max_position_embeddings"])
+        + config.or(&["type_vocab_size"], 2);
+    let body =
+        rows * hidden + norm(hidden, true) + sizes.layers * encoder_layer(hidden, sizes.inner);
     let labels = labels(config);
     body + if architecture.ends_with("ForMaskedLM") {
         linear(hidden, hidden, true) + norm(hidden, true) + sizes.vocabulary
@@ -428,7 +444,8 @@ pub(super) fn encoder(config: &mut Config<'_>, architecture: &str) -> u128 {
 
 /// How many classes a classifying head has; `transformers` assumes two.
 pub(super) fn labels(config: &mut Config<'_>) -> u128 {
-    let named = config.first(&["id2label"]).and_then(|labels| labels.as_map().map(crate::yaml::Map::len));
+    let named =
+        config.first(&["id2label"]).and_then(|labels| labels.as_map().map(crate::yaml::Map::len));
     named.map_or_else(|| config.or(&["num_labels"], 2), |labels| labels as u128)
 }
 
@@ -455,14 +472,16 @@ fn normed_attention(config: &mut Config<'_>, sizes: Sizes, _: u128) -> u128 {
     attention(sizes, bias, bias) + 2 * sizes.head
 }
 
-/// Qwen3-Next: every fourth layer attends with a gate on its output, the others are gated delta nets.
+/// Qwen3-Next: every fourth layer attends with a gate on its output, the others are gated delta
+/// nets.
 fn linear_or_gated_attention(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> u128 {
     let interval = config.or(&["full_attention_interval"], 4);
     if interval > 0 && (layer + 1).is_multiple_of(interval) {
         // Queries are twice as wide: each has its gate.
         return normed_attention(config, sizes, layer) + sizes.hidden * sizes.queries();
     }
-    let (value_heads, value_width) = (config.need(&["linear_num_value_heads"]), config.need(&["linear_value_head_dim"]));
+    let (value_heads, value_width) =
+        (config.need(&["linear_num_value_heads"]), config.need(&["linear_value_head_dim"]));
     let keys = config.need(&["linear_num_key_heads"]) * config.need(&["linear_key_head_dim"]);
     let values = value_heads * value_width;
     let kernel = config.need(&["linear_conv_kernel_dim"]);
@@ -474,7 +493,8 @@ fn linear_or_gated_attention(config: &mut Config<'_>, sizes: Sizes, layer: u128)
         + values * sizes.hidden
 }
 
-/// Multi-head latent attention of DeepSeek: queries, keys and values go through narrow matrices with a norm between.
+/// Multi-head latent attention of DeepSeek: queries, keys and values go through narrow matrices
+/// with a norm between.
 fn latent_attention(config: &mut Config<'_>, sizes: Sizes, _: u128) -> u128 {
     let rope = config.need(&["qk_rope_head_dim"]);
     let query = config.need(&["qk_nope_head_dim"]) + rope;
@@ -493,21 +513,31 @@ fn latent_attention(config: &mut Config<'_>, sizes: Sizes, _: u128) -> u128 {
         + linear(sizes.heads * value, sizes.hidden, bias)
 }
 
-/// Experts of DeepSeek: the first layers are dense; in the others some experts are shared by all tokens.
+/// Experts of DeepSeek: the first layers are dense; in the others some experts are shared by all
+/// tokens.
 fn deepseek_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> u128 {
     let frequency = config.or(&["moe_layer_freq"], 1);
-    let Some(experts) = config.maybe(&["n_routed_experts"]) else { return gated(sizes.hidden, sizes.inner, false) };
-    if layer < config.or(&["first_k_dense_replace"], 0) || frequency == 0 || !layer.is_multiple_of(frequency) {
+    let Some(experts) = config.maybe(&["n_routed_experts"]) else {
+        return gated(sizes.hidden, sizes.inner, false);
+    };
+    if layer < config.or(&["first_k_dense_replace"], 0)
+        || frequency == 0
+        || !layer.is_multiple_of(frequency)
+    {
         return gated(sizes.hidden, sizes.inner, false);
     }
     let expert = gated(sizes.hidden, config.need(&["moe_intermediate_size"]), false);
     // One correction per expert, where the router balances without an auxiliary loss.
-    let corrected = config.text("topk_method").map_or_else(|| config.text("model_type") != Some("deepseek_v2"), |method| method == "noaux_tc");
+    let corrected = config.text("topk_method").map_or_else(
+        || config.text("model_type") != Some("deepseek_v2"),
+        |method| method == "noaux_tc",
+    );
     let router = sizes.hidden * experts + if corrected { experts } else { 0 };
     router + (experts + config.or(&["n_shared_experts"], 0)) * expert
 }
 
-/// Experts of Qwen: some layers are dense; a shared expert, where there is one, has a gate of its own.
+/// Experts of Qwen: some layers are dense; a shared expert, where there is one, has a gate of its
+/// own.
 fn qwen_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> u128 {
     let step = config.or(&["decoder_sparse_step"], 1);
     let dense = config.lists("mlp_only_layers", layer).unwrap_or(false);
@@ -519,5 +549,7 @@ fn qwen_mixture(config: &mut Config<'_>, sizes: Sizes, layer: u128) -> u128 {
         0 => 0,
         inner => gated(sizes.hidden, inner, false) + sizes.hidden,
     };
-    sizes.hidden * experts + experts * gated(sizes.hidden, config.need(&["moe_intermediate_size"]), false) + shared
+    sizes.hidden * experts
+        + experts * gated(sizes.hidden, config.need(&["moe_intermediate_size"]), false)
+        + shared
 }

@@ -31,17 +31,19 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Whether a count agrees: within a hundredth, or but for the shared head, which some files hold twice.
+    /// Whether a count agrees: within a hundredth, or but for the shared head, which some files
+    /// hold twice.
     pub(super) fn agrees(&self, counted: u64, count: &Count) -> bool {
         let stored = self.parameters.0;
-        let embedding = count.parts.iter().find(|(part, _)| *part == "embedding").map_or(0, |(_, size)| *size);
+        let embedding =
+            count.parts.iter().find(|(part, _)| *part == "embedding").map_or(0, |(_, size)| *size);
         let near = |counted: u128| u128::from(stored).abs_diff(counted) <= counted / 100;
         near(counted.into()) || near(u128::from(counted) + embedding)
     }
 }
 
-/// Parameters by an index: as it states them, or its bytes by the width of the weights. Bytes of quantized weights tell
-/// nothing.
+/// Parameters by an index: as it states them, or its bytes by the width of the weights. Bytes of
+/// quantized weights tell nothing.
 pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
     let whole = |key: &str| {
         let node = index.at(&["metadata", key])?;
@@ -50,7 +52,11 @@ pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
         Some((number, node.origin.span()))
     };
     if let Some((parameters, span)) = whole("total_parameters") {
-        return Some(Stored { parameters: ParamCount(parameters), text: "`metadata.total_parameters` of the index".into(), span });
+        return Some(Stored {
+            parameters: ParamCount(parameters),
+            text: "`metadata.total_parameters` of the index".into(),
+            span,
+        });
     }
     if quantization::config(config).is_some() {
         return None;
@@ -63,6 +69,9 @@ pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
         _ => return None,
     };
     let (bytes, span) = whole("total_size")?;
-    let text = format!("`metadata.total_size` of the index, {bytes} bytes, by {width} bytes of `{key}: {}`", dtype.as_str().unwrap_or_default());
+    let text = format!(
+        "`metadata.total_size` of the index, {bytes} bytes, by {width} bytes of `{key}: {}`",
+        dtype.as_str().unwrap_or_default()
+    );
     Some(Stored { parameters: ParamCount(bytes / width), text, span })
 }

@@ -23,7 +23,8 @@ impl Sizes {
         let hidden = config.need(&["hidden_size", "n_embd", "d_model", "n_embed"]);
         let heads = config.need(&["num_attention_heads", "n_head", "n_heads"]);
         // Families that write it otherwise read it themselves.
-        let inner = config.or(&["intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"], 4 * hidden);
+        let inner =
+            config.or(&["intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"], 4 * hidden);
         Self {
             hidden,
             layers: config.layers(&["num_hidden_layers", "n_layer", "n_layers", "num_layers"]),
@@ -53,7 +54,8 @@ pub(super) fn linear(from: u128, to: u128, bias: bool) -> u128 {
 
 /// Attention with grouped keys and values: queries, keys, values, output.
 pub(super) fn attention(sizes: Sizes, qkv_bias: bool, out_bias: bool) -> u128 {
-    linear(sizes.hidden, sizes.queries() + 2 * sizes.keys(), qkv_bias) + linear(sizes.queries(), sizes.hidden, out_bias)
+    linear(sizes.hidden, sizes.queries() + 2 * sizes.keys(), qkv_bias)
+        + linear(sizes.queries(), sizes.hidden, out_bias)
 }
 
 /// A feed-forward part with a gate: three matrices.
@@ -71,7 +73,8 @@ pub(super) fn norm(width: u128, bias: bool) -> u128 {
     if bias { 2 * width } else { width }
 }
 
-/// A layer of a vision or text encoder: attention and two matrices, all with biases, and two layer norms.
+/// A layer of a vision or text encoder: attention and two matrices, all with biases, and two layer
+/// norms.
 pub(super) fn encoder_layer(hidden: u128, inner: u128) -> u128 {
     4 * linear(hidden, hidden, true) + plain(hidden, inner, true) + 2 * norm(hidden, true)
 }

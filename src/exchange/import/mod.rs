@@ -1,8 +1,10 @@
-//! Models of Hugging Face as BaseModels: what a config.json says of the fields that selection needs.
+//! Models of Hugging Face as BaseModels: what a config.json says of the fields that selection
+//! needs.
 //!
-//! In: the tree of a `config.json` or `model_index.json`, and of a safetensors index when there is one. Out: values for the
-//! spec of a model, each with its evidence, and findings about what cannot be known. Upstream's model agent fills in the
-//! same fields after it has downloaded the model (ome-selection.md 1.2); offline nobody does.
+//! In: the tree of a `config.json` or `model_index.json`, and of a safetensors index when there is
+//! one. Out: values for the spec of a model, each with its evidence, and findings about what cannot
+//! be known. Upstream's model agent fills in the same fields after it has downloaded the model
+//! (ome-selection.md 1.2); offline nobody does.
 
 mod config;
 mod count;
@@ -28,7 +30,8 @@ use config::Config;
 use ecow::EcoString;
 
 /// The origin of values that are read or computed here.
-pub static IMPORTED: Rule = Rule { id: "import", text: "read or computed from config.json", cite: "ome-selection.md 1.2" };
+pub static IMPORTED: Rule =
+    Rule { id: "import", text: "read or computed from config.json", cite: "ome-selection.md 1.2" };
 
 /// How well a value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,13 +105,31 @@ impl Imported {
         self.facts.iter().find(|fact| fact.path.to_string() == path).map(|fact| &fact.value)
     }
 
-    fn add(&mut self, path: &[&str], value: Value, basis: Basis, text: impl Into<String>, span: impl Into<Option<Span>>) {
+    fn add(
+        &mut self,
+        path: &[&str],
+        value: Value,
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
         let path = path.iter().fold(FieldPath::root(), |path, step| path.field(*step));
         let evidence = Evidence { basis, text: text.into(), span: span.into() };
-        self.facts.push(Fact { path, value: Node::new(value, Origin::Derived(&IMPORTED)), evidence });
+        self.facts.push(Fact {
+            path,
+            value: Node::new(value, Origin::Derived(&IMPORTED)),
+            evidence,
+        });
     }
 
-    fn say(&mut self, path: &[&str], text: &str, basis: Basis, why: impl Into<String>, span: impl Into<Option<Span>>) {
+    fn say(
+        &mut self,
+        path: &[&str],
+        text: &str,
+        basis: Basis,
+        why: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
         self.add(path, Value::Str(text.into()), basis, why, span);
     }
 }
@@ -129,8 +150,8 @@ fn insert(map: &mut Map, path: &[crate::yaml::Segment], value: &Node) {
 
 /// Reads what selection needs.
 ///
-/// `config` is a `config.json`, or the `model_index.json` of a diffusion pipeline; `index` a safetensors index. `size` is
-/// believed before anything that is counted.
+/// `config` is a `config.json`, or the `model_index.json` of a diffusion pipeline; `index` a
+/// safetensors index. `size` is believed before anything that is counted.
 pub fn facts(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> Checked<Imported> {
     let mut found = Vec::new();
     let mut imported = Imported::default();
@@ -154,15 +175,42 @@ pub fn facts(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> C
 
     let files = index.map(index::files);
     let (basis, text) = match files {
-        Some(files) => (Basis::Declared, format!("the index lists {} tensors in {} safetensors files", files.tensors, files.files)),
-        None => (Basis::Assumed, "upstream's model agent takes every model for safetensors 1.0.0".to_owned()),
+        Some(files) => (
+            Basis::Declared,
+            format!(
+                "the index lists {} tensors in {} safetensors files",
+                files.tensors, files.files
+            ),
+        ),
+        None => (
+            Basis::Assumed,
+            "upstream's model agent takes every model for safetensors 1.0.0".to_owned(),
+        ),
     };
     let span = index.and_then(|index| index.origin.span()).filter(|_| files.is_some());
     imported.say(&["modelFormat", "name"], "safetensors", basis, text, span);
-    imported.say(&["modelFormat", "version"], "1.0.0", Basis::Assumed, "upstream's model agent writes 1.0.0 for every safetensors model", None);
-    imported.say(&["modelFramework", "name"], "transformers", Basis::Declared, "a config.json is one of transformers", config.origin.span());
+    imported.say(
+        &["modelFormat", "version"],
+        "1.0.0",
+        Basis::Assumed,
+        "upstream's model agent writes 1.0.0 for every safetensors model",
+        None,
+    );
+    imported.say(
+        &["modelFramework", "name"],
+        "transformers",
+        Basis::Declared,
+        "a config.json is one of transformers",
+        config.origin.span(),
+    );
     if let Some((key, version)) = text_of(config, &["transformers_version"]) {
-        imported.say(&["modelFramework", "version"], version.as_str().unwrap_or_default(), Basis::Declared, format!("`{key}`"), version.origin.span());
+        imported.say(
+            &["modelFramework", "version"],
+            version.as_str().unwrap_or_default(),
+            Basis::Declared,
+            format!("`{key}`"),
+            version.origin.span(),
+        );
     }
     architecture(config, architectures, &mut imported);
     parameters(config, index, size, &mut imported, &mut found);
@@ -172,15 +220,29 @@ pub fn facts(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> C
 }
 
 fn architecture(config: &Node, architectures: &[Node], imported: &mut Imported) {
-    if let Some((first, name)) = architectures.iter().find_map(|node| Some((node, node.as_str()?))) {
-        let text = if architectures.len() > 1 { "the first of `architectures`" } else { "`architectures`" };
+    if let Some((first, name)) = architectures.iter().find_map(|node| Some((node, node.as_str()?)))
+    {
+        let text = if architectures.len() > 1 {
+            "the first of `architectures`"
+        } else {
+            "`architectures`"
+        };
         imported.say(&["modelArchitecture"], name, Basis::Declared, text, first.origin.span());
         return;
     }
     let Some(model_type) = config.get("model_type") else { return };
     if let Some(family) = model_type.as_str().and_then(families::family) {
-        let text = format!("`model_type` is `{}`, and `architectures` is absent", model_type.as_str().unwrap_or_default());
-        imported.say(&["modelArchitecture"], family.architecture, Basis::Assumed, text, model_type.origin.span());
+        let text = format!(
+            "`model_type` is `{}`, and `architectures` is absent",
+            model_type.as_str().unwrap_or_default()
+        );
+        imported.say(
+            &["modelArchitecture"],
+            family.architecture,
+            Basis::Assumed,
+            text,
+            model_type.origin.span(),
+        );
     }
 }
 
@@ -190,30 +252,58 @@ fn given_size(imported: &mut Imported, size: ParamCount) {
 }
 
 /// Counts parameters from the config, and from the index where the config does not do.
-fn parameters(config: &Node, index: Option<&Node>, size: Option<ParamCount>, imported: &mut Imported, found: &mut Vec<Diagnostic>) {
+fn parameters(
+    config: &Node,
+    index: Option<&Node>,
+    size: Option<ParamCount>,
+    imported: &mut Imported,
+    found: &mut Vec<Diagnostic>,
+) {
     if let Some(size) = size {
         return given_size(imported, size);
     }
     let mut reader = Config::new(config, None);
-    let architecture = imported.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
+    let architecture =
+        imported.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
     let counted = count::count(&mut reader, architecture.as_deref());
     let stored = index.and_then(|index| index::parameters(index, config));
     let whole = counted.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
     let usable = whole.as_ref().filter(|count| count.without.is_none() || stored.is_none());
-    let total = usable.and_then(|count| Some((count, u64::try_from(count.total()).ok().filter(|total| *total > 0).map(ParamCount)?)));
+    let total = usable.and_then(|count| {
+        Some((count, u64::try_from(count.total()).ok().filter(|total| *total > 0).map(ParamCount)?))
+    });
     match (total, stored) {
         (Some((count, total)), stored) => {
             let mut text = format!("{} parameters: {}", grouped(total.0.into()), operands(&reader));
             if let Some(without) = count.without {
                 text = format!("{text}; without {without}");
-                let finding =
-                    Diagnostic::new(Code::ParameterCountPartial, format!("{} counted without {without}, whose numbers are of an unknown kind", rounded(total)));
-                found.push(finding.at(config.get("vision_config").and_then(|part| part.origin.span())).help("give the safetensors index too, or say `--size`"));
+                let finding = Diagnostic::new(
+                    Code::ParameterCountPartial,
+                    format!(
+                        "{} counted without {without}, whose numbers are of an unknown kind",
+                        rounded(total)
+                    ),
+                );
+                found.push(
+                    finding
+                        .at(config.get("vision_config").and_then(|part| part.origin.span()))
+                        .help("give the safetensors index too, or say `--size`"),
+                );
             }
             imported.parameters = Some(total);
-            imported.say(&["modelParameterSize"], &rounded(total), Basis::Computed, text, reader.used.first().and_then(|used| used.node.origin.span()));
+            imported.say(
+                &["modelParameterSize"],
+                &rounded(total),
+                Basis::Computed,
+                text,
+                reader.used.first().and_then(|used| used.node.origin.span()),
+            );
             if let Some(stored) = stored.filter(|stored| !stored.agrees(total.0, count)) {
-                let message = format!("the config makes {}, the index {}", rounded(total), rounded(stored.parameters));
+                let message = format!(
+                    "the config makes {}, the index {}",
+                    rounded(total),
+                    rounded(stored.parameters)
+                );
                 found.push(
                     Diagnostic::new(Code::ParameterCountDiffers, message)
                         .at(stored.span)
@@ -223,7 +313,13 @@ fn parameters(config: &Node, index: Option<&Node>, size: Option<ParamCount>, imp
         }
         (None, Some(stored)) => {
             imported.parameters = Some(stored.parameters);
-            imported.say(&["modelParameterSize"], &rounded(stored.parameters), Basis::Computed, stored.text, stored.span);
+            imported.say(
+                &["modelParameterSize"],
+                &rounded(stored.parameters),
+                Basis::Computed,
+                stored.text,
+                stored.span,
+            );
         }
         (None, None) => found.push(uncounted(config, &reader, whole.is_some(), index.is_some())),
     }
@@ -247,13 +343,19 @@ fn uncounted(config: &Node, reader: &Config<'_>, is_known: bool, has_index: bool
     } else {
         "give the model.safetensors.index.json too, or say `--size`, such as `--size 7B`"
     };
-    Diagnostic::new(Code::ParameterCountUnknown, message).at(model_type.unwrap_or(config).origin.span()).path("modelParameterSize").help(help)
+    Diagnostic::new(Code::ParameterCountUnknown, message)
+        .at(model_type.unwrap_or(config).origin.span())
+        .path("modelParameterSize")
+        .help(help)
 }
 
 /// The numbers and switches that were read, as `key value`.
 fn operands(reader: &Config<'_>) -> String {
     let shown = reader.used.iter().filter(|used| used.node.as_str().is_none());
-    shown.filter_map(|used| Some(format!("{} {}", used.key, used.node.scalar_text()?))).collect::<Vec<_>>().join(", ")
+    shown
+        .filter_map(|used| Some(format!("{} {}", used.key, used.node.scalar_text()?)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A number with its thousands apart.
@@ -270,28 +372,64 @@ fn grouped(number: u128) -> String {
     out
 }
 
-/// A count as models write it: the greatest unit, two decimals at most, as upstream's model agent does.
+/// A count as models write it: the greatest unit, two decimals at most, as upstream's model agent
+/// does.
 fn rounded(count: ParamCount) -> String {
-    let unit = [12, 9, 6, 3].into_iter().map(|power| 10_u64.pow(power)).find(|unit| count.0 >= *unit).unwrap_or(1);
+    let unit = [12, 9, 6, 3]
+        .into_iter()
+        .map(|power| 10_u64.pow(power))
+        .find(|unit| count.0 >= *unit)
+        .unwrap_or(1);
     let step = (unit / 100).max(1);
     ParamCount((count.0 + step / 2) / step * step).to_string()
 }
 
 /// The context the model was made for.
 fn context(config: &Node, imported: &mut Imported, found: &mut Vec<Diagnostic>) {
-    const KEYS: [&str; 7] = ["max_position_embeddings", "n_positions", "seq_length", "max_sequence_length", "max_seq_len", "n_ctx", "model_max_length"];
+    const KEYS: [&str; 7] = [
+        "max_position_embeddings",
+        "n_positions",
+        "seq_length",
+        "max_sequence_length",
+        "max_seq_len",
+        "n_ctx",
+        "model_max_length",
+    ];
     let Some((key, node)) = text_of(config, &KEYS) else { return };
     if let Some(Ok(tokens @ 1..)) = node.as_int().map(i32::try_from) {
-        return imported.add(&["maxTokens"], Value::Int(tokens.into()), Basis::Declared, format!("`{key}`"), node.origin.span());
+        return imported.add(
+            &["maxTokens"],
+            Value::Int(tokens.into()),
+            Basis::Declared,
+            format!("`{key}`"),
+            node.origin.span(),
+        );
     }
-    let finding = Diagnostic::new(Code::InvalidValue, format!("`{key}` is no number of tokens that a model can state"));
-    found.push(finding.severity(Severity::Warning).at(node.origin.span()).path(key).help("maxTokens is left out"));
+    let finding = Diagnostic::new(
+        Code::InvalidValue,
+        format!("`{key}` is no number of tokens that a model can state"),
+    );
+    found.push(
+        finding
+            .severity(Severity::Warning)
+            .at(node.origin.span())
+            .path(key)
+            .help("maxTokens is left out"),
+    );
 }
 
 /// The first of these keys that has a value, in the config or in the part about its language model.
 fn text_of<'a>(config: &'a Node, keys: &[&'static str]) -> Option<(&'static str, &'a Node)> {
-    let parts = [Some(config), config.get("text_config"), config.get("llm_config"), config.get("language_config")];
-    parts.into_iter().flatten().find_map(|part| keys.iter().find_map(|key| Some((*key, part.get(key)?))))
+    let parts = [
+        Some(config),
+        config.get("text_config"),
+        config.get("llm_config"),
+        config.get("language_config"),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .find_map(|part| keys.iter().find_map(|key| Some((*key, part.get(key)?))))
 }
 
 /// A whole model around what is known: for printing, when there is no file to patch.

@@ -1,7 +1,8 @@
 //! Puts imported values into the YAML of a model, and leaves everything else as it is written.
 //!
-//! In: the text of a file, the tree of the model in it, and the values. Out: replacements, applied and proved: the new text
-//! is read again and has to be the old tree with the new values, else nothing is changed.
+//! In: the text of a file, the tree of the model in it, and the values. Out: replacements, applied
+//! and proved: the new text is read again and has to be the old tree with the new values, else
+//! nothing is changed.
 
 use super::{IMPORTED, Imported};
 use crate::diag::{Checked, Code, Diagnostic, Edit, edited};
@@ -25,15 +26,33 @@ const BEHIND: [&str; 4] = ["storage", "servingMode", "modelConfiguration", "addi
 
 /// Patches the model `model`, which was read from `text`.
 ///
-/// A field that says something else is kept, with a finding, unless `overwrite` is set. A file that needs nothing is
-/// returned as it is; nothing is returned when the layout cannot be kept.
-pub fn patch(source: SourceId, text: &str, model: &Node, imported: &Imported, overwrite: bool, limits: &Limits) -> Checked<Option<Patched>> {
-    let mut patch = Patch { source, text, edits: Vec::new(), changed: Vec::new(), found: Vec::new(), overwrite };
+/// A field that says something else is kept, with a finding, unless `overwrite` is set. A file that
+/// needs nothing is returned as it is; nothing is returned when the layout cannot be kept.
+pub fn patch(
+    source: SourceId,
+    text: &str,
+    model: &Node,
+    imported: &Imported,
+    overwrite: bool,
+    limits: &Limits,
+) -> Checked<Option<Patched>> {
+    let mut patch = Patch {
+        source,
+        text,
+        edits: Vec::new(),
+        changed: Vec::new(),
+        found: Vec::new(),
+        overwrite,
+    };
     let wanted = patch.spec(model, &imported.spec());
     let Patch { edits, changed, mut found, .. } = patch;
     let patched = wanted.and_then(|wanted| {
         let new = edited(text, &edits);
-        is_proved(source, text, &new, model, &wanted, limits).then_some(Patched { text: new, edits, changed })
+        is_proved(source, text, &new, model, &wanted, limits).then_some(Patched {
+            text: new,
+            edits,
+            changed,
+        })
     });
     if patched.is_none() {
         found.push(
@@ -46,12 +65,25 @@ pub fn patch(source: SourceId, text: &str, model: &Node, imported: &Imported, ov
 }
 
 /// Whether the new text is the old one with the values in it.
-fn is_proved(source: SourceId, old: &str, new: &str, model: &Node, wanted: &Node, limits: &Limits) -> bool {
+fn is_proved(
+    source: SourceId,
+    old: &str,
+    new: &str,
+    model: &Node,
+    wanted: &Node,
+    limits: &Limits,
+) -> bool {
     let Some(start) = model.origin.span().map(|span| span.start as usize) else { return false };
     let position = |part: &yaml::Part| part.range.contains(&start);
     let (old_parts, new_parts) = (yaml::split(source, old).value, yaml::split(source, new).value);
-    let Some(index) = old_parts.iter().position(position).filter(|_| old_parts.len() == new_parts.len()) else { return false };
-    yaml::parse(source, new, new_parts[index].clone(), limits).value.is_some_and(|node| node == *wanted)
+    let Some(index) =
+        old_parts.iter().position(position).filter(|_| old_parts.len() == new_parts.len())
+    else {
+        return false;
+    };
+    yaml::parse(source, new, new_parts[index].clone(), limits)
+        .value
+        .is_some_and(|node| node == *wanted)
 }
 
 struct Patch<'a> {
@@ -77,13 +109,19 @@ impl Patch<'_> {
             }
             Some(entry) => {
                 self.fill(entry, &whole)?;
-                self.changed.extend(values.iter().map(|value| FieldPath::root().field(value.key.clone())));
+                self.changed
+                    .extend(values.iter().map(|value| FieldPath::root().field(value.key.clone())));
                 wanted.as_map_mut()?.insert("spec", whole);
             }
             None => {
-                let entry = Entry { key: "spec".into(), key_origin: Origin::Derived(&IMPORTED), node: whole.clone() };
+                let entry = Entry {
+                    key: "spec".into(),
+                    key_origin: Origin::Derived(&IMPORTED),
+                    node: whole.clone(),
+                };
                 self.insert(root, model, &[entry])?;
-                self.changed.extend(values.iter().map(|value| FieldPath::root().field(value.key.clone())));
+                self.changed
+                    .extend(values.iter().map(|value| FieldPath::root().field(value.key.clone())));
                 wanted.as_map_mut()?.insert("spec", whole);
             }
         }
@@ -105,17 +143,23 @@ impl Patch<'_> {
                     self.changed.push(path);
                     wanted.insert(value.key.clone(), value.node.clone());
                 }
-                Some(entry) => self.compare(&entry.node, &value.node, &path, wanted.get_mut(&value.key)?),
+                Some(entry) => {
+                    self.compare(&entry.node, &value.node, &path, wanted.get_mut(&value.key)?);
+                }
             }
         }
         if absent.is_empty() { Some(()) } else { self.insert(spec, node, &absent) }
     }
 
-    /// Compares what is written with what was imported. Parts that the file leaves out are left out.
+    /// Compares what is written with what was imported. Parts that the file leaves out are left
+    /// out.
     fn compare(&mut self, written: &Node, value: &Node, path: &FieldPath, wanted: &mut Node) {
         if let (Value::Map(inner), Some(map)) = (&value.value, written.as_map()) {
             for entry in inner {
-                if let (Some(written), Some(wanted)) = (map.get(&entry.key), wanted.as_map_mut().and_then(|map| map.get_mut(&entry.key))) {
+                if let (Some(written), Some(wanted)) = (
+                    map.get(&entry.key),
+                    wanted.as_map_mut().and_then(|map| map.get_mut(&entry.key)),
+                ) {
                     self.compare(written, &entry.node, &path.field(entry.key.clone()), wanted);
                 }
             }
@@ -131,12 +175,17 @@ impl Patch<'_> {
             *wanted = value.clone();
             return;
         }
-        let old = written.scalar_text().map_or_else(|| written.kind_name().to_owned(), |text| format!("`{text}`"));
+        let old = written
+            .scalar_text()
+            .map_or_else(|| written.kind_name().to_owned(), |text| format!("`{text}`"));
         self.found.push(
-            Diagnostic::new(Code::ImportConflict, format!("`spec.{path}` is {old}, the config makes `{new}`"))
-                .at(span)
-                .path(format!("spec.{path}"))
-                .help("it is kept; `--overwrite` replaces it"),
+            Diagnostic::new(
+                Code::ImportConflict,
+                format!("`spec.{path}` is {old}, the config makes `{new}`"),
+            )
+            .at(span)
+            .path(format!("spec.{path}"))
+            .help("it is kept; `--overwrite` replaces it"),
         );
     }
 
@@ -145,7 +194,11 @@ impl Patch<'_> {
         let key = entry.key_origin.span()?;
         let colon = key.end as usize + self.text.get(key.end as usize..)?.find(':')?;
         // `null`, `~`, `{}` or `""` is replaced; a value that is not written has no text.
-        let written = entry.node.origin.span().filter(|span| span.start as usize > colon && !self.slice(*span).trim().is_empty());
+        let written = entry
+            .node
+            .origin
+            .span()
+            .filter(|span| span.start as usize > colon && !self.slice(*span).trim().is_empty());
         let edit = match written {
             Some(span) => Edit { span, insert: flow(value) },
             None => Edit { span: self.at(colon + 1), insert: format!(" {}", flow(value)) },
@@ -165,7 +218,10 @@ impl Patch<'_> {
         let (_, indent) = self.line_of(first.key_origin.span()?)?;
         let ending = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let block = block(entries, &indent, ending);
-        if let Some(behind) = map.iter().find(|entry| BEHIND.contains(&entry.key.as_str()) && !std::ptr::eq(*entry, first) || entry.key == "storage") {
+        if let Some(behind) = map.iter().find(|entry| {
+            BEHIND.contains(&entry.key.as_str()) && !std::ptr::eq(*entry, first)
+                || entry.key == "storage"
+        }) {
             let (line, _) = self.line_of(behind.key_origin.span()?)?;
             let at = self.before_comments(line, &indent);
             self.edits.push(Edit { span: self.at(at), insert: block });
@@ -182,7 +238,10 @@ impl Patch<'_> {
     }
 
     fn insert_flow(&mut self, last: Option<&Entry>, span: Span, entries: &[Entry]) -> Option<()> {
-        let members: Vec<String> = entries.iter().map(|entry| format!("{}: {}", json(&entry.key), flow(&entry.node))).collect();
+        let members: Vec<String> = entries
+            .iter()
+            .map(|entry| format!("{}: {}", json(&entry.key), flow(&entry.node)))
+            .collect();
         let Some(last) = last else {
             self.edits.push(Edit { span, insert: format!("{{{}}}", members.join(", ")) });
             return Some(());
@@ -209,7 +268,9 @@ impl Patch<'_> {
     fn before_comments(&self, mut line: usize, indent: &str) -> usize {
         while line > 0 {
             let above = self.text[..line - 1].rfind('\n').map_or(0, |feed| feed + 1);
-            let is_comment = self.text[above..line].strip_prefix(indent).is_some_and(|rest| rest.starts_with('#'));
+            let is_comment = self.text[above..line]
+                .strip_prefix(indent)
+                .is_some_and(|rest| rest.starts_with('#'));
             if !is_comment {
                 break;
             }
@@ -221,7 +282,9 @@ impl Patch<'_> {
     /// Where the text of a value ends, without the white space behind it.
     fn end_of(&self, node: &Node, key: Span) -> Option<usize> {
         let inner = match &node.value {
-            Value::Map(map) => map.iter().last().map(|entry| (&entry.node, entry.key_origin.span().unwrap_or(key))),
+            Value::Map(map) => {
+                map.iter().last().map(|entry| (&entry.node, entry.key_origin.span().unwrap_or(key)))
+            }
             Value::List(items) => items.last().map(|item| (item, key)),
             _ => None,
         };
@@ -246,15 +309,23 @@ impl Patch<'_> {
     }
 }
 
-/// Whether a value says nothing: null, empty, or a format without a name, which upstream's model agent fills in too.
+/// Whether a value says nothing: null, empty, or a format without a name, which upstream's model
+/// agent fills in too.
 fn is_unset(node: &Node) -> bool {
-    node.is_empty() || node.as_str() == Some("") || node.as_map().is_some_and(|map| map.get("name").is_some_and(|name| name.as_str() == Some("")))
+    node.is_empty()
+        || node.as_str() == Some("")
+        || node
+            .as_map()
+            .is_some_and(|map| map.get("name").is_some_and(|name| name.as_str() == Some("")))
 }
 
 /// Sizes that are written in round numbers mean the same when they are within a tenth.
 fn is_same_size(path: &FieldPath, written: &Node, value: &Node) -> bool {
     let size = |node: &Node| node.as_str().and_then(|text| ParamCount::parse(text).ok());
-    path.to_string() == "modelParameterSize" && size(written).zip(size(value)).is_some_and(|(written, value)| written.0.abs_diff(value.0) <= value.0 / 10)
+    path.to_string() == "modelParameterSize"
+        && size(written)
+            .zip(size(value))
+            .is_some_and(|(written, value)| written.0.abs_diff(value.0) <= value.0 / 10)
 }
 
 /// A value on one line, as JSON, which YAML reads alike.

@@ -16,32 +16,78 @@ const PARTS: [(&str, &str); 6] = [
 
 /// Adds format, framework, architecture and pipeline.
 pub(super) fn facts(file: &Node, imported: &mut Imported) {
-    let text = |key: &str| file.get(key).and_then(|node| Some((node.as_str()?, node.origin.span())));
+    let text =
+        |key: &str| file.get(key).and_then(|node| Some((node.as_str()?, node.origin.span())));
     let whole = file.origin.span();
-    imported.say(&["modelFormat", "name"], "diffusers", Basis::Declared, "a model_index.json is one of diffusers", whole);
-    imported.say(&["modelFramework", "name"], "diffusers", Basis::Declared, "a model_index.json is one of diffusers", whole);
+    imported.say(
+        &["modelFormat", "name"],
+        "diffusers",
+        Basis::Declared,
+        "a model_index.json is one of diffusers",
+        whole,
+    );
+    imported.say(
+        &["modelFramework", "name"],
+        "diffusers",
+        Basis::Declared,
+        "a model_index.json is one of diffusers",
+        whole,
+    );
     if let Some((version, span)) = text("_diffusers_version") {
-        imported.say(&["modelFormat", "version"], version, Basis::Declared, "`_diffusers_version`", span);
-        imported.say(&["modelFramework", "version"], version, Basis::Declared, "`_diffusers_version`", span);
+        imported.say(
+            &["modelFormat", "version"],
+            version,
+            Basis::Declared,
+            "`_diffusers_version`",
+            span,
+        );
+        imported.say(
+            &["modelFramework", "version"],
+            version,
+            Basis::Declared,
+            "`_diffusers_version`",
+            span,
+        );
     }
     if let Some((class, span)) = text("_class_name") {
         imported.say(&["modelArchitecture"], class, Basis::Declared, "`_class_name`", span);
-        imported.say(&["diffusionPipeline", "className"], class, Basis::Declared, "`_class_name`", span);
+        imported.say(
+            &["diffusionPipeline", "className"],
+            class,
+            Basis::Declared,
+            "`_class_name`",
+            span,
+        );
     }
     let mut others = Vec::new();
     for entry in file.entries().filter(|entry| !entry.key.starts_with('_')) {
         let Some((library, class)) = part(&entry.node) else { continue };
         match PARTS.iter().find(|(key, _)| *key == entry.key) {
-            Some((_, field)) => add(imported, &["diffusionPipeline", field], &entry.key, library, class, entry.node.origin.span()),
+            Some((_, field)) => add(
+                imported,
+                &["diffusionPipeline", field],
+                &entry.key,
+                library,
+                class,
+                entry.node.origin.span(),
+            ),
             None => others.push((entry, library, class)),
         }
     }
     for (entry, library, class) in others {
-        add(imported, &["diffusionPipeline", "additionalComponents", &entry.key], &entry.key, library, class, entry.node.origin.span());
+        add(
+            imported,
+            &["diffusionPipeline", "additionalComponents", &entry.key],
+            &entry.key,
+            library,
+            class,
+            entry.node.origin.span(),
+        );
     }
 }
 
-/// Library and class of a part: `["diffusers", "AutoencoderKL"]`. A part that is switched off is `[null, null]`.
+/// Library and class of a part: `["diffusers", "AutoencoderKL"]`. A part that is switched off is
+/// `[null, null]`.
 fn part(node: &Node) -> Option<(&str, &str)> {
     let Value::List(items) = &node.value else { return None };
     match items.as_slice() {
@@ -50,7 +96,14 @@ fn part(node: &Node) -> Option<(&str, &str)> {
     }
 }
 
-fn add(imported: &mut Imported, path: &[&str], key: &str, library: &str, class: &str, span: Option<Span>) {
+fn add(
+    imported: &mut Imported,
+    path: &[&str],
+    key: &str,
+    library: &str,
+    class: &str,
+    span: Option<Span>,
+) {
     for (field, value) in [("library", library), ("type", class)] {
         let path: Vec<&str> = path.iter().copied().chain([field]).collect();
         imported.say(&path, value, Basis::Declared, format!("`{key}`"), span);

@@ -15,12 +15,17 @@ pub(super) fn config(config: &Node) -> Option<&Node> {
 /// Adds the quantization, or says that OME has no name for it.
 pub(super) fn fact(whole: &Node, imported: &mut Imported, found: &mut Vec<Diagnostic>) {
     let Some(config) = config(whole) else { return };
-    let method = ["quant_method", "quantization_method", "quant_algo"].into_iter().find_map(|key| config.get(key));
+    let method = ["quant_method", "quantization_method", "quant_algo"]
+        .into_iter()
+        .find_map(|key| config.get(key));
     let name = method.and_then(Node::as_str).unwrap_or_default();
     let place = method.unwrap_or(config).origin.span();
     let (value, why) = match name.to_lowercase().as_str() {
         "fp8" => (Some("fp8"), format!("`quant_method: {name}`")),
-        "fbgemm_fp8" => (Some("fbgemm_fp8"), "`quant_method: fbgemm_fp8`; upstream's model agent writes `fp8` for it".to_owned()),
+        "fbgemm_fp8" => (
+            Some("fbgemm_fp8"),
+            "`quant_method: fbgemm_fp8`; upstream's model agent writes `fp8` for it".to_owned(),
+        ),
         "compressed-tensors" => compressed(config),
         "modelopt" => algorithm(config),
         _ => bits(config, name),
@@ -42,7 +47,8 @@ fn compressed(config: &Node) -> (Option<&'static str>, String) {
     for group in config.get("config_groups").into_iter().flat_map(Node::entries) {
         let Some(weights) = group.node.get("weights") else { continue };
         let bits = weights.get("num_bits").and_then(Node::as_int).unwrap_or_default();
-        let kind = format!("{}{bits}", weights.get("type").and_then(Node::as_str).unwrap_or_default());
+        let kind =
+            format!("{}{bits}", weights.get("type").and_then(Node::as_str).unwrap_or_default());
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
@@ -58,7 +64,11 @@ fn compressed(config: &Node) -> (Option<&'static str>, String) {
 
 /// NVIDIA's ModelOpt names an algorithm.
 fn algorithm(config: &Node) -> (Option<&'static str>, String) {
-    let name = config.get("quant_algo").or_else(|| config.at(&["quantization", "quant_algo"])).and_then(Node::as_str).unwrap_or_default();
+    let name = config
+        .get("quant_algo")
+        .or_else(|| config.at(&["quantization", "quant_algo"]))
+        .and_then(Node::as_str)
+        .unwrap_or_default();
     let upper = name.to_uppercase();
     let value = if upper.starts_with("FP8") {
         Some("fp8")
@@ -72,7 +82,9 @@ fn algorithm(config: &Node) -> (Option<&'static str>, String) {
 
 /// GPTQ, AWQ and others of their kind say how many bits a whole number has.
 fn bits(config: &Node, method: &str) -> (Option<&'static str>, String) {
-    let bits = ["bits", "w_bit", "weight_bits"].into_iter().find_map(|key| Some((key, config.get(key)?.as_int()?)));
+    let bits = ["bits", "w_bit", "weight_bits"]
+        .into_iter()
+        .find_map(|key| Some((key, config.get(key)?.as_int()?)));
     let four = config.get("load_in_4bit").and_then(Node::as_bool) == Some(true);
     let shown = if method.is_empty() { "no method".to_owned() } else { format!("`{method}`") };
     match bits {

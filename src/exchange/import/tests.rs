@@ -17,7 +17,17 @@ fn llama(more: &str) -> Node {
 }
 
 fn shown(imported: &Imported) -> Vec<(String, String, &'static str)> {
-    imported.facts.iter().map(|fact| (fact.path.to_string(), fact.value.scalar_text().unwrap_or_default().into(), fact.evidence.basis.as_str())).collect()
+    imported
+        .facts
+        .iter()
+        .map(|fact| {
+            (
+                fact.path.to_string(),
+                fact.value.scalar_text().unwrap_or_default().into(),
+                fact.evidence.basis.as_str(),
+            )
+        })
+        .collect()
 }
 
 fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
@@ -36,10 +46,18 @@ fn a_config_says_what_selection_needs() {
         ("modelParameterSize", "8.03B", "computed"),
         ("maxTokens", "131072", "declared"),
     ];
-    assert_eq!(shown(&checked.value), expected.map(|(path, value, basis)| (path.to_owned(), value.to_owned(), basis)));
+    assert_eq!(
+        shown(&checked.value),
+        expected.map(|(path, value, basis)| (path.to_owned(), value.to_owned(), basis))
+    );
     assert_eq!(checked.value.parameters, Some(ParamCount(8_030_261_248)));
     assert!(checked.diagnostics.is_empty());
-    let size = checked.value.facts.iter().find(|fact| fact.path.to_string() == "modelParameterSize").expect("the size is known");
+    let size = checked
+        .value
+        .facts
+        .iter()
+        .find(|fact| fact.path.to_string() == "modelParameterSize")
+        .expect("the size is known");
     assert_eq!(
         size.evidence.text,
         "8,030,261,248 parameters: hidden_size 4096, num_attention_heads 32, intermediate_size 14336, num_hidden_layers 32, num_key_value_heads 8, vocab_size 128256"
@@ -69,32 +87,64 @@ fn indexes_are_evidence_and_fill_in_for_unknown_families() {
             r#"{{"metadata": {{{metadata}}}, "weight_map": {{"a": "model-00001-of-00002.safetensors", "b": "model-00001-of-00002.safetensors", "c": "model-00002-of-00002.safetensors"}}}}"#
         ))
     };
-    let unknown = r#"{"architectures": ["NewForCausalLM"], "model_type": "new", "torch_dtype": "bfloat16"}"#;
+    let unknown =
+        r#"{"architectures": ["NewForCausalLM"], "model_type": "new", "torch_dtype": "bfloat16"}"#;
     let quantized = r#"{"architectures": ["NewForCausalLM"], "model_type": "new", "torch_dtype": "bfloat16", "quantization_config": {"quant_method": "fp8"}}"#;
     for (config, metadata, size, found) in [
         (unknown.to_owned(), r#""total_size": 16060522496"#, Some("8.03B"), &[][..]),
         (unknown.to_owned(), r#""total_size": 16060522496.0"#, Some("8.03B"), &[]),
-        (unknown.to_owned(), r#""total_parameters": 7000000000, "total_size": 16060522496"#, Some("7B"), &[]),
-        (unknown.replace("torch_dtype", "x"), r#""total_size": 16060522496"#, None, &["parameter-count-unknown"]),
+        (
+            unknown.to_owned(),
+            r#""total_parameters": 7000000000, "total_size": 16060522496"#,
+            Some("7B"),
+            &[],
+        ),
+        (
+            unknown.replace("torch_dtype", "x"),
+            r#""total_size": 16060522496"#,
+            None,
+            &["parameter-count-unknown"],
+        ),
         // The bytes of quantized weights tell nothing; a stated count does.
         (quantized.to_owned(), r#""total_size": 16060522496"#, None, &["parameter-count-unknown"]),
         (quantized.to_owned(), r#""total_parameters": 7000000000"#, Some("7B"), &[]),
         (format!("{{{LLAMA}}}"), r#""total_size": 16060522496"#, Some("8.03B"), &[]),
         // The shared head stands in the file too.
-        (format!("{{{LLAMA}, \"tie_word_embeddings\": true}}"), r#""total_size": 16060522496"#, Some("7.5B"), &[]),
-        (format!("{{{LLAMA}}}"), r#""total_size": 26060522496"#, Some("8.03B"), &["parameter-count-differs"]),
+        (
+            format!("{{{LLAMA}, \"tie_word_embeddings\": true}}"),
+            r#""total_size": 16060522496"#,
+            Some("7.5B"),
+            &[],
+        ),
+        (
+            format!("{{{LLAMA}}}"),
+            r#""total_size": 26060522496"#,
+            Some("8.03B"),
+            &["parameter-count-differs"],
+        ),
     ] {
         let checked = facts(&read(&config), Some(&index(metadata)), None);
-        assert_eq!(checked.value.value("modelParameterSize").and_then(Node::as_str), size, "{config} {metadata}");
+        assert_eq!(
+            checked.value.value("modelParameterSize").and_then(Node::as_str),
+            size,
+            "{config} {metadata}"
+        );
         assert_eq!(codes(&checked.diagnostics), found, "{config} {metadata}");
-        assert_eq!(checked.value.facts[0].evidence.text, "the index lists 3 tensors in 2 safetensors files");
+        assert_eq!(
+            checked.value.facts[0].evidence.text,
+            "the index lists 3 tensors in 2 safetensors files"
+        );
     }
 }
 
 #[test]
 fn what_cannot_be_counted_is_refused() {
     for (config, found, message) in [
-        (r#"{"model_type": "new"}"#, &["parameter-count-unknown"][..], "parameters cannot be counted: model type `new` is not known here"),
+        (
+            r#"{"model_type": "new"}"#,
+            &["parameter-count-unknown"][..],
+            "parameters cannot be counted: model type `new` is not known here",
+        ),
         (
             r#"{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32}"#,
             &["parameter-count-unknown"],
@@ -110,7 +160,11 @@ fn what_cannot_be_counted_is_refused() {
             &["parameter-count-unknown"],
             "parameters cannot be counted: the config lacks `num_local_experts`",
         ),
-        (r#"{"tokenizer_class": "LlamaTokenizer"}"#, &["not-model-config"], "the file names neither `architectures` nor `model_type`"),
+        (
+            r#"{"tokenizer_class": "LlamaTokenizer"}"#,
+            &["not-model-config"],
+            "the file names neither `architectures` nor `model_type`",
+        ),
     ] {
         let checked = facts(&read(config), None, None);
         assert_eq!(codes(&checked.diagnostics), found, "{config}");
@@ -118,13 +172,17 @@ fn what_cannot_be_counted_is_refused() {
         assert!(checked.value.parameters.is_none(), "{config}");
     }
     let given = facts(&read(r#"{"model_type": "new"}"#), None, Some(ParamCount(7_000_000_000)));
-    assert_eq!((given.value.value("modelParameterSize").and_then(Node::as_str), given.diagnostics.len()), (Some("7B"), 0));
+    assert_eq!(
+        (given.value.value("modelParameterSize").and_then(Node::as_str), given.diagnostics.len()),
+        (Some("7B"), 0)
+    );
 }
 
 #[test]
 fn an_unknown_vision_part_is_said() {
-    let text =
-        format!(r#"{{"architectures": ["NewForConditionalGeneration"], "model_type": "new_vl", "text_config": {{{LLAMA}}}, "vision_config": {{"depth": 2}}}}"#);
+    let text = format!(
+        r#"{{"architectures": ["NewForConditionalGeneration"], "model_type": "new_vl", "text_config": {{{LLAMA}}}, "vision_config": {{"depth": 2}}}}"#
+    );
     let checked = facts(&read(&text), None, None);
     assert_eq!(checked.value.value("modelParameterSize").and_then(Node::as_str), Some("8.03B"));
     assert_eq!(codes(&checked.diagnostics), ["parameter-count-partial"]);
@@ -143,24 +201,53 @@ fn quantizations_have_three_names() {
         (r#"{"quant_method": "gptq", "bits": 8}"#, None),
         (r#"{"quant_method": "bitsandbytes", "load_in_4bit": true}"#, Some("int4")),
         (r#"{"quant_method": "bitsandbytes", "load_in_8bit": true}"#, None),
-        (r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}"#, Some("fp8")),
-        (r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}}"#, Some("int4")),
-        (r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "int"}}}}"#, None),
+        (
+            r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}"#,
+            Some("fp8"),
+        ),
+        (
+            r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}}"#,
+            Some("int4"),
+        ),
+        (
+            r#"{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "int"}}}}"#,
+            None,
+        ),
         (r#"{"quant_method": "modelopt", "quant_algo": "FP8"}"#, Some("fp8")),
         (r#"{"quant_method": "modelopt", "quant_algo": "NVFP4"}"#, None),
         (r#"{"quant_method": "mxfp4"}"#, None),
     ] {
         let checked = facts(&llama(&format!(", \"quantization_config\": {config}")), None, None);
-        assert_eq!(checked.value.value("quantization").and_then(Node::as_str), expected, "{config}");
-        assert_eq!(codes(&checked.diagnostics), if expected.is_some() { &[][..] } else { &["unknown-quantization"] }, "{config}");
+        assert_eq!(
+            checked.value.value("quantization").and_then(Node::as_str),
+            expected,
+            "{config}"
+        );
+        assert_eq!(
+            codes(&checked.diagnostics),
+            if expected.is_some() { &[][..] } else { &["unknown-quantization"] },
+            "{config}"
+        );
     }
 }
 
 #[test]
 fn an_architecture_may_follow_from_the_type() {
-    let checked = facts(&read(&format!("{{{}}}", LLAMA.replace("\"architectures\": [\"LlamaForCausalLM\"], ", ""))), None, None);
-    let fact = checked.value.facts.iter().find(|fact| fact.path.to_string() == "modelArchitecture").expect("it is assumed");
-    assert_eq!((fact.value.as_str(), fact.evidence.basis), (Some("LlamaForCausalLM"), Basis::Assumed));
+    let checked = facts(
+        &read(&format!("{{{}}}", LLAMA.replace("\"architectures\": [\"LlamaForCausalLM\"], ", ""))),
+        None,
+        None,
+    );
+    let fact = checked
+        .value
+        .facts
+        .iter()
+        .find(|fact| fact.path.to_string() == "modelArchitecture")
+        .expect("it is assumed");
+    assert_eq!(
+        (fact.value.as_str(), fact.evidence.basis),
+        (Some("LlamaForCausalLM"), Basis::Assumed)
+    );
 }
 
 #[test]
@@ -178,14 +265,20 @@ fn pipelines_name_their_parts() {
             "additionalComponents": {"text_encoder_2": {"library": "transformers", "type": "T5EncoderModel"}},
         },
     });
-    assert_eq!(Node::new(Value::Map(checked.value.spec()), Origin::Derived(&IMPORTED)).to_json(), expected);
+    assert_eq!(
+        Node::new(Value::Map(checked.value.spec()), Origin::Derived(&IMPORTED)).to_json(),
+        expected
+    );
 }
 
 /// Patches the last document of a text.
 fn patched(text: &str, overwrite: bool) -> (Option<Patched>, Vec<Diagnostic>) {
-    let imported = facts(&llama(", \"quantization_config\": {\"quant_method\": \"fp8\"}"), None, None).value;
+    let imported =
+        facts(&llama(", \"quantization_config\": {\"quant_method\": \"fp8\"}"), None, None).value;
     let part = yaml::split(SourceId(0), text).value.pop().expect("there is a document");
-    let model = yaml::parse(SourceId(0), text, part, &Limits::default()).value.expect("the document is not empty");
+    let model = yaml::parse(SourceId(0), text, part, &Limits::default())
+        .value
+        .expect("the document is not empty");
     let checked = patch(SourceId(0), text, &model, &imported, overwrite, &Limits::default());
     (checked.value, checked.diagnostics)
 }
@@ -198,19 +291,34 @@ fn files_keep_their_layout() {
         // Before storage, above the comments that belong to it.
         (
             "# head\nkind: BaseModel\nspec:\n  vendor: meta # who\n\n  # where it is\n  storage:\n    storageUri: hf://a/b\n",
-            format!("# head\nkind: BaseModel\nspec:\n  vendor: meta # who\n\n{ADDED}  # where it is\n  storage:\n    storageUri: hf://a/b\n"),
+            format!(
+                "# head\nkind: BaseModel\nspec:\n  vendor: meta # who\n\n{ADDED}  # where it is\n  storage:\n    storageUri: hf://a/b\n"
+            ),
         ),
         // Storage first; another document before.
-        ("a: 1\n---\nspec:\n  storage: {storageUri: a}\n", format!("a: 1\n---\nspec:\n{ADDED}  storage: {{storageUri: a}}\n")),
-        // Nothing to stand before: at the end, behind the comment of the last line, without a line feed there.
+        (
+            "a: 1\n---\nspec:\n  storage: {storageUri: a}\n",
+            format!("a: 1\n---\nspec:\n{ADDED}  storage: {{storageUri: a}}\n"),
+        ),
+        // Nothing to stand before: at the end, behind the comment of the last line, without a line
+        // feed there.
         (
             "spec:\n  vendor: meta\n  modelCapabilities:\n  - A\n  - B # last",
-            format!("spec:\n  vendor: meta\n  modelCapabilities:\n  - A\n  - B # last\n{}", ADDED.trim_end()),
+            format!(
+                "spec:\n  vendor: meta\n  modelCapabilities:\n  - A\n  - B # last\n{}",
+                ADDED.trim_end()
+            ),
         ),
         // A block scalar is last, and another key follows the spec.
-        ("spec:\n  displayName: |\n    a\n    # b\nstatus: {}\n", format!("spec:\n  displayName: |\n    a\n    # b\n{ADDED}status: {{}}\n")),
+        (
+            "spec:\n  displayName: |\n    a\n    # b\nstatus: {}\n",
+            format!("spec:\n  displayName: |\n    a\n    # b\n{ADDED}status: {{}}\n"),
+        ),
         // Windows.
-        ("spec:\r\n  storage:\r\n    path: a\r\n", format!("spec:\r\n{}  storage:\r\n    path: a\r\n", ADDED.replace('\n', "\r\n"))),
+        (
+            "spec:\r\n  storage:\r\n    path: a\r\n",
+            format!("spec:\r\n{}  storage:\r\n    path: a\r\n", ADDED.replace('\n', "\r\n")),
+        ),
     ] {
         let (patched, found) = patched(before, false);
         assert_eq!(patched.map(|patched| patched.text), Some(after), "{found:?}");
@@ -227,7 +335,10 @@ fn odd_layouts_are_patched_or_refused_and_never_broken() {
         ("kind: BaseModel\nspec:\n", 2),
         ("kind: BaseModel\nspec: # later\nstatus: {}\n", 3),
         ("kind: BaseModel\n", 12),
-        ("{\n  \"kind\": \"BaseModel\",\n  \"spec\": {\n    \"storage\": {\"path\": \"a\"}\n  }\n}\n", 12),
+        (
+            "{\n  \"kind\": \"BaseModel\",\n  \"spec\": {\n    \"storage\": {\"path\": \"a\"}\n  }\n}\n",
+            12,
+        ),
         ("{\"kind\": \"BaseModel\"}", 1),
         ("spec:\n  modelFormat:\n  modelFramework: null\n  storage: {path: a}\n", 8),
         ("spec:\n  modelFormat: {name: \"\"}\n  modelArchitecture: ''\n  storage: {path: a}\n", 10),
@@ -236,11 +347,22 @@ fn odd_layouts_are_patched_or_refused_and_never_broken() {
         let patched = patched.unwrap_or_else(|| panic!("{before}: {found:?}"));
         assert_eq!(patched.text.lines().count(), lines, "{before}\n{}", patched.text);
         let after = spec(&patched.text);
-        assert_eq!((&after["modelFormat"]["name"], &after["maxTokens"]), (&"safetensors".into(), &131_072.into()), "{}", patched.text);
+        assert_eq!(
+            (&after["modelFormat"]["name"], &after["maxTokens"]),
+            (&"safetensors".into(), &131_072.into()),
+            "{}",
+            patched.text
+        );
     }
-    for before in ["base: &a {storage: {path: b}}\nspec: *a\n", "? spec\n: ? storage\n  : path: a\n"] {
+    for before in
+        ["base: &a {storage: {path: b}}\nspec: *a\n", "? spec\n: ? storage\n  : path: a\n"]
+    {
         let (patched, found) = patched(before, false);
-        assert_eq!((patched.map(|patched| patched.text), codes(&found)), (None, vec!["import-refused"]), "{before}");
+        assert_eq!(
+            (patched.map(|patched| patched.text), codes(&found)),
+            (None, vec!["import-refused"]),
+            "{before}"
+        );
     }
 }
 

@@ -18,19 +18,32 @@ pub(super) fn extra_rows(model_type: &str) -> u128 {
 }
 
 /// What cross-attention has beyond attention, in Mllama: norms of queries and keys, and two gates.
-pub(super) fn extra_attention(config: &mut Config<'_>, model_type: &str, sizes: Sizes, layer: u128) -> u128 {
-    let crossing = model_type == "mllama" && config.lists("cross_attention_layers", layer).unwrap_or(false);
+pub(super) fn extra_attention(
+    config: &mut Config<'_>,
+    model_type: &str,
+    sizes: Sizes,
+    layer: u128,
+) -> u128 {
+    let crossing =
+        model_type == "mllama" && config.lists("cross_attention_layers", layer).unwrap_or(false);
     if crossing { 2 * sizes.head + 2 } else { 0 }
 }
 
 /// The vision part of a model, if its type is known.
-pub(super) fn count(config: &mut Config<'_>, model_type: &str, text: Sizes) -> Option<Vec<(&'static str, u128)>> {
+pub(super) fn count(
+    config: &mut Config<'_>,
+    model_type: &str,
+    text: Sizes,
+) -> Option<Vec<(&'static str, u128)>> {
     let mut vision = config.part("vision_config")?;
     let (tower, projector) = match model_type {
         "llava" => {
             let vision = &mut Config::part(config, "vision_config")?.with_defaults(CLIP_LARGE);
             let hidden = vision.need(&["hidden_size"]);
-            (clip(vision), linear(hidden, text.hidden, true) + linear(text.hidden, text.hidden, true))
+            (
+                clip(vision),
+                linear(hidden, text.hidden, true) + linear(text.hidden, text.hidden, true),
+            )
         }
         "gemma3" => {
             let hidden = vision.need(&["hidden_size"]);
@@ -40,10 +53,20 @@ pub(super) fn count(config: &mut Config<'_>, model_type: &str, text: Sizes) -> O
             let (tower, hidden) = pixtral(&mut vision);
             let merged = config.small(&["spatial_merge_size"], 2).pow(2);
             let bias = config.flag("multimodal_projector_bias", false);
-            (tower, hidden + merged * hidden * hidden + linear(hidden, text.hidden, bias) + linear(text.hidden, text.hidden, bias))
+            (
+                tower,
+                hidden
+                    + merged * hidden * hidden
+                    + linear(hidden, text.hidden, bias)
+                    + linear(text.hidden, text.hidden, bias),
+            )
         }
-        "qwen2_vl" => (qwen2_tower(&mut vision), qwen_merger(&mut vision, text, &["embed_dim"], true)),
-        "qwen2_5_vl" => (qwen2_5_tower(&mut vision), qwen_merger(&mut vision, text, &["hidden_size"], false)),
+        "qwen2_vl" => {
+            (qwen2_tower(&mut vision), qwen_merger(&mut vision, text, &["embed_dim"], true))
+        }
+        "qwen2_5_vl" => {
+            (qwen2_5_tower(&mut vision), qwen_merger(&mut vision, text, &["hidden_size"], false))
+        }
         "mllama" => {
             let width = vision.need(&["vision_output_dim"]);
             (mllama_tower(&mut vision), linear(width, text.hidden, true))
@@ -59,8 +82,14 @@ pub(super) fn count(config: &mut Config<'_>, model_type: &str, text: Sizes) -> O
 }
 
 /// What a nested `clip_vision_model` leaves out.
-const CLIP_LARGE: &[(&str, u128)] =
-    &[("hidden_size", 768), ("intermediate_size", 3072), ("num_hidden_layers", 12), ("image_size", 224), ("patch_size", 32), ("num_channels", 3)];
+const CLIP_LARGE: &[(&str, u128)] = &[
+    ("hidden_size", 768),
+    ("intermediate_size", 3072),
+    ("num_hidden_layers", 12),
+    ("image_size", 224),
+    ("patch_size", 32),
+    ("num_channels", 3),
+];
 
 /// Patches along one side, squared.
 fn patches(config: &mut Config<'_>) -> u128 {
@@ -78,13 +107,20 @@ fn clip(config: &mut Config<'_>) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let layers = config.layers(&["num_hidden_layers"]);
     // A class vector, positions, a norm before and one behind.
-    hidden + patch_embedding(config, hidden, false) + (patches(config) + 1) * hidden + 2 * norm(hidden, true) + layers * encoder_layer(hidden, inner)
+    hidden
+        + patch_embedding(config, hidden, false)
+        + (patches(config) + 1) * hidden
+        + 2 * norm(hidden, true)
+        + layers * encoder_layer(hidden, inner)
 }
 
 fn siglip(config: &mut Config<'_>) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let layers = config.layers(&["num_hidden_layers"]);
-    patch_embedding(config, hidden, true) + patches(config) * hidden + norm(hidden, true) + layers * encoder_layer(hidden, inner)
+    patch_embedding(config, hidden, true)
+        + patches(config) * hidden
+        + norm(hidden, true)
+        + layers * encoder_layer(hidden, inner)
 }
 
 fn pixtral(config: &mut Config<'_>) -> (u128, u128) {
@@ -92,23 +128,35 @@ fn pixtral(config: &mut Config<'_>) -> (u128, u128) {
     let heads = config.need(&["num_attention_heads"]);
     let width = heads * config.or(&["head_dim"], hidden.checked_div(heads).unwrap_or(0));
     let layer = 4 * hidden * width + gated(hidden, inner, false) + 2 * hidden;
-    (patch_embedding(config, hidden, false) + hidden + config.layers(&["num_hidden_layers"]) * layer, hidden)
+    (
+        patch_embedding(config, hidden, false)
+            + hidden
+            + config.layers(&["num_hidden_layers"]) * layer,
+        hidden,
+    )
 }
 
 fn qwen2_tower(config: &mut Config<'_>) -> u128 {
     let hidden = config.need(&["embed_dim"]);
     let inner = config.small(&["mlp_ratio"], 4) * hidden;
-    config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false) + config.layers(&["depth"]) * encoder_layer(hidden, inner)
+    config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false)
+        + config.layers(&["depth"]) * encoder_layer(hidden, inner)
 }
 
 fn qwen2_5_tower(config: &mut Config<'_>) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
     let layer = 4 * linear(hidden, hidden, true) + gated(hidden, inner, true) + 2 * hidden;
-    config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false) + config.layers(&["depth"]) * layer
+    config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false)
+        + config.layers(&["depth"]) * layer
 }
 
 /// Merges patches of a square into one vector of the language model.
-fn qwen_merger(config: &mut Config<'_>, text: Sizes, width: &[&'static str], norm_bias: bool) -> u128 {
+fn qwen_merger(
+    config: &mut Config<'_>,
+    text: Sizes,
+    width: &[&'static str],
+    norm_bias: bool,
+) -> u128 {
     let hidden = config.need(width);
     let merged = config.small(&["spatial_merge_size"], 2).pow(2) * hidden;
     norm(hidden, norm_bias) + linear(merged, merged, true) + linear(merged, text.hidden, true)
@@ -116,8 +164,11 @@ fn qwen_merger(config: &mut Config<'_>, text: Sizes, width: &[&'static str], nor
 
 fn mllama_tower(config: &mut Config<'_>) -> u128 {
     let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
-    let (tiles, ratios) =
-        (config.small(&["max_num_tiles"], 4), config.first(&["supported_aspect_ratios"]).map_or(8, |ratios| ratios.items().len() as u128) + 1);
+    let (tiles, ratios) = (
+        config.small(&["max_num_tiles"], 4),
+        config.first(&["supported_aspect_ratios"]).map_or(8, |ratios| ratios.items().len() as u128)
+            + 1,
+    );
     let positions = patches(config) + 1;
     let layer = 4 * hidden * hidden + plain(hidden, inner, true) + 2 * norm(hidden, true);
     let gated_layers = config.layers(&["num_global_layers"]) * (layer + 2);

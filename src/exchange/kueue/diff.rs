@@ -69,16 +69,20 @@ impl Diffed {
 /// Compares every class that names a flavor, and every flavor of accelerators, with its other half.
 pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
     let links = Links::of(catalog, options.semantics);
-    let mut found: Vec<Diagnostic> = links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    let mut found: Vec<Diagnostic> =
+        links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
     let mut pairs = Vec::new();
     let mut met: BTreeSet<EcoString> = BTreeSet::new();
     for flavor in catalog.flavors().filter(|flavor| (options.selected)(&flavor.object)) {
         let (classes, missing) = links.classes_of(flavor);
-        if admission(flavor, classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split))).is_err() {
+        if admission(flavor, classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split)))
+            .is_err()
+        {
             continue;
         }
         found.extend(missing);
-        let contradicting = links.class(flavor.name()).is_some_and(|class| links.contradicts(class));
+        let contradicting =
+            links.class(flavor.name()).is_some_and(|class| links.contradicts(class));
         if classes.is_empty() && !contradicting {
             pairs.push(Pair {
                 class: None,
@@ -92,7 +96,13 @@ pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
             met.insert(class.name().clone());
             let changes = changes(class, flavor, &tie, &mut found);
             let state = if changes.is_empty() { State::InSync } else { State::Differs };
-            pairs.push(Pair { class: Some(class.name().clone()), flavor: Some(flavor.name().clone()), wanted: None, state, changes });
+            pairs.push(Pair {
+                class: Some(class.name().clone()),
+                flavor: Some(flavor.name().clone()),
+                wanted: None,
+                state,
+                changes,
+            });
         }
     }
     for class in links.classes().filter(|class| (options.selected)(&class.object)) {
@@ -111,29 +121,48 @@ pub fn diff(catalog: &Catalog, options: Options<'_>) -> Checked<Diffed> {
             pairs.extend(missing.into_iter().map(pair));
         }
     }
-    let key = |pair: &Pair| (pair.class.clone().or_else(|| pair.flavor.clone()), pair.flavor.clone().or_else(|| pair.wanted.clone()));
+    let key = |pair: &Pair| {
+        (
+            pair.class.clone().or_else(|| pair.flavor.clone()),
+            pair.flavor.clone().or_else(|| pair.wanted.clone()),
+        )
+    };
     pairs.sort_by_key(key);
     Checked { value: Diffed { pairs }, diagnostics: found }
 }
 
-/// Names of the flavors that a class lacks: its own, or of one that became several those that are not there.
+/// Names of the flavors that a class lacks: its own, or of one that became several those that are
+/// not there.
 fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec<EcoString> {
     if catalog.flavor(name).is_some() {
         return Vec::new();
     }
-    let of_class = |flavor: &&ResourceFlavor| flavor.object.annotation(crate::dialect::kueue::CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
+    let of_class = |flavor: &&ResourceFlavor| {
+        flavor.object.annotation(crate::dialect::kueue::CLASS_OF_FLAVOR).and_then(Node::as_str)
+            == Some(class.name())
+    };
     let made: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();
     match alternatives(class) {
         Ok(kinds) if kinds.len() > 1 && !made.is_empty() => {
             let names = split_names(name, &kinds);
-            kinds.iter().zip(names).filter(|(labels, _)| !made.contains(labels)).map(|(_, name)| name).collect()
+            kinds
+                .iter()
+                .zip(names)
+                .filter(|(labels, _)| !made.contains(labels))
+                .map(|(_, name)| name)
+                .collect()
         }
         _ => vec![name.clone()],
     }
 }
 
 /// What a class would have to change to follow a flavor.
-fn changes(class: &AcceleratorClass, flavor: &ResourceFlavor, tie: &Tie, found: &mut Vec<Diagnostic>) -> Vec<Change> {
+fn changes(
+    class: &AcceleratorClass,
+    flavor: &ResourceFlavor,
+    tie: &Tie,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Change> {
     const ORIGIN: Origin = Origin::Derived(&PROPOSED);
     let path = |keys: &[&str]| keys.iter().fold(FieldPath::root(), |path, key| path.field(*key));
     let mut changes = Vec::new();
@@ -146,22 +175,31 @@ fn changes(class: &AcceleratorClass, flavor: &ResourceFlavor, tie: &Tie, found: 
     }
     let own = labels_of(flavor);
     let said = alternatives(class);
-    let same = said.as_ref().is_ok_and(|said| if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] });
+    let same = said.as_ref().is_ok_and(|said| {
+        if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] }
+    });
     match &said {
         _ if same => {}
         Ok(said) if said.len() == 1 => {
             let keys: BTreeSet<&EcoString> = said[0].keys().chain(own.keys()).collect();
-            let value = |labels: &Labels, key: &EcoString| labels.get(key).map(|value| Node::str(value.clone(), ORIGIN));
+            let value = |labels: &Labels, key: &EcoString| {
+                labels.get(key).map(|value| Node::str(value.clone(), ORIGIN))
+            };
             for key in keys.into_iter().filter(|key| said[0].get(*key) != own.get(*key)) {
-                changes.push(Change { path: path(&["spec", "discovery", "nodeSelector", key]), from: value(&said[0], key), to: value(&own, key) });
+                changes.push(Change {
+                    path: path(&["spec", "discovery", "nodeSelector", key]),
+                    from: value(&said[0], key),
+                    to: value(&own, key),
+                });
             }
         }
         _ => {
-            let from = class.discovery.terms.as_ref().map(|terms| ("nodeSelectorTerms", terms)).or(class
+            let from = class
                 .discovery
-                .affinity
+                .terms
                 .as_ref()
-                .map(|affinity| ("affinity", affinity)));
+                .map(|terms| ("nodeSelectorTerms", terms))
+                .or(class.discovery.affinity.as_ref().map(|affinity| ("affinity", affinity)));
             changes.push(Change {
                 path: path(&["spec", "discovery", from.map_or("nodeSelector", |(key, _)| key)]),
                 from: from.map(|(_, node)| node.clone()),
@@ -177,12 +215,19 @@ fn changes(class: &AcceleratorClass, flavor: &ResourceFlavor, tie: &Tie, found: 
         let said = carried_by(flavor);
         for (annotation, field, _) in CARRIED {
             let to = flavor.object.spec(field).filter(|node| !node.is_empty());
-            let from = carried.iter().find(|(known, _)| *known == field).map(|(_, node)| node).filter(|node| !node.is_empty());
+            let from = carried
+                .iter()
+                .find(|(known, _)| *known == field)
+                .map(|(_, node)| node)
+                .filter(|node| !node.is_empty());
             if from != to {
                 changes.push(Change {
                     path: path(&["metadata", "annotations", annotation]),
                     from: class.object.annotation(annotation).cloned(),
-                    to: said.iter().find(|(known, _)| *known == annotation).map(|(_, text)| Node::str(text.clone(), ORIGIN)),
+                    to: said
+                        .iter()
+                        .find(|(known, _)| *known == annotation)
+                        .map(|(_, text)| Node::str(text.clone(), ORIGIN)),
                 });
             }
         }

@@ -3,7 +3,10 @@
 use super::flavor::Wanted;
 use super::import::text;
 use super::labels::{Labels, alternatives, apart, split_names};
-use super::{Links, Options, Prefer, carried_in, carries_the_same, conflict, labels_of, link, not_expressible};
+use super::{
+    Links, Options, Prefer, carried_in, carries_the_same, conflict, labels_of, link,
+    not_expressible,
+};
 use crate::api::{AcceleratorClass, Field, ResourceFlavor};
 use crate::catalog::Catalog;
 use crate::diag::{Checked, Code, Diagnostic};
@@ -99,7 +102,8 @@ pub struct Flavors {
 /// What becomes of the flavor of every class.
 pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     let links = Links::of(catalog, options.semantics);
-    let mut found: Vec<Diagnostic> = links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    let mut found: Vec<Diagnostic> =
+        links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
     let mut out = Flavors { failed: !found.is_empty(), ..Flavors::default() };
     let mut makers: BTreeMap<EcoString, (&AcceleratorClass, Wanted)> = BTreeMap::new();
     for class in links.classes().filter(|class| (options.selected)(&class.object)) {
@@ -124,7 +128,9 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
                 None => {
                     makers.insert(wanted.name.clone(), (class, wanted));
                 }
-                Some((_, other)) if other.labels == wanted.labels => out.skipped.push((class.name().clone(), NotExported::SameFlavor)),
+                Some((_, other)) if other.labels == wanted.labels => {
+                    out.skipped.push((class.name().clone(), NotExported::SameFlavor));
+                }
                 Some((first, other)) => {
                     found.push(
                         Diagnostic::new(
@@ -152,7 +158,13 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     }
     for (class, wanted) in makers.into_values() {
         match catalog.flavor(&wanted.name) {
-            None => out.flavors.push(exported(class, &wanted, FlavorAction::Create, wanted.object(options.version), Vec::new())),
+            None => out.flavors.push(exported(
+                class,
+                &wanted,
+                FlavorAction::Create,
+                wanted.object(options.version),
+                Vec::new(),
+            )),
             Some(flavor) => match existing(class, &wanted, flavor, options, &mut found) {
                 Some(one) => out.flavors.push(one),
                 None => out.skipped.push((class.name().clone(), NotExported::FlavorPreferred)),
@@ -163,54 +175,117 @@ pub fn export(catalog: &Catalog, options: Options<'_>) -> Checked<Flavors> {
     Checked { value: out, diagnostics: found }
 }
 
-fn exported(class: &AcceleratorClass, wanted: &Wanted, action: FlavorAction, object: Node, changes: Vec<Change>) -> Exported {
+fn exported(
+    class: &AcceleratorClass,
+    wanted: &Wanted,
+    action: FlavorAction,
+    object: Node,
+    changes: Vec<Change>,
+) -> Exported {
     Exported { name: wanted.name.clone(), class: class.name().clone(), action, object, changes }
 }
 
 /// A flavor that is there already; none when it is to stay as it is.
-fn existing(class: &AcceleratorClass, wanted: &Wanted, flavor: &ResourceFlavor, options: Options<'_>, found: &mut Vec<Diagnostic>) -> Option<Exported> {
+fn existing(
+    class: &AcceleratorClass,
+    wanted: &Wanted,
+    flavor: &ResourceFlavor,
+    options: Options<'_>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Exported> {
     let carried = carried_in(class).unwrap_or_default();
     let same_rest = wanted.one_of.is_some() || carries_the_same(class, &carried, flavor);
     let same_labels = labels_of(flavor) == wanted.labels;
     if same_labels && same_rest {
-        return Some(exported(class, wanted, FlavorAction::InSync, flavor.object.node.clone(), Vec::new()));
+        return Some(exported(
+            class,
+            wanted,
+            FlavorAction::InSync,
+            flavor.object.node.clone(),
+            Vec::new(),
+        ));
     }
-    let made = wanted.one_of.is_some() && flavor.object.annotation(CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
+    let made = wanted.one_of.is_some()
+        && flavor.object.annotation(CLASS_OF_FLAVOR).and_then(Node::as_str) == Some(class.name());
     match options.prefer {
         Some(Prefer::Flavor) => None,
         None if !made => {
             let why = if same_labels {
                 "taints, tolerations or topology differ".to_owned()
             } else {
-                format!("{} in the class, {} in the flavor", text(&wanted.labels), text(&labels_of(flavor)))
+                format!(
+                    "{} in the class, {} in the flavor",
+                    text(&wanted.labels),
+                    text(&labels_of(flavor))
+                )
             };
             let help = "run `ome kueue import` where the class follows the flavor, or say who is right with `--prefer class`";
             found.push(conflict(class, flavor, &why, help));
-            Some(exported(class, wanted, FlavorAction::Conflict, flavor.object.node.clone(), Vec::new()))
+            Some(exported(
+                class,
+                wanted,
+                FlavorAction::Conflict,
+                flavor.object.node.clone(),
+                Vec::new(),
+            ))
         }
         Some(Prefer::Class) | None => {
-            let (object, changes) = wanted.over(&flavor.object.node, wanted.one_of.is_none() && !same_rest);
+            let (object, changes) =
+                wanted.over(&flavor.object.node, wanted.one_of.is_none() && !same_rest);
             Some(exported(class, wanted, FlavorAction::Update, object, changes))
         }
     }
 }
 
 /// The flavors that a class asks for.
-pub(super) fn wanted(class: &AcceleratorClass, name: &Field<EcoString>, machines: &[Machine], options: Options<'_>) -> Result<Vec<Wanted>, Vec<Diagnostic>> {
-    let alternatives = alternatives(class).map_err(|obstacles| vec![not_expressible(class, &obstacles)])?;
-    let about = |code: Code, message: String| Diagnostic::new(code, message).at(class.object.name_span()).object(class.object.id.to_string());
+pub(super) fn wanted(
+    class: &AcceleratorClass,
+    name: &Field<EcoString>,
+    machines: &[Machine],
+    options: Options<'_>,
+) -> Result<Vec<Wanted>, Vec<Diagnostic>> {
+    let alternatives =
+        alternatives(class).map_err(|obstacles| vec![not_expressible(class, &obstacles)])?;
+    let about = |code: Code, message: String| {
+        Diagnostic::new(code, message)
+            .at(class.object.name_span())
+            .object(class.object.id.to_string())
+    };
     if alternatives.len() > 1 && !options.split {
         let apart = apart(&alternatives);
-        let place = class.discovery.terms.as_ref().or(class.discovery.affinity.as_ref()).and_then(|terms| terms.origin.span());
-        let message = format!("class `{}` is not expressible as nodeLabels: {}", class.name(), apart.join(", "));
-        let finding = Diagnostic::new(Code::NotExpressible, message).at(place.or_else(|| Some(class.object.name_span()))).object(class.object.id.to_string());
+        let place = class
+            .discovery
+            .terms
+            .as_ref()
+            .or(class.discovery.affinity.as_ref())
+            .and_then(|terms| terms.origin.span());
+        let message = format!(
+            "class `{}` is not expressible as nodeLabels: {}",
+            class.name(),
+            apart.join(", ")
+        );
+        let finding = Diagnostic::new(Code::NotExpressible, message)
+            .at(place.or_else(|| Some(class.object.name_span())))
+            .object(class.object.id.to_string());
         return Err(vec![finding.help("make one flavor of each value with `--split`")]);
     }
-    let names = if alternatives.len() > 1 { split_names(&name.value, &alternatives) } else { vec![name.value.clone()] };
+    let names = if alternatives.len() > 1 {
+        split_names(&name.value, &alternatives)
+    } else {
+        vec![name.value.clone()]
+    };
     let mut found = Vec::new();
     if let Some(problem) = names::dns1123_subdomain(&name.value).into_iter().next() {
-        let finding = Diagnostic::new(Code::InvalidName, format!("`{}` is no name of a ResourceFlavor: {problem}", name.value));
-        found.push(finding.at(name.span()).object(class.object.id.to_string()).help("write the name of a flavor"));
+        let finding = Diagnostic::new(
+            Code::InvalidName,
+            format!("`{}` is no name of a ResourceFlavor: {problem}", name.value),
+        );
+        found.push(
+            finding
+                .at(name.span())
+                .object(class.object.id.to_string())
+                .help("write the name of a flavor"),
+        );
     }
     let carried = carried_in(class).map_err(|finding| vec![*finding])?;
     let split = alternatives.len() > 1;
@@ -218,7 +293,8 @@ pub(super) fn wanted(class: &AcceleratorClass, name: &Field<EcoString>, machines
     for (labels, name) in alternatives.into_iter().zip(names) {
         check_labels(class, &labels, &mut found);
         let mut carried = carried.clone();
-        // What the class itself carries comes from its flavor; nodes are asked for what nobody has said yet.
+        // What the class itself carries comes from its flavor; nodes are asked for what nobody has
+        // said yet.
         if carried.iter().all(|(field, _)| *field == TOPOLOGY) {
             carried.extend(of_machines(&labels, machines, options.tolerations));
         } else if !options.tolerations {
@@ -226,8 +302,15 @@ pub(super) fn wanted(class: &AcceleratorClass, name: &Field<EcoString>, machines
         }
         for (field, value) in &carried {
             if value.items().len() > MOST {
-                let message = format!("class `{}`: its flavor would have {} {field}, and a flavor holds {MOST}", class.name(), value.items().len());
-                found.push(about(Code::NotExpressible, message).help("split the nodes of the class by fewer taints"));
+                let message = format!(
+                    "class `{}`: its flavor would have {} {field}, and a flavor holds {MOST}",
+                    class.name(),
+                    value.items().len()
+                );
+                found.push(
+                    about(Code::NotExpressible, message)
+                        .help("split the nodes of the class by fewer taints"),
+                );
             }
         }
         out.push(Wanted { name, labels, carried, one_of: split.then(|| class.name().clone()) });
@@ -236,26 +319,55 @@ pub(super) fn wanted(class: &AcceleratorClass, name: &Field<EcoString>, machines
 }
 
 fn check_labels(class: &AcceleratorClass, labels: &Labels, found: &mut Vec<Diagnostic>) {
-    let about = |code: Code, message: String| Diagnostic::new(code, message).at(class.object.name_span()).object(class.object.id.to_string());
+    let about = |code: Code, message: String| {
+        Diagnostic::new(code, message)
+            .at(class.object.name_span())
+            .object(class.object.id.to_string())
+    };
     if labels.len() > MOST {
-        let message = format!("class `{}` asks for {} labels, and a flavor holds {MOST} nodeLabels", class.name(), labels.len());
+        let message = format!(
+            "class `{}` asks for {} labels, and a flavor holds {MOST} nodeLabels",
+            class.name(),
+            labels.len()
+        );
         found.push(about(Code::TooManyLabels, message).help("select its nodes by fewer labels"));
     }
     for (key, value) in labels {
-        let problem = names::qualified_name(key).into_iter().next().or_else(|| names::label_value(value).into_iter().next());
+        let problem = names::qualified_name(key)
+            .into_iter()
+            .next()
+            .or_else(|| names::label_value(value).into_iter().next());
         if let Some(problem) = problem {
-            let message = format!("class `{}` is not expressible as nodeLabels: `{key}: {value}` is no label: {problem}", class.name());
-            found.push(about(Code::NotExpressible, message).help("write a label that a node can have"));
+            let message = format!(
+                "class `{}` is not expressible as nodeLabels: `{key}: {value}` is no label: {problem}",
+                class.name()
+            );
+            found.push(
+                about(Code::NotExpressible, message).help("write a label that a node can have"),
+            );
         }
     }
 }
 
-/// Taints that every node with these labels has, but those that Kubernetes sets itself, and tolerations of them.
-fn of_machines(labels: &Labels, machines: &[Machine], tolerations: bool) -> Vec<(&'static str, Node)> {
+/// Taints that every node with these labels has, but those that Kubernetes sets itself, and
+/// tolerations of them.
+fn of_machines(
+    labels: &Labels,
+    machines: &[Machine],
+    tolerations: bool,
+) -> Vec<(&'static str, Node)> {
     const ORIGIN: Origin = Origin::Derived(&PROPOSED);
-    let own: Vec<&Machine> = machines.iter().filter(|machine| labels.iter().all(|(key, value)| machine.label(key) == Some(value))).collect();
-    let Some((first, others)) = own.split_first().filter(|_| !labels.is_empty()) else { return Vec::new() };
-    let shared = |taint: &&Taint| !taint.key.starts_with("node.kubernetes.io/") && others.iter().all(|machine| machine.taints.contains(taint));
+    let own: Vec<&Machine> = machines
+        .iter()
+        .filter(|machine| labels.iter().all(|(key, value)| machine.label(key) == Some(value)))
+        .collect();
+    let Some((first, others)) = own.split_first().filter(|_| !labels.is_empty()) else {
+        return Vec::new();
+    };
+    let shared = |taint: &&Taint| {
+        !taint.key.starts_with("node.kubernetes.io/")
+            && others.iter().all(|machine| machine.taints.contains(taint))
+    };
     let mut taints: Vec<&Taint> = first.taints.iter().filter(shared).collect();
     taints.sort_by(|a, b| (&a.key, &a.effect).cmp(&(&b.key, &b.effect)));
     let map = |pairs: &[(&str, &str)]| -> Node {
@@ -269,10 +381,17 @@ fn of_machines(labels: &Labels, machines: &[Machine], tolerations: bool) -> Vec<
     if !taints.is_empty() {
         out.push((
             "nodeTaints",
-            Node::list(taints.iter().map(|taint| map(&[("key", &taint.key), ("value", &taint.value), ("effect", &taint.effect)])), ORIGIN),
+            Node::list(
+                taints.iter().map(|taint| {
+                    map(&[("key", &taint.key), ("value", &taint.value), ("effect", &taint.effect)])
+                }),
+                ORIGIN,
+            ),
         ));
         if tolerations {
-            let of = |taint: &&Taint| map(&[("key", &taint.key), ("operator", "Exists"), ("effect", &taint.effect)]);
+            let of = |taint: &&Taint| {
+                map(&[("key", &taint.key), ("operator", "Exists"), ("effect", &taint.effect)])
+            };
             out.push(("tolerations", Node::list(taints.iter().map(of), ORIGIN)));
         }
     }

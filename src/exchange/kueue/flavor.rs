@@ -44,7 +44,11 @@ fn path(keys: &[&str]) -> FieldPath {
 }
 
 fn labels(labels: &Labels) -> Option<Node> {
-    let entry = |(key, value): (&EcoString, &EcoString)| Entry { key: key.clone(), key_origin: ORIGIN, node: Node::str(value.clone(), ORIGIN) };
+    let entry = |(key, value): (&EcoString, &EcoString)| Entry {
+        key: key.clone(),
+        key_origin: ORIGIN,
+        node: Node::str(value.clone(), ORIGIN),
+    };
     (!labels.is_empty()).then(|| Node::new(Value::Map(labels.iter().map(entry).collect()), ORIGIN))
 }
 
@@ -57,7 +61,10 @@ impl Wanted {
         set(&["kind"], Some(Node::str("ResourceFlavor", ORIGIN)));
         set(&["metadata", "name"], Some(Node::str(self.name.clone(), ORIGIN)));
         if let Some(class) = &self.one_of {
-            set(&["metadata", "annotations", CLASS_OF_FLAVOR], Some(Node::str(class.clone(), ORIGIN)));
+            set(
+                &["metadata", "annotations", CLASS_OF_FLAVOR],
+                Some(Node::str(class.clone(), ORIGIN)),
+            );
         }
         set(&["spec"], Some(Node::map(ORIGIN)));
         set(&["spec", "nodeLabels"], labels(&self.labels));
@@ -82,7 +89,11 @@ impl Wanted {
         put("nodeLabels", labels(&self.labels));
         if carries {
             for (_, field, _) in CARRIED {
-                let value = self.carried.iter().find(|(known, _)| *known == field).map(|(_, value)| value.clone());
+                let value = self
+                    .carried
+                    .iter()
+                    .find(|(known, _)| *known == field)
+                    .map(|(_, value)| value.clone());
                 put(field, value.filter(|value| !value.is_empty()));
             }
         }

@@ -1,11 +1,15 @@
 //! `ome kueue import`: flavors become classes.
 
-use super::{Links, Options, Prefer, Tie, carried_by, carried_in, carries_the_same, conflict, labels_of};
+use super::{
+    Links, Options, Prefer, Tie, carried_by, carried_in, carries_the_same, conflict, labels_of,
+};
 use crate::api::{AcceleratorClass, ResourceFlavor};
 use crate::catalog::Catalog;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::dialect::kueue::{CARRIED, FLAVOR_OF_CLASS, IS_ACCELERATOR};
-use crate::exchange::class::{AUTO_DISCOVERED, Action, Change, Draft, Evidence, Fact, is_auto_discovered};
+use crate::exchange::class::{
+    AUTO_DISCOVERED, Action, Change, Draft, Evidence, Fact, is_auto_discovered,
+};
 use crate::exchange::discover::described;
 use crate::exchange::kueue::labels::alternatives;
 use crate::facts;
@@ -86,10 +90,17 @@ pub struct Classes {
 }
 
 /// Whether a flavor is one of accelerators. What its annotation denies, nothing else grants.
-pub(super) fn admission(flavor: &ResourceFlavor, is_linked: bool) -> Result<Admission, NotImported> {
+pub(super) fn admission(
+    flavor: &ResourceFlavor,
+    is_linked: bool,
+) -> Result<Admission, NotImported> {
     let annotation = flavor.object.annotation(IS_ACCELERATOR).and_then(Node::scalar_text);
     let shown = || !described(&[Machine::of_flavor(flavor)]).is_empty();
-    let labelled = || flavor.node_labels.iter().any(|entry| entry.node.as_str().is_some_and(|value| facts::labels_accelerator(&entry.key, value)));
+    let labelled = || {
+        flavor.node_labels.iter().any(|entry| {
+            entry.node.as_str().is_some_and(|value| facts::labels_accelerator(&entry.key, value))
+        })
+    };
     match annotation.as_deref() {
         Some("false") => Err(NotImported::OptedOut),
         _ if flavor.name().starts_with("gpu-") => Ok(Admission::Prefix),
@@ -103,11 +114,15 @@ pub(super) fn admission(flavor: &ResourceFlavor, is_linked: bool) -> Result<Admi
 /// What becomes of the classes of every flavor.
 pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
     let links = Links::of(catalog, options.semantics);
-    let mut found: Vec<Diagnostic> = links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
+    let mut found: Vec<Diagnostic> =
+        links.contradicting.iter().map(|(_, finding)| finding.clone()).collect();
     let mut out = Classes::default();
     for flavor in catalog.flavors().filter(|flavor| (options.selected)(&flavor.object)) {
         let (classes, missing) = links.classes_of(flavor);
-        let rule = match admission(flavor, classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split))) {
+        let rule = match admission(
+            flavor,
+            classes.iter().any(|(_, tie)| matches!(tie, Tie::Link | Tie::Split)),
+        ) {
             Ok(rule) => rule,
             Err(reason) => {
                 out.skipped.push((flavor.name().clone(), reason));
@@ -116,7 +131,11 @@ pub fn import(catalog: &Catalog, options: Options<'_>) -> Checked<Classes> {
         };
         found.extend(missing);
         let one = One { flavor, rule, options, machines: catalog.machines() };
-        if classes.is_empty() && catalog.class(options.semantics, flavor.name()).is_none_or(|class| class.object.builtin) {
+        if classes.is_empty()
+            && catalog
+                .class(options.semantics, flavor.name())
+                .is_none_or(|class| class.object.builtin)
+        {
             out.classes.push(one.create(&mut found));
         }
         for (class, tie) in classes {
@@ -139,8 +158,23 @@ struct One<'a, 'o> {
 }
 
 impl One<'_, '_> {
-    fn imported(&self, name: &EcoString, action: Action, object: Node, changes: Vec<Change>, draft: Draft) -> Imported {
-        Imported { name: name.clone(), flavor: self.flavor.name().clone(), action, rule: self.rule, object, changes, facts: draft.facts }
+    fn imported(
+        &self,
+        name: &EcoString,
+        action: Action,
+        object: Node,
+        changes: Vec<Change>,
+        draft: Draft,
+    ) -> Imported {
+        Imported {
+            name: name.clone(),
+            flavor: self.flavor.name().clone(),
+            action,
+            rule: self.rule,
+            object,
+            changes,
+            facts: draft.facts,
+        }
     }
 
     fn create(&self, found: &mut Vec<Diagnostic>) -> Imported {
@@ -154,14 +188,24 @@ impl One<'_, '_> {
         let auto = is_auto_discovered(&class.object);
         let said = alternatives(class);
         let own = labels_of(self.flavor);
-        let same_labels = said.as_ref().is_ok_and(|said| if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] });
+        let same_labels = said.as_ref().is_ok_and(|said| {
+            if *tie == Tie::Split { said.contains(&own) } else { *said == [own.clone()] }
+        });
         let carried = carried_in(class).unwrap_or_else(|finding| {
             found.push(*finding);
             Vec::new()
         });
         let same_rest = *tie == Tie::Split || carries_the_same(class, &carried, self.flavor);
         let linked = matches!(tie, Tie::Link | Tie::Split);
-        let on_disk = |action: Action| self.imported(class.name(), action, without_status(&class.object.node), Vec::new(), Draft::new(class.name().clone()));
+        let on_disk = |action: Action| {
+            self.imported(
+                class.name(),
+                action,
+                without_status(&class.object.node),
+                Vec::new(),
+                Draft::new(class.name().clone()),
+            )
+        };
         let mut refuse = |why: String, help: &str| {
             found.push(conflict(class, self.flavor, &why, help));
             on_disk(Action::Conflict)
@@ -173,11 +217,22 @@ impl One<'_, '_> {
             return on_disk(Action::Unchanged);
         }
         let differs = || match &said {
-            Ok(said) => eco_format!("{} in the class, {} in the flavor", said.iter().map(text).collect::<Vec<_>>().join(" or "), text(&own)),
-            Err(obstacles) => eco_format!("{} in the class, {} in the flavor", obstacles[0].text, text(&own)),
+            Ok(said) => eco_format!(
+                "{} in the class, {} in the flavor",
+                said.iter().map(text).collect::<Vec<_>>().join(" or "),
+                text(&own)
+            ),
+            Err(obstacles) => {
+                eco_format!("{} in the class, {} in the flavor", obstacles[0].text, text(&own))
+            }
         };
         match tie {
-            Tie::Split => return refuse(differs().into(), "a class of several flavors follows none of them: correct its terms, or the flavor"),
+            Tie::Split => {
+                return refuse(
+                    differs().into(),
+                    "a class of several flavors follows none of them: correct its terms, or the flavor",
+                );
+            }
             Tie::Other(other) if self.options.prefer.is_none() => {
                 return refuse(
                     format!("the class has the flavor's name and belongs to flavor `{other}`"),
@@ -186,60 +241,111 @@ impl One<'_, '_> {
             }
             _ if auto || self.options.prefer == Some(Prefer::Flavor) => {}
             _ => {
-                let why = if same_labels { "taints, tolerations or topology differ".to_owned() } else { differs().into() };
-                return refuse(why, "correct one of the two, or say which with `--prefer flavor` or `--prefer class`");
+                let why = if same_labels {
+                    "taints, tolerations or topology differ".to_owned()
+                } else {
+                    differs().into()
+                };
+                return refuse(
+                    why,
+                    "correct one of the two, or say which with `--prefer flavor` or `--prefer class`",
+                );
             }
         }
-        let mut draft = if auto && !same_labels { self.draft(class.name(), found) } else { Draft::new(class.name().clone()) };
+        let mut draft = if auto && !same_labels {
+            self.draft(class.name(), found)
+        } else {
+            Draft::new(class.name().clone())
+        };
         if !auto {
             self.say_labels(&mut draft);
         }
         self.say_link(&mut draft);
         // The annotation alone is a link too.
         if linked {
-            draft.facts.retain(|fact| !is_link(&fact.path) || class.object.node.select(&fact.path).first().is_some_and(|node| **node != fact.value));
+            draft.facts.retain(|fact| {
+                !is_link(&fact.path)
+                    || class
+                        .object
+                        .node
+                        .select(&fact.path)
+                        .first()
+                        .is_some_and(|node| **node != fact.value)
+            });
         }
         if carries_the_same(class, &carried, self.flavor) {
-            draft.facts.retain(|fact| !CARRIED.iter().any(|(annotation, _, _)| ends_with(&fact.path, annotation)));
+            draft.facts.retain(|fact| {
+                !CARRIED.iter().any(|(annotation, _, _)| ends_with(&fact.path, annotation))
+            });
         }
         let written = without_status(&class.object.node);
         let mut changes = draft.changes(&written);
-        let former = said.as_ref().map_or(&[][..], Vec::as_slice).first().filter(|_| auto && !same_labels);
+        let former =
+            said.as_ref().map_or(&[][..], Vec::as_slice).first().filter(|_| auto && !same_labels);
         let stale = self.stale(class, former, &draft);
         let mut base = written.clone();
         for (path, rest) in &stale {
             base.set(&path.0, rest.clone());
         }
         if base.at(&PERFORMANCE).is_some_and(Node::is_empty) {
-            base.set(&PERFORMANCE.iter().fold(FieldPath::root(), |path, key| path.field(*key)).0, None);
+            base.set(
+                &PERFORMANCE.iter().fold(FieldPath::root(), |path, key| path.field(*key)).0,
+                None,
+            );
         }
         let object = draft.over(&base, self.options.semantics);
-        let unsaid = stale.into_iter().filter(|(path, _)| !draft.facts.iter().any(|fact| fact.path == *path));
-        changes.extend(unsaid.map(|(path, to)| Change { from: value_at(&written, &path), path, to }));
+        let unsaid = stale
+            .into_iter()
+            .filter(|(path, _)| !draft.facts.iter().any(|fact| fact.path == *path));
+        changes.extend(unsaid.map(|(path, to)| Change {
+            from: value_at(&written, &path),
+            path,
+            to,
+        }));
         let action = if changes.is_empty() { Action::Unchanged } else { Action::Update };
         self.imported(class.name(), action, object, changes, draft)
     }
 
-    /// What the class has of an earlier state of its flavor, with what stays of it: annotations for what the flavor no longer
-    /// says, and what was said of its former accelerators.
-    fn stale(&self, class: &AcceleratorClass, former: Option<&super::Labels>, draft: &Draft) -> Vec<(FieldPath, Option<Node>)> {
+    /// What the class has of an earlier state of its flavor, with what stays of it: annotations for
+    /// what the flavor no longer says, and what was said of its former accelerators.
+    fn stale(
+        &self,
+        class: &AcceleratorClass,
+        former: Option<&super::Labels>,
+        draft: &Draft,
+    ) -> Vec<(FieldPath, Option<Node>)> {
         let said = carried_by(self.flavor);
-        let annotation = |name: &str| FieldPath::root().field("metadata").field("annotations").field(name);
-        let unsaid =
-            CARRIED.iter().map(|(name, _, _)| *name).filter(|name| !said.iter().any(|(known, _)| known == name) && class.object.annotation(name).is_some());
-        let mut stale: Vec<(FieldPath, Option<Node>)> = unsaid.map(|name| (annotation(name), None)).collect();
+        let annotation =
+            |name: &str| FieldPath::root().field("metadata").field("annotations").field(name);
+        let unsaid = CARRIED.iter().map(|(name, _, _)| *name).filter(|name| {
+            !said.iter().any(|(known, _)| known == name) && class.object.annotation(name).is_some()
+        });
+        let mut stale: Vec<(FieldPath, Option<Node>)> =
+            unsaid.map(|name| (annotation(name), None)).collect();
         let Some(labels) = former else { return stale };
         let node = &class.object.node;
-        let labels = labels.iter().map(|(key, value)| Entry { key: key.clone(), key_origin: node.origin, node: Node::str(value.clone(), node.origin) });
-        let before = Draft { name: class.name().clone(), facts: described(&[Machine::labelled(class.name().clone(), labels.collect())]) };
-        let changed: Vec<FieldPath> = before.changes(node).into_iter().map(|change| change.path).collect();
+        let labels = labels.iter().map(|(key, value)| Entry {
+            key: key.clone(),
+            key_origin: node.origin,
+            node: Node::str(value.clone(), node.origin),
+        });
+        let before = Draft {
+            name: class.name().clone(),
+            facts: described(&[Machine::labelled(class.name().clone(), labels.collect())]),
+        };
+        let changed: Vec<FieldPath> =
+            before.changes(node).into_iter().map(|change| change.path).collect();
         for fact in before.facts.into_iter().filter(|fact| !changed.contains(&fact.path)) {
             let own = value_at(node, &fact.path);
-            let rest = own.filter(|own| !own.items().is_empty() && ends_with(&fact.path, "resources")).map(|own| {
-                let named = |node: &Node, other: &Node| node.get("name") == other.get("name");
-                let kept = own.items().iter().filter(|item| !fact.value.items().iter().any(|former| named(former, item)));
-                Node::list(kept.cloned(), own.origin)
-            });
+            let rest = own
+                .filter(|own| !own.items().is_empty() && ends_with(&fact.path, "resources"))
+                .map(|own| {
+                    let named = |node: &Node, other: &Node| node.get("name") == other.get("name");
+                    let kept = own.items().iter().filter(|item| {
+                        !fact.value.items().iter().any(|former| named(former, item))
+                    });
+                    Node::list(kept.cloned(), own.origin)
+                });
             let is_said = draft.facts.iter().any(|known| known.path == fact.path);
             if rest.is_some() || !is_said {
                 stale.push((fact.path, rest.filter(|rest| !rest.is_empty())));
@@ -252,20 +358,46 @@ impl One<'_, '_> {
     fn draft(&self, name: &EcoString, found: &mut Vec<Diagnostic>) -> Draft {
         let flavor = self.flavor;
         let mut draft = Draft::new(name.clone());
-        draft.text(&["metadata", "labels", AUTO_DISCOVERED], "true", Evidence::Flavor(flavor.name().clone()));
+        draft.text(
+            &["metadata", "labels", AUTO_DISCOVERED],
+            "true",
+            Evidence::Flavor(flavor.name().clone()),
+        );
         self.say_link(&mut draft);
         self.say_labels(&mut draft);
         self.say_accelerator(&mut draft);
-        let about = |code: Code, message: String| Diagnostic::new(code, message).at(flavor.object.name_span()).object(flavor.object.id.to_string());
+        let about = |code: Code, message: String| {
+            Diagnostic::new(code, message)
+                .at(flavor.object.name_span())
+                .object(flavor.object.id.to_string())
+        };
         if flavor.node_labels.is_empty() {
-            let message = format!("flavor `{}` has no nodeLabels: its class matches every node", flavor.name());
-            found.push(about(Code::MatchesEveryNode, message).help("write nodeLabels, or set the annotation `ome.io/accelerator: \"false\"`"));
+            let message = format!(
+                "flavor `{}` has no nodeLabels: its class matches every node",
+                flavor.name()
+            );
+            found.push(
+                about(Code::MatchesEveryNode, message).help(
+                    "write nodeLabels, or set the annotation `ome.io/accelerator: \"false\"`",
+                ),
+            );
         } else if draft.fact(&["spec", "capabilities", "memoryGB"]).is_none() {
-            let label = flavor.node_labels.iter().find(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str()));
-            let what = label.and_then(|entry| entry.node.as_str()).map_or_else(|| "its product".to_owned(), |value| format!("the product `{value}`"));
-            let message = format!("flavor `{}`: nothing is known about {what}, its class states no capabilities", flavor.name());
-            let finding = about(Code::UnknownProduct, message).help("state them in the class, or read the Nodes of the flavor");
-            found.push(finding.label(label.and_then(|entry| entry.node.origin.span()), "the product"));
+            let label = flavor
+                .node_labels
+                .iter()
+                .find(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str()));
+            let what = label
+                .and_then(|entry| entry.node.as_str())
+                .map_or_else(|| "its product".to_owned(), |value| format!("the product `{value}`"));
+            let message = format!(
+                "flavor `{}`: nothing is known about {what}, its class states no capabilities",
+                flavor.name()
+            );
+            let finding = about(Code::UnknownProduct, message)
+                .help("state them in the class, or read the Nodes of the flavor");
+            found.push(
+                finding.label(label.and_then(|entry| entry.node.origin.span()), "the product"),
+            );
         }
         draft
     }
@@ -273,19 +405,35 @@ impl One<'_, '_> {
     /// Which flavor the class belongs to, and what it carries for it.
     fn say_link(&self, draft: &mut Draft) {
         let evidence = || Evidence::Flavor(self.flavor.name().clone());
-        draft.text(&["metadata", "annotations", FLAVOR_OF_CLASS], self.flavor.name().clone(), evidence());
+        draft.text(
+            &["metadata", "annotations", FLAVOR_OF_CLASS],
+            self.flavor.name().clone(),
+            evidence(),
+        );
         for (annotation, text) in carried_by(self.flavor) {
             draft.text(&["metadata", "annotations", annotation], text, evidence());
         }
-        draft.text(&["spec", "integration", "kueueResourceFlavor"], self.flavor.name().clone(), evidence());
+        draft.text(
+            &["spec", "integration", "kueueResourceFlavor"],
+            self.flavor.name().clone(),
+            evidence(),
+        );
     }
 
     fn say_labels(&self, draft: &mut Draft) {
         let labels: Vec<(EcoString, EcoString)> = labels_of(self.flavor).into_iter().collect();
         if labels.is_empty() {
-            draft.say(&["spec", "discovery"], Node::map(self.flavor.object.node.origin), Evidence::Flavor(self.flavor.name().clone()));
+            draft.say(
+                &["spec", "discovery"],
+                Node::map(self.flavor.object.node.origin),
+                Evidence::Flavor(self.flavor.name().clone()),
+            );
         } else {
-            draft.labels(&["spec", "discovery", "nodeSelector"], &labels, Evidence::Flavor(self.flavor.name().clone()));
+            draft.labels(
+                &["spec", "discovery", "nodeSelector"],
+                &labels,
+                Evidence::Flavor(self.flavor.name().clone()),
+            );
         }
     }
 
@@ -293,17 +441,24 @@ impl One<'_, '_> {
     fn by_flavor(&self, evidence: &Evidence) -> Evidence {
         match evidence {
             Evidence::Catalogue(product) => Evidence::Catalogue(product),
-            Evidence::Each(all) => Evidence::Each(all.iter().map(|(value, evidence)| (value.clone(), self.by_flavor(evidence))).collect()),
+            Evidence::Each(all) => Evidence::Each(
+                all.iter()
+                    .map(|(value, evidence)| (value.clone(), self.by_flavor(evidence)))
+                    .collect(),
+            ),
             _ => Evidence::Flavor(self.flavor.name().clone()),
         }
     }
 
-    /// What the labels of the flavor say of its accelerators, as the labels of a node would, and data sheets; then what its
-    /// nodes say.
+    /// What the labels of the flavor say of its accelerators, as the labels of a node would, and
+    /// data sheets; then what its nodes say.
     fn say_accelerator(&self, draft: &mut Draft) {
         let flavor = Machine::of_flavor(self.flavor);
-        let selector = Node::new(Value::Map(self.flavor.node_labels.clone()), self.flavor.object.node.origin);
-        let own = |machine: &&Machine| !selector.is_empty() && machines::selector_mismatch(&selector, machine).is_none();
+        let selector =
+            Node::new(Value::Map(self.flavor.node_labels.clone()), self.flavor.object.node.origin);
+        let own = |machine: &&Machine| {
+            !selector.is_empty() && machines::selector_mismatch(&selector, machine).is_none()
+        };
         let nodes: Vec<Machine> = self.machines.iter().filter(own).cloned().collect();
         for fact in described(&[flavor]) {
             let evidence = self.by_flavor(&fact.evidence);

@@ -1,7 +1,9 @@
-//! Which labels a class asks its nodes for, as a flavor can say it: one value per key, no operators.
+//! Which labels a class asks its nodes for, as a flavor can say it: one value per key, no
+//! operators.
 //!
-//! What matters is where the pods of the class are sent, as they carry the flavor's labels: the selector and, beside it,
-//! one of the terms, whose keys replace those of the selector (S2-066); a shipped affinity narrows the selector.
+//! What matters is where the pods of the class are sent, as they carry the flavor's labels: the
+//! selector and, beside it, one of the terms, whose keys replace those of the selector (S2-066); a
+//! shipped affinity narrows the selector.
 
 use crate::api::AcceleratorClass;
 use crate::machines::{required_terms, without_keys_of};
@@ -30,20 +32,31 @@ pub(super) struct Obstacle {
 /// What cannot be said with labels.
 pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<Obstacle>> {
     let discovery = &class.discovery;
-    let labels = |selector: &Node| -> Labels { selector.entries().filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?))).collect() };
-    let own = discovery.node_selector.as_ref();
-    let (base, terms) = match (&discovery.terms, discovery.affinity.as_ref().and_then(required_terms)) {
-        (Some(terms), _) => (own.map(|own| labels(&without_keys_of(own, terms))).unwrap_or_default(), terms),
-        (None, Some(terms)) => (own.map(labels).unwrap_or_default(), terms),
-        (None, None) => {
-            if own.is_none_or(Node::is_empty)
-                && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
-            {
-                return Err(vec![Obstacle { text: eco_format!("PCI id {}", id.value), origin: id.origin }]);
-            }
-            return Ok(vec![own.map(labels).unwrap_or_default()]);
-        }
+    let labels = |selector: &Node| -> Labels {
+        selector
+            .entries()
+            .filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?)))
+            .collect()
     };
+    let own = discovery.node_selector.as_ref();
+    let (base, terms) =
+        match (&discovery.terms, discovery.affinity.as_ref().and_then(required_terms)) {
+            (Some(terms), _) => {
+                (own.map(|own| labels(&without_keys_of(own, terms))).unwrap_or_default(), terms)
+            }
+            (None, Some(terms)) => (own.map(labels).unwrap_or_default(), terms),
+            (None, None) => {
+                if own.is_none_or(Node::is_empty)
+                    && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
+                {
+                    return Err(vec![Obstacle {
+                        text: eco_format!("PCI id {}", id.value),
+                        origin: id.origin,
+                    }]);
+                }
+                return Ok(vec![own.map(labels).unwrap_or_default()]);
+            }
+        };
     let mut found = BTreeSet::new();
     let mut obstacles = Vec::new();
     for term in terms.items() {
@@ -53,7 +66,10 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
         }
     }
     if found.len() > MOST {
-        obstacles.push(Obstacle { text: eco_format!("more than {MOST} kinds of nodes"), origin: terms.origin });
+        obstacles.push(Obstacle {
+            text: eco_format!("more than {MOST} kinds of nodes"),
+            origin: terms.origin,
+        });
     }
     if found.is_empty() && obstacles.is_empty() {
         obstacles.push(Obstacle { text: "its terms match no node".into(), origin: terms.origin });
@@ -64,22 +80,39 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
 /// The kinds of nodes that meet a selector and one term.
 fn of_term(base: &Labels, term: &Node) -> Result<Vec<Labels>, Vec<Obstacle>> {
     let part = |key: &str| term.get(key).map(Node::items).unwrap_or_default();
-    let text = |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+    let text =
+        |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
     let is_list = |expression: &&Node| text(expression, "operator") == "In";
-    let unsaid = part("matchExpressions").iter().filter(|expression| !is_list(expression)).chain(part("matchFields"));
+    let unsaid = part("matchExpressions")
+        .iter()
+        .filter(|expression| !is_list(expression))
+        .chain(part("matchFields"));
     let obstacles: Vec<Obstacle> = unsaid
-        .map(|expression| Obstacle { text: eco_format!("{} {}", text(expression, "key"), text(expression, "operator")), origin: expression.origin })
+        .map(|expression| Obstacle {
+            text: eco_format!("{} {}", text(expression, "key"), text(expression, "operator")),
+            origin: expression.origin,
+        })
         .collect();
     if !obstacles.is_empty() {
         return Err(obstacles);
     }
     // A term that says nothing matches nothing.
-    let mut found = if part("matchExpressions").is_empty() { Vec::new() } else { vec![base.clone()] };
+    let mut found =
+        if part("matchExpressions").is_empty() { Vec::new() } else { vec![base.clone()] };
     for expression in part("matchExpressions") {
         let key = text(expression, "key");
-        let values: Vec<EcoString> = expression.get("values").map(Node::items).unwrap_or_default().iter().filter_map(Node::scalar_text).collect();
+        let values: Vec<EcoString> = expression
+            .get("values")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Node::scalar_text)
+            .collect();
         if found.len().saturating_mul(values.len()) > MOST {
-            return Err(vec![Obstacle { text: eco_format!("more than {MOST} kinds of nodes"), origin: expression.origin }]);
+            return Err(vec![Obstacle {
+                text: eco_format!("more than {MOST} kinds of nodes"),
+                origin: expression.origin,
+            }]);
         }
         found = found
             .iter()
@@ -104,7 +137,11 @@ pub(super) fn apart(alternatives: &[Labels]) -> Vec<EcoString> {
     keys_apart(alternatives)
         .into_iter()
         .map(|key| {
-            let values: BTreeSet<&str> = alternatives.iter().filter_map(|labels| labels.get(&key)).map(EcoString::as_str).collect();
+            let values: BTreeSet<&str> = alternatives
+                .iter()
+                .filter_map(|labels| labels.get(&key))
+                .map(EcoString::as_str)
+                .collect();
             eco_format!("{key} In [{}]", values.into_iter().collect::<Vec<_>>().join(", "))
         })
         .collect()
@@ -112,21 +149,36 @@ pub(super) fn apart(alternatives: &[Labels]) -> Vec<EcoString> {
 
 fn keys_apart(alternatives: &[Labels]) -> Vec<EcoString> {
     let keys: BTreeSet<&EcoString> = alternatives.iter().flat_map(Labels::keys).collect();
-    let differs = |key: &&EcoString| alternatives.iter().any(|labels| labels.get(*key) != alternatives.first().and_then(|first| first.get(*key)));
+    let differs = |key: &&EcoString| {
+        alternatives.iter().any(|labels| {
+            labels.get(*key) != alternatives.first().and_then(|first| first.get(*key))
+        })
+    };
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// A name for each of several kinds of nodes: that of the flavor and the values that tell it from the others.
+/// A name for each of several kinds of nodes: that of the flavor and the values that tell it from
+/// the others.
 pub(super) fn split_names(flavor: &str, alternatives: &[Labels]) -> Vec<EcoString> {
     let keys = keys_apart(alternatives);
     let mut names: Vec<EcoString> = Vec::new();
     for labels in alternatives {
-        let values: Vec<&str> = keys.iter().filter_map(|key| labels.get(key)).map(EcoString::as_str).collect();
-        let plain: String = values.join("-").to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let plain: String = format!("{flavor}-{}", plain.trim_matches('-')).chars().take(240).collect();
+        let values: Vec<&str> =
+            keys.iter().filter_map(|key| labels.get(key)).map(EcoString::as_str).collect();
+        let plain: String = values
+            .join("-")
+            .to_lowercase()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let plain: String =
+            format!("{flavor}-{}", plain.trim_matches('-')).chars().take(240).collect();
         let plain = plain.trim_end_matches(['-', '.']);
-        // Values may differ in what a name cannot hold; there are no more of them than names so far.
-        let free = (1..=names.len() + 1).map(|number| if number == 1 { EcoString::from(plain) } else { eco_format!("{plain}-{number}") });
+        // Values may differ in what a name cannot hold; there are no more of them than names so
+        // far.
+        let free = (1..=names.len() + 1).map(|number| {
+            if number == 1 { EcoString::from(plain) } else { eco_format!("{plain}-{number}") }
+        });
         let free: Vec<EcoString> = free.filter(|name| !names.contains(name)).take(1).collect();
         names.extend(free);
     }

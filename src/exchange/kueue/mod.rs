@@ -1,9 +1,10 @@
 //! ResourceFlavors of Kueue as AcceleratorClasses, and back (OEP-0003, S2-100 to S2-104).
 //!
-//! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class ([`import`]) or flavor
-//! ([`export`]), object and changes included, or how the two stand to each other ([`diff`]). A class that was made from a
-//! flavor follows it; one written by hand is changed only when that is asked for. Both directions look at what was read
-//! and never at what the other one proposes, so that nothing is made of what was made of itself.
+//! In: the flavors, classes and nodes of the catalog. Out: what becomes of every class ([`import`])
+//! or flavor ([`export`]), object and changes included, or how the two stand to each other
+//! ([`diff`]). A class that was made from a flavor follows it; one written by hand is changed only
+//! when that is asked for. Both directions look at what was read and never at what the other one
+//! proposes, so that nothing is made of what was made of itself.
 
 mod diff;
 mod export;
@@ -41,7 +42,8 @@ pub enum Prefer {
 pub struct Options<'o> {
     /// In whose shape classes are written.
     pub semantics: Semantics,
-    /// Who is right; without it a class made from a flavor follows it, and any other disagreement is left alone.
+    /// Who is right; without it a class made from a flavor follows it, and any other disagreement
+    /// is left alone.
     pub prefer: Option<Prefer>,
     /// A class that stands for several kinds of nodes becomes several flavors.
     pub split: bool,
@@ -66,8 +68,8 @@ enum Tie {
     Other(EcoString),
 }
 
-/// The user's classes by the flavors that they name. Built-in ones name none, and whoever writes a class of their name
-/// replaces them.
+/// The user's classes by the flavors that they name. Built-in ones name none, and whoever writes a
+/// class of their name replaces them.
 struct Links<'a> {
     catalog: &'a Catalog,
     semantics: Semantics,
@@ -78,7 +80,8 @@ struct Links<'a> {
 
 impl<'a> Links<'a> {
     fn of(catalog: &'a Catalog, semantics: Semantics) -> Self {
-        let mut links = Self { catalog, semantics, by_flavor: BTreeMap::new(), contradicting: Vec::new() };
+        let mut links =
+            Self { catalog, semantics, by_flavor: BTreeMap::new(), contradicting: Vec::new() };
         for class in links.classes() {
             match link(class) {
                 Ok(Some(name)) => links.by_flavor.entry(name.value).or_default().push(class),
@@ -104,7 +107,10 @@ impl<'a> Links<'a> {
     }
 
     /// The classes that a flavor belongs to, by name; what it says of a class that is not there.
-    fn classes_of(&self, flavor: &ResourceFlavor) -> (Vec<(&'a AcceleratorClass, Tie)>, Option<Diagnostic>) {
+    fn classes_of(
+        &self,
+        flavor: &ResourceFlavor,
+    ) -> (Vec<(&'a AcceleratorClass, Tie)>, Option<Diagnostic>) {
         let mut found: Vec<(&'a AcceleratorClass, Tie)> = Vec::new();
         let mut finding = None;
         if let Some(named) = flavor.object.annotation(CLASS_OF_FLAVOR)
@@ -114,9 +120,17 @@ impl<'a> Links<'a> {
                 found.push((class, Tie::Split));
             } else {
                 let near = nearest(name, self.classes().map(|class| class.name().as_str()));
-                let help = near.map_or_else(|| "load the class with `-f`, or delete the annotation".to_owned(), |near| format!("did you mean `{near}`?"));
-                let message = format!("flavor `{}` belongs to AcceleratorClass `{name}`, which is not loaded", flavor.name());
-                let diagnostic = Diagnostic::new(Code::AcceleratorNotFound, message).severity(Severity::Warning).at(named.origin.span());
+                let help = near.map_or_else(
+                    || "load the class with `-f`, or delete the annotation".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                let message = format!(
+                    "flavor `{}` belongs to AcceleratorClass `{name}`, which is not loaded",
+                    flavor.name()
+                );
+                let diagnostic = Diagnostic::new(Code::AcceleratorNotFound, message)
+                    .severity(Severity::Warning)
+                    .at(named.origin.span());
                 finding = Some(diagnostic.object(flavor.object.id.to_string()).help(help));
             }
         }
@@ -161,14 +175,27 @@ fn link(class: &AcceleratorClass) -> Result<Option<Field<EcoString>>, Box<Diagno
 
 /// The labels of a flavor.
 fn labels_of(flavor: &ResourceFlavor) -> Labels {
-    flavor.node_labels.iter().filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?))).collect()
+    flavor
+        .node_labels
+        .iter()
+        .filter_map(|entry| Some((entry.key.clone(), entry.node.scalar_text()?)))
+        .collect()
 }
 
 /// What a flavor says that a class has no field for: annotation and text.
 fn carried_by(flavor: &ResourceFlavor) -> Vec<(&'static str, EcoString)> {
     let said = |field: &str| flavor.object.spec(field).filter(|node| !node.is_empty());
-    let text = |node: &Node, list: bool| if list { Some(EcoString::from(node.to_json().to_string())) } else { node.as_str().map(EcoString::from) };
-    CARRIED.into_iter().filter_map(|(annotation, field, list)| Some((annotation, text(said(field)?, list)?))).collect()
+    let text = |node: &Node, list: bool| {
+        if list {
+            Some(EcoString::from(node.to_json().to_string()))
+        } else {
+            node.as_str().map(EcoString::from)
+        }
+    };
+    CARRIED
+        .into_iter()
+        .filter_map(|(annotation, field, list)| Some((annotation, text(said(field)?, list)?)))
+        .collect()
 }
 
 /// What a class carries for its flavor: field and value.
@@ -186,15 +213,20 @@ fn carried_in(class: &AcceleratorClass) -> Result<Vec<(&'static str, Node)>, Box
         }
         match serde_json::from_str::<Vec<serde_json::Map<String, serde_json::Value>>>(text) {
             Ok(items) => {
-                let items = items.into_iter().map(|item| Node::from_json(&serde_json::Value::Object(item), written.origin));
+                let items = items
+                    .into_iter()
+                    .map(|item| Node::from_json(&serde_json::Value::Object(item), written.origin));
                 found.push((field, Node::list(items, written.origin)));
             }
             Err(error) => {
                 return Err(Box::new(
-                    Diagnostic::new(Code::InvalidValue, format!("annotation `{annotation}` is no JSON list of {field}: {error}"))
-                        .at(written.origin.span())
-                        .object(class.object.id.to_string())
-                        .help("write the list as `ome kueue import` does, or delete the annotation"),
+                    Diagnostic::new(
+                        Code::InvalidValue,
+                        format!("annotation `{annotation}` is no JSON list of {field}: {error}"),
+                    )
+                    .at(written.origin.span())
+                    .object(class.object.id.to_string())
+                    .help("write the list as `ome kueue import` does, or delete the annotation"),
                 ));
             }
         }
@@ -202,32 +234,55 @@ fn carried_in(class: &AcceleratorClass) -> Result<Vec<(&'static str, Node)>, Box
     Ok(found)
 }
 
-/// Whether what a class carries is what the flavor says. A class written by hand that carries nothing says nothing of it.
-fn carries_the_same(class: &AcceleratorClass, carried: &[(&'static str, Node)], flavor: &ResourceFlavor) -> bool {
+/// Whether what a class carries is what the flavor says. A class written by hand that carries
+/// nothing says nothing of it.
+fn carries_the_same(
+    class: &AcceleratorClass,
+    carried: &[(&'static str, Node)],
+    flavor: &ResourceFlavor,
+) -> bool {
     if carried.is_empty() && !is_auto_discovered(&class.object) {
         return true;
     }
     CARRIED.into_iter().all(|(_, field, _)| {
         let said = flavor.object.spec(field).filter(|node| !node.is_empty());
-        said == carried.iter().find(|(known, _)| *known == field).map(|(_, node)| node).filter(|node| !node.is_empty())
+        said == carried
+            .iter()
+            .find(|(known, _)| *known == field)
+            .map(|(_, node)| node)
+            .filter(|node| !node.is_empty())
     })
 }
 
 /// The finding of a class and a flavor that disagree.
-fn conflict(class: &AcceleratorClass, flavor: &ResourceFlavor, why: &str, help: &str) -> Diagnostic {
-    Diagnostic::new(Code::KueueConflict, format!("class `{}` and flavor `{}` disagree: {why}", class.name(), flavor.name()))
-        .at(class.object.name_span())
-        .label(flavor.object.name_span(), "the flavor")
-        .object(class.object.id.to_string())
-        .object(flavor.object.id.to_string())
-        .help(help)
+fn conflict(
+    class: &AcceleratorClass,
+    flavor: &ResourceFlavor,
+    why: &str,
+    help: &str,
+) -> Diagnostic {
+    Diagnostic::new(
+        Code::KueueConflict,
+        format!("class `{}` and flavor `{}` disagree: {why}", class.name(), flavor.name()),
+    )
+    .at(class.object.name_span())
+    .label(flavor.object.name_span(), "the flavor")
+    .object(class.object.id.to_string())
+    .object(flavor.object.id.to_string())
+    .help(help)
 }
 
 /// The finding of a class that labels cannot describe.
 fn not_expressible(class: &AcceleratorClass, obstacles: &[Obstacle]) -> Diagnostic {
     let texts: Vec<&str> = obstacles.iter().map(|obstacle| obstacle.text.as_str()).collect();
-    Diagnostic::new(Code::NotExpressible, format!("class `{}` is not expressible as nodeLabels: {}", class.name(), texts.join(", ")))
-        .at(obstacles.first().and_then(|obstacle| obstacle.origin.span()).or_else(|| Some(class.object.name_span())))
-        .object(class.object.id.to_string())
-        .help("a flavor has one value per key and no operators: write `In` with one value")
+    Diagnostic::new(
+        Code::NotExpressible,
+        format!("class `{}` is not expressible as nodeLabels: {}", class.name(), texts.join(", ")),
+    )
+    .at(obstacles
+        .first()
+        .and_then(|obstacle| obstacle.origin.span())
+        .or_else(|| Some(class.object.name_span())))
+    .object(class.object.id.to_string())
+    .help("a flavor has one value per key and no operators: write `In` with one value")
 }

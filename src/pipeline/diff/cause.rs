@@ -1,8 +1,9 @@
 //! Why a service changes: the fields of the input that changed and whose layer reaches the output.
 //!
-//! A changed leaf of a rendered object names the place that wrote it, on both sides; a changed field that stands there is a
-//! cause. What no place explains acted through a rule: a text that the field's value went into, another decision, another
-//! workload. Then the changed fields that the rule looks at are the cause.
+//! A changed leaf of a rendered object names the place that wrote it, on both sides; a changed
+//! field that stands there is a cause. What no place explains acted through a rule: a text that the
+//! field's value went into, another decision, another workload. Then the changed fields that the
+//! rule looks at are the cause.
 
 use super::inputs::{Input, Inputs};
 use super::tree::Change;
@@ -14,7 +15,14 @@ use crate::yaml::{FieldPath, Node, Segment, Value};
 use std::collections::BTreeSet;
 
 /// Fields of a runtime that only selection looks at.
-const SELECTION: [&str; 6] = ["supportedModelFormats", "modelSizeRange", "protocolVersions", "disabled", "multiModel", "acceleratorRequirements"];
+const SELECTION: [&str; 6] = [
+    "supportedModelFormats",
+    "modelSizeRange",
+    "protocolVersions",
+    "disabled",
+    "multiModel",
+    "acceleratorRequirements",
+];
 
 /// One field of the input that made a difference.
 #[derive(Clone, Debug)]
@@ -71,19 +79,26 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
     let mut leaves = Vec::new();
     for object in question.objects {
         match object.action {
-            Action::Update | Action::Replace => object.changes.iter().for_each(|change| touched(change, &mut leaves)),
+            Action::Update | Action::Replace => {
+                object.changes.iter().for_each(|change| touched(change, &mut leaves));
+            }
             Action::Create | Action::Delete => {
                 let first = leaves.len();
-                collect(object.whole.as_ref(), usize::from(object.action == Action::Create), &mut leaves);
+                collect(
+                    object.whole.as_ref(),
+                    usize::from(object.action == Action::Create),
+                    &mut leaves,
+                );
                 leaves[first..].iter_mut().for_each(|leaf| leaf.whole = true);
             }
         }
     }
     for candidate in &mut candidates {
-        candidate.counts = leaves.iter_mut().filter(|leaf| wrote(candidate.field, leaf)).fold(false, |_, leaf| {
-            leaf.explained = true;
-            true
-        });
+        candidate.counts =
+            leaves.iter_mut().filter(|leaf| wrote(candidate.field, leaf)).fold(false, |_, leaf| {
+                leaf.explained = true;
+                true
+            });
     }
     // A value that went into a text.
     for leaf in leaves.iter_mut().filter(|leaf| !leaf.explained) {
@@ -100,29 +115,52 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
         }
     }
     if candidates.is_empty() {
-        // Nothing that reaches the service changed: something else decided, a class that is not chosen or a node.
-        let everything = question.inputs.iter().flat_map(|input| input.fields.iter().map(move |field| (input, field)));
-        candidates.extend(everything.map(|(input, field)| Candidate { input, field, counts: true }));
+        // Nothing that reaches the service changed: something else decided, a class that is not
+        // chosen or a node.
+        let everything = question
+            .inputs
+            .iter()
+            .flat_map(|input| input.fields.iter().map(move |field| (input, field)));
+        candidates.extend(everything.map(|(input, field)| Candidate {
+            input,
+            field,
+            counts: true,
+        }));
     }
-    candidates.iter().filter(|candidate| candidate.counts).filter_map(|candidate| cause(question.sides, candidate.input, candidate.field)).collect()
+    candidates
+        .iter()
+        .filter(|candidate| candidate.counts)
+        .filter_map(|candidate| cause(question.sides, candidate.input, candidate.field))
+        .collect()
 }
 
 /// The changed fields of every object that reaches the service.
 fn candidates<'q, 'a>(question: &Question<'q, 'a>) -> Vec<Candidate<'q, 'a>> {
     let mut ids: BTreeSet<(Api, ObjectRef)> = BTreeSet::new();
-    let mut add = |object: Option<&Object>| ids.extend(object.map(|object| (object.api, object.id.clone())));
+    let mut add =
+        |object: Option<&Object>| ids.extend(object.map(|object| (object.api, object.id.clone())));
     for side in [0, 1] {
         add(question.subject[side]);
         let decided = question.decided[side];
         add(decided.runtime);
         add(decided.model);
-        decided.classes().for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
+        decided
+            .classes()
+            .for_each(|class| add(question.sides[side].world.catalog.accelerator_class(class)));
     }
-    let mut inputs: Vec<&'q Input<'a>> = ids.iter().filter_map(|(api, id)| question.inputs.get(*api, id)).collect();
+    let mut inputs: Vec<&'q Input<'a>> =
+        ids.iter().filter_map(|(api, id)| question.inputs.get(*api, id)).collect();
     if question.inputs.shared {
-        inputs.extend(question.inputs.iter().filter(|input| input.id().is_some_and(|id| is_shared(&id.kind))));
+        inputs.extend(
+            question.inputs.iter().filter(|input| input.id().is_some_and(|id| is_shared(&id.kind))),
+        );
     }
-    inputs.into_iter().flat_map(|input| input.fields.iter().map(move |field| Candidate { input, field, counts: false })).collect()
+    inputs
+        .into_iter()
+        .flat_map(|input| {
+            input.fields.iter().map(move |field| Candidate { input, field, counts: false })
+        })
+        .collect()
 }
 
 /// Kinds that every service may depend on.
@@ -133,31 +171,46 @@ fn is_shared(kind: &str) -> bool {
 /// Whether a field wrote a leaf, on either side.
 fn wrote(field: &Change, leaf: &Touched) -> bool {
     let ends = [field.from.as_ref(), field.to.as_ref()];
-    ends.iter().zip(leaf.places).any(|(end, place)| match (end.and_then(|node| node.origin.span()), place) {
-        (Some(field), Some(leaf)) => field.contains(leaf) || leaf.contains(field),
-        _ => false,
+    ends.iter().zip(leaf.places).any(|(end, place)| {
+        match (end.and_then(|node| node.origin.span()), place) {
+            (Some(field), Some(leaf)) => field.contains(leaf) || leaf.contains(field),
+            _ => false,
+        }
     })
 }
 
 /// Whether a leaf became another text as the field became another value.
 fn carried(field: &Change, leaf: &Touched) -> bool {
-    let holds = |end: &Option<Node>, text: &Option<String>| match (end.as_ref().and_then(Node::scalar_text), text) {
+    let holds = |end: &Option<Node>, text: &Option<String>| match (
+        end.as_ref().and_then(Node::scalar_text),
+        text,
+    ) {
         (Some(value), Some(text)) => !value.is_empty() && text.contains(value.as_str()),
         (value, text) => value.is_none() && text.is_none(),
     };
     let said = |end: &Option<Node>| end.as_ref().is_some_and(|node| node.scalar_text().is_some());
-    (said(&field.from) || said(&field.to)) && holds(&field.from, &leaf.texts[0]) && holds(&field.to, &leaf.texts[1])
+    (said(&field.from) || said(&field.to))
+        && holds(&field.from, &leaf.texts[0])
+        && holds(&field.to, &leaf.texts[1])
 }
 
 /// Marks the fields that acted through a decision or a rule.
-fn through_rules(question: &Question<'_, '_>, candidates: &mut [Candidate<'_, '_>], leaves: &[Touched]) {
+fn through_rules(
+    question: &Question<'_, '_>,
+    candidates: &mut [Candidate<'_, '_>],
+    leaves: &[Touched],
+) {
     let [before, after] = question.decided;
     let id = |object: Option<&Object>| object.map(|object| object.id.clone());
     let both = question.subject.iter().all(Option::is_some);
     let another_model = both && id(before.model) != id(after.model);
     let selected = both && (id(before.runtime) != id(after.runtime) || question.refused);
     let accelerated = both && before.accelerators != after.accelerators;
-    let built = both && question.objects.iter().any(|object| matches!(object.action, Action::Create | Action::Delete));
+    let built = both
+        && question
+            .objects
+            .iter()
+            .any(|object| matches!(object.action, Action::Create | Action::Delete));
     let unexplained = both && leaves.iter().any(|leaf| !leaf.explained && !leaf.whole);
     for candidate in candidates {
         let whole = candidate.field.path.0.is_empty();
@@ -168,11 +221,17 @@ fn through_rules(question: &Question<'_, '_>, candidates: &mut [Candidate<'_, '_
         };
         let selection = SELECTION.contains(&second);
         candidate.counts |= match kind {
-            "InferenceService" | "ModelServing" => !both || selected || accelerated || built || unexplained || another_model,
-            "ServingRuntime" | "ClusterServingRuntime" => {
-                (selected && (whole || selection)) || (accelerated && selection) || ((built || unexplained) && !whole && !selection)
+            "InferenceService" | "ModelServing" => {
+                !both || selected || accelerated || built || unexplained || another_model
             }
-            "BaseModel" | "ClusterBaseModel" => (another_model && whole) || ((selected || accelerated || unexplained) && !whole),
+            "ServingRuntime" | "ClusterServingRuntime" => {
+                (selected && (whole || selection))
+                    || (accelerated && selection)
+                    || ((built || unexplained) && !whole && !selection)
+            }
+            "BaseModel" | "ClusterBaseModel" => {
+                (another_model && whole) || ((selected || accelerated || unexplained) && !whole)
+            }
             "AcceleratorClass" => accelerated || unexplained,
             _ => built || unexplained || selected,
         };
@@ -181,7 +240,9 @@ fn through_rules(question: &Question<'_, '_>, candidates: &mut [Candidate<'_, '_
 
 /// The leaves of a change.
 fn touched(change: &Change, leaves: &mut Vec<Touched>) {
-    let scalar = |node: &Option<Node>| node.as_ref().is_none_or(|node| !matches!(node.value, Value::Map(_) | Value::List(_)));
+    let scalar = |node: &Option<Node>| {
+        node.as_ref().is_none_or(|node| !matches!(node.value, Value::Map(_) | Value::List(_)))
+    };
     if scalar(&change.from) && scalar(&change.to) {
         let ends = [change.from.as_ref(), change.to.as_ref()];
         leaves.push(Touched {
@@ -199,8 +260,12 @@ fn touched(change: &Change, leaves: &mut Vec<Touched>) {
 fn collect(node: Option<&Node>, side: usize, leaves: &mut Vec<Touched>) {
     let Some(node) = node else { return };
     match &node.value {
-        Value::Map(map) if !map.is_empty() => map.iter().for_each(|entry| collect(Some(&entry.node), side, leaves)),
-        Value::List(items) if !items.is_empty() => items.iter().for_each(|item| collect(Some(item), side, leaves)),
+        Value::Map(map) if !map.is_empty() => {
+            map.iter().for_each(|entry| collect(Some(&entry.node), side, leaves));
+        }
+        Value::List(items) if !items.is_empty() => {
+            items.iter().for_each(|item| collect(Some(item), side, leaves));
+        }
         _ => {
             let mut leaf = Touched::default();
             leaf.places[side] = node.origin.span();
@@ -211,7 +276,8 @@ fn collect(node: Option<&Node>, side: usize, leaves: &mut Vec<Touched>) {
 }
 
 fn cause(sides: [&Side<'_>; 2], input: &Input<'_>, field: &Change) -> Option<Cause> {
-    let locate = |side: usize, span: Option<Span>| span.map(|span| sides[side].world.sources.locate(span));
+    let locate =
+        |side: usize, span: Option<Span>| span.map(|span| sides[side].world.sources.locate(span));
     let id = input.id()?;
     Some(Cause {
         object: id.to_string(),
@@ -226,13 +292,23 @@ fn cause(sides: [&Side<'_>; 2], input: &Input<'_>, field: &Change) -> Option<Cau
 
 /// What an object is to a service that it reaches.
 fn layer(kind: &str, path: &FieldPath) -> Layer {
-    let within = |names: &[&str]| path.0.iter().any(|segment| matches!(segment, Segment::Field(name) if names.contains(&name.as_str())));
+    let within = |names: &[&str]| {
+        path.0.iter().any(
+            |segment| matches!(segment, Segment::Field(name) if names.contains(&name.as_str())),
+        )
+    };
     match kind {
-        "ServingRuntime" | "ClusterServingRuntime" if within(&["acceleratorConfigurations", "acceleratorConfig"]) => Layer::AcceleratorConfiguration,
+        "ServingRuntime" | "ClusterServingRuntime"
+            if within(&["acceleratorConfigurations", "acceleratorConfig"]) =>
+        {
+            Layer::AcceleratorConfiguration
+        }
         "ServingRuntime" | "ClusterServingRuntime" => Layer::Runtime,
         "BaseModel" | "ClusterBaseModel" | "FineTunedWeight" => Layer::Model,
         "AcceleratorClass" | "Node" => Layer::AcceleratorClass,
-        "InferenceService" if within(&["acceleratorSelector", "acceleratorOverride"]) => Layer::Selector,
+        "InferenceService" if within(&["acceleratorSelector", "acceleratorOverride"]) => {
+            Layer::Selector
+        }
         "InferenceService" if within(&["annotations"]) => Layer::Annotation,
         "InferenceService" | "ModelServing" => Layer::Service,
         _ => Layer::Config,

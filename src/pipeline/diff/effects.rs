@@ -66,18 +66,21 @@ impl Effect {
     /// Whether a change replaces pods.
     pub fn restarts(&self, change: &Change) -> bool {
         let touches = |field: &str| at_or_below(&change.path, field) || above(&change.path, field);
-        self.restarts.iter().any(|field| touches(field)) && !self.spares.iter().any(|field| at_or_below(&change.path, field))
+        self.restarts.iter().any(|field| touches(field))
+            && !self.spares.iter().any(|field| at_or_below(&change.path, field))
     }
 
     /// Whether a change is refused.
     pub fn refuses(&self, change: &Change) -> bool {
         let below = |field: &str| change.path.0.len() > field.split('.').count();
-        self.immutable.iter().any(|(field, when)| at_or_below(&change.path, field) && when.holds(change, below(field)))
-            && !self.mutable.iter().any(|field| at_or_below(&change.path, field))
+        self.immutable.iter().any(|(field, when)| {
+            at_or_below(&change.path, field) && when.holds(change, below(field))
+        }) && !self.mutable.iter().any(|field| at_or_below(&change.path, field))
     }
 }
 
-/// Kinds whose changes do more than change the object. Of a kind without a row every field may change, and nothing restarts.
+/// Kinds whose changes do more than change the object. Of a kind without a row every field may
+/// change, and nothing restarts.
 pub static EFFECTS: &[Effect] = &[
     Effect {
         group: "apps",
@@ -153,7 +156,10 @@ pub static EFFECTS: &[Effect] = &[
         kind: "LeaderWorkerSet",
         restarts: &["spec.leaderWorkerTemplate", "spec.networkConfig"],
         spares: &[],
-        immutable: &[("spec.leaderWorkerTemplate.subGroupPolicy", When::Always), ("spec.networkConfig.subdomainPolicy", When::Removed)],
+        immutable: &[
+            ("spec.leaderWorkerTemplate.subGroupPolicy", When::Always),
+            ("spec.networkConfig.subdomainPolicy", When::Removed),
+        ],
         mutable: &[],
         cite: "LeaderWorkerSet v0.5: pkg/webhooks/leaderworkerset_webhook.go; a revision is of the template and the network configuration",
     },
@@ -170,8 +176,15 @@ pub static EFFECTS: &[Effect] = &[
         group: "workload.serving.volcano.sh",
         kind: "ModelServing",
         restarts: &["spec.template.roles"],
-        spares: &["spec.template.roles.*.replicas", "spec.template.roles.*.maxUnavailable", "spec.template.roles.*.partition"],
-        immutable: &[("spec.template.gangPolicy.minRoleReplicas", When::Kept), ("spec.template.gangPolicy", When::Removed)],
+        spares: &[
+            "spec.template.roles.*.replicas",
+            "spec.template.roles.*.maxUnavailable",
+            "spec.template.roles.*.partition",
+        ],
+        immutable: &[
+            ("spec.template.gangPolicy.minRoleReplicas", When::Kept),
+            ("spec.template.gangPolicy", When::Removed),
+        ],
         mutable: &[],
         cite: "S4-030; kthena.md 1.1, 2.6: CRD rules, and what the revision is made of",
     },
@@ -186,13 +199,19 @@ pub(super) fn of(api_version: &str, kind: &str) -> Option<&'static Effect> {
 /// Whether a path is the field or lies below it.
 fn at_or_below(path: &FieldPath, field: &str) -> bool {
     let mut segments = path.0.iter();
-    field.split('.').all(|name| segments.next().is_some_and(|segment| name == "*" || matches!(segment, Segment::Field(own) if own == name)))
+    field.split('.').all(|name| {
+        segments.next().is_some_and(|segment| {
+            name == "*" || matches!(segment, Segment::Field(own) if own == name)
+        })
+    })
 }
 
 /// Whether the field lies below the path: something higher came or went with all that is in it.
 fn above(path: &FieldPath, field: &str) -> bool {
     let mut names = field.split('.');
-    path.0.iter().all(|segment| names.next().is_some_and(|name| matches!(segment, Segment::Field(own) if own == name)))
+    path.0.iter().all(|segment| {
+        names.next().is_some_and(|name| matches!(segment, Segment::Field(own) if own == name))
+    })
 }
 
 /// `apiVersion` and kind of an object.
@@ -215,19 +234,68 @@ mod tests {
     #[test]
     fn fields_restart_pods_or_are_refused_as_the_table_says() {
         for (api_version, kind, before, after, restarts, refused) in [
-            ("apps/v1", "Deployment", "{template: {spec: {a: 1}}}", "{template: {spec: {a: 2}}}", true, false),
+            (
+                "apps/v1",
+                "Deployment",
+                "{template: {spec: {a: 1}}}",
+                "{template: {spec: {a: 2}}}",
+                true,
+                false,
+            ),
             ("apps/v1", "Deployment", "{replicas: 1}", "{replicas: 2}", false, false),
-            ("apps/v1", "Deployment", "{selector: {matchLabels: {app: a}}}", "{selector: {matchLabels: {app: b}}}", false, true),
-            ("apps/v1", "StatefulSet", "{serviceName: a, replicas: 1}", "{serviceName: a, replicas: 2}", false, false),
+            (
+                "apps/v1",
+                "Deployment",
+                "{selector: {matchLabels: {app: a}}}",
+                "{selector: {matchLabels: {app: b}}}",
+                false,
+                true,
+            ),
+            (
+                "apps/v1",
+                "StatefulSet",
+                "{serviceName: a, replicas: 1}",
+                "{serviceName: a, replicas: 2}",
+                false,
+                false,
+            ),
             ("apps/v1", "StatefulSet", "{serviceName: a}", "{serviceName: b}", false, true),
             ("v1", "Service", "{ports: []}", "{ports: [], clusterIP: None}", false, true),
             ("v1", "Service", "{ports: [], clusterIP: None}", "{ports: []}", false, false),
             ("v1", "Service", "{ports: [{port: 1}]}", "{ports: [{port: 2}]}", false, false),
-            ("serving.knative.dev/v1", "Service", "{template: {spec: {a: 1}}}", "{template: {spec: {a: 2}}}", true, false),
-            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "{leaderWorkerTemplate: {size: 2}}", "{leaderWorkerTemplate: {size: 3}}", true, false),
-            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "{replicas: 2}", "{replicas: 3}", false, false),
+            (
+                "serving.knative.dev/v1",
+                "Service",
+                "{template: {spec: {a: 1}}}",
+                "{template: {spec: {a: 2}}}",
+                true,
+                false,
+            ),
+            (
+                "leaderworkerset.x-k8s.io/v1",
+                "LeaderWorkerSet",
+                "{leaderWorkerTemplate: {size: 2}}",
+                "{leaderWorkerTemplate: {size: 3}}",
+                true,
+                false,
+            ),
+            (
+                "leaderworkerset.x-k8s.io/v1",
+                "LeaderWorkerSet",
+                "{replicas: 2}",
+                "{replicas: 3}",
+                false,
+                false,
+            ),
             // KubeRay leaves the pods of a changed template alone.
-            ("ray.io/v1", "RayCluster", "{headGroupSpec: {a: 1}}", "{headGroupSpec: {a: 2}}", false, false),
+            (
+                "ray.io/v1",
+                "RayCluster",
+                "{headGroupSpec: {a: 1}}",
+                "{headGroupSpec: {a: 2}}",
+                false,
+                false,
+            ),
             (
                 "workload.serving.volcano.sh/v1alpha1",
                 "ModelServing",
@@ -260,15 +328,35 @@ mod tests {
                 false,
                 true,
             ),
-            ("workload.serving.volcano.sh/v1alpha1", "ModelServing", "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}", "{template: {}}", false, true),
-            ("workload.serving.volcano.sh/v1alpha1", "ModelServing", "{template: {}}", "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}", false, false),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}",
+                "{template: {}}",
+                false,
+                true,
+            ),
+            (
+                "workload.serving.volcano.sh/v1alpha1",
+                "ModelServing",
+                "{template: {}}",
+                "{template: {gangPolicy: {minRoleReplicas: {p: 1}}}}",
+                false,
+                false,
+            ),
         ] {
             let object = |spec: &str| node(&format!("{{spec: {spec}}}"));
             let found = changes(&object(before), &object(after), None);
             assert!(!found.is_empty());
             let effect = of(api_version, kind);
-            let any = |ask: fn(&Effect, &Change) -> bool| effect.is_some_and(|effect| found.iter().any(|change| ask(effect, change)));
-            assert_eq!((any(Effect::restarts), any(Effect::refuses)), (restarts, refused), "{kind}: {before} -> {after}");
+            let any = |ask: fn(&Effect, &Change) -> bool| {
+                effect.is_some_and(|effect| found.iter().any(|change| ask(effect, change)))
+            };
+            assert_eq!(
+                (any(Effect::restarts), any(Effect::refuses)),
+                (restarts, refused),
+                "{kind}: {before} -> {after}"
+            );
         }
     }
 }

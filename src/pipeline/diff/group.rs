@@ -1,7 +1,8 @@
 //! Services with the same change become one group.
 //!
-//! Names are put aside: what differs only by the name and the namespace of the service is the same. A text that a shared
-//! object of the input holds as it stands (an image of a runtime) is no name, whatever it looks like.
+//! Names are put aside: what differs only by the name and the namespace of the service is the same.
+//! A text that a shared object of the input holds as it stands (an image of a runtime) is no name,
+//! whatever it looks like.
 
 use super::{Action, ObjectChange, Side};
 use crate::source::Span;
@@ -45,7 +46,8 @@ impl<'a> Writer<'a> {
 
     /// Adds an object; of one that is created or deleted all that it holds.
     pub(super) fn object(&mut self, object: &ObjectChange) {
-        let _ = write!(self.text, "{} {} {} ", object.action.as_str(), object.id.kind, object.restart);
+        let _ =
+            write!(self.text, "{} {} {} ", object.action.as_str(), object.id.kind, object.restart);
         self.named(&object.id.name);
         match object.action {
             Action::Create | Action::Delete => {
@@ -105,7 +107,9 @@ impl<'a> Writer<'a> {
     fn is_literal(&self, node: &Node, text: &str, side: usize) -> bool {
         let Origin::File(span) = node.origin else { return false };
         let world = self.sides[side].world;
-        let own = |span: Span| matches!(world.catalog.owner_kind(span), Some("InferenceService" | "ModelServing"));
+        let own = |span: Span| {
+            matches!(world.catalog.owner_kind(span), Some("InferenceService" | "ModelServing"))
+        };
         !own(span) && world.sources.text(span).contains(text)
     }
 
@@ -119,7 +123,9 @@ impl<'a> Writer<'a> {
             Names::Kept => self.quoted(text),
             Names::Aside(namespace, name) => {
                 let bare = replace(text, name, "\u{1}", char::is_alphanumeric);
-                self.quoted(&replace(&bare, namespace, "\u{2}", |c| c.is_alphanumeric() || c == '-'));
+                self.quoted(&replace(&bare, namespace, "\u{2}", |c| {
+                    c.is_alphanumeric() || c == '-'
+                }));
             }
         }
     }
@@ -136,7 +142,8 @@ fn replace(text: &str, name: &str, by: &str, belongs: impl Fn(char) -> bool) -> 
     while let Some(at) = rest.find(name) {
         let end = at + name.len();
         let before = rest[..at].chars().next_back().or(last);
-        let alone = !before.is_some_and(&belongs) && !rest[end..].chars().next().is_some_and(&belongs);
+        let alone =
+            !before.is_some_and(&belongs) && !rest[end..].chars().next().is_some_and(&belongs);
         out.push_str(&rest[..at]);
         out.push_str(if alone { by } else { name });
         last = name.chars().next_back();
@@ -163,6 +170,9 @@ mod tests {
         ] {
             assert_eq!(name(text, service), expected, "{text}");
         }
-        assert_eq!(replace("default-scheduler", "default", "*", |c| c.is_alphanumeric() || c == '-'), "default-scheduler");
+        assert_eq!(
+            replace("default-scheduler", "default", "*", |c| c.is_alphanumeric() || c == '-'),
+            "default-scheduler"
+        );
     }
 }

@@ -36,23 +36,28 @@ pub(super) struct Inputs<'a> {
     models: BTreeSet<EcoString>,
     /// A class or a node changed: choices of accelerators may follow.
     pub(super) classes: bool,
-    /// Something changed that every service may depend on: settings of an operator, weights, what nobody knows.
+    /// Something changed that every service may depend on: settings of an operator, weights, what
+    /// nobody knows.
     pub(super) shared: bool,
 }
 
 impl<'a> Inputs<'a> {
     /// Compares two catalogs object by object.
     pub(super) fn of(before: &'a Catalog, after: &'a Catalog) -> Self {
-        let mut old: HashMap<(Api, &ObjectRef), &'a Object> = before.objects().map(|object| ((object.api, &object.id), object)).collect();
-        let mut pairs: Vec<(Option<&'a Object>, Option<&'a Object>)> =
-            after.objects().map(|object| (old.remove(&(object.api, &object.id)), Some(object))).collect();
+        let mut old: HashMap<(Api, &ObjectRef), &'a Object> =
+            before.objects().map(|object| ((object.api, &object.id), object)).collect();
+        let mut pairs: Vec<(Option<&'a Object>, Option<&'a Object>)> = after
+            .objects()
+            .map(|object| (old.remove(&(object.api, &object.id)), Some(object)))
+            .collect();
         pairs.extend(old.into_values().map(|object| (Some(object), None)));
         let changed: BTreeMap<(Api, ObjectRef), Input<'a>> = pairs
             .into_par_iter()
             .filter_map(|(before, after)| {
                 let object = after.or(before)?;
                 let fields = fields(before, after);
-                (!fields.is_empty()).then(|| ((object.api, object.id.clone()), Input { before, after, fields }))
+                (!fields.is_empty())
+                    .then(|| ((object.api, object.id.clone()), Input { before, after, fields }))
             })
             .collect();
         let (mut models, mut classes, mut shared) = (BTreeSet::new(), false, false);
@@ -60,7 +65,10 @@ impl<'a> Inputs<'a> {
             match id.kind.as_str() {
                 "BaseModel" | "ClusterBaseModel" => _ = models.insert(id.name.clone()),
                 "AcceleratorClass" | "Node" => classes = true,
-                "ServingRuntime" | "ClusterServingRuntime" | "InferenceService" | "ModelServing" => {}
+                "ServingRuntime"
+                | "ClusterServingRuntime"
+                | "InferenceService"
+                | "ModelServing" => {}
                 _ => shared = true,
             }
         }

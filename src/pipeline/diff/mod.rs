@@ -1,12 +1,15 @@
-//! What a change of the manifests does: services that become something else, what restarts, GPUs before and after.
+//! What a change of the manifests does: services that become something else, what restarts, GPUs
+//! before and after.
 //!
-//! In: two worlds, each read, decided and rendered the same way, and which services are asked for. Out: a [`Diff`]: groups of
-//! services with the same change, its causes in the input, and what happens to every object. Nothing is worded here.
+//! In: two worlds, each read, decided and rendered the same way, and which services are asked for.
+//! Out: a [`Diff`]: groups of services with the same change, its causes in the input, and what
+//! happens to every object. Nothing is worded here.
 //!
 //! # How cost grows
-//! A service whose own object, model, runtime and classes are the same on both sides, and for which the same is decided, is
-//! not rendered at all: what is made of equal inputs is equal. The others are rendered twice, in windows, and only what
-//! differs is kept; services with the same change share one copy of it.
+//! A service whose own object, model, runtime and classes are the same on both sides, and for which
+//! the same is decided, is not rendered at all: what is made of equal inputs is equal. The others
+//! are rendered twice, in windows, and only what differs is kept; services with the same change
+//! share one copy of it.
 
 mod cause;
 mod effects;
@@ -227,7 +230,13 @@ impl<'a> Decided<'a> {
         Self {
             runtime: resolution.chosen().map(|runtime| &runtime.object),
             model: resolution.model.map(|model| &model.object),
-            accelerators: resolution.accelerators.iter().map(|decision| (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())).collect(),
+            accelerators: resolution
+                .accelerators
+                .iter()
+                .map(|decision| {
+                    (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())
+                })
+                .collect(),
             error: resolution.error.as_ref().map(Refused::from),
         }
     }
@@ -291,19 +300,26 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     for (position, side) in sides.iter().enumerate() {
         for views in &side.services {
             let service = views.of(settings.semantics);
-            both.entry((service.namespace.clone(), service.name().clone(), service.object.api)).or_default()[position] = Some(Subject::Service(views));
+            both.entry((service.namespace.clone(), service.name().clone(), service.object.api))
+                .or_default()[position] = Some(Subject::Service(views));
         }
         for serving in &side.servings {
-            both.entry((serving.namespace.clone(), serving.name().clone(), Api::Kthena)).or_default()[position] = Some(Subject::ModelServing(serving));
+            both.entry((serving.namespace.clone(), serving.name().clone(), Api::Kthena))
+                .or_default()[position] = Some(Subject::ModelServing(serving));
         }
     }
-    let renderers = sides.map(|side| Renderer::new(&side.world.catalog, settings.semantics, settings.cluster_domain));
+    let renderers = sides.map(|side| {
+        Renderer::new(&side.world.catalog, settings.semantics, settings.cluster_domain)
+    });
     let inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
     let comparison = Comparison { sides, renderers: &renderers, inputs: &inputs, settings };
     let mut gathered = Gathered::default();
     let all: Vec<_> = both.into_iter().collect();
     for window in all.chunks(WINDOW * rayon::current_num_threads().max(1)) {
-        let answers: Vec<Answer> = window.par_iter().map(|((namespace, name, api), both)| comparison.answer((namespace, name, *api), *both)).collect();
+        let answers: Vec<Answer> = window
+            .par_iter()
+            .map(|((namespace, name, api), both)| comparison.answer((namespace, name, *api), *both))
+            .collect();
         for answer in answers {
             gathered.take(answer);
         }
@@ -354,7 +370,9 @@ impl Gathered {
         for key in keys {
             self.known.entry(key).or_insert(index);
         }
-        self.causes[index].extend(causes.into_iter().map(|cause| ((cause.object.clone(), cause.path.clone()), cause)));
+        self.causes[index].extend(
+            causes.into_iter().map(|cause| ((cause.object.clone(), cause.path.clone()), cause)),
+        );
         self.diff.diagnostics.extend(diagnostics);
     }
 
@@ -362,7 +380,13 @@ impl Gathered {
         for (group, causes) in self.diff.groups.iter_mut().zip(self.causes) {
             group.causes = causes.into_values().collect();
         }
-        self.diff.groups.sort_by(|a, b| b.services.len().cmp(&a.services.len()).then_with(|| a.services.cmp(&b.services)).then_with(|| a.api.cmp(&b.api)));
+        self.diff.groups.sort_by(|a, b| {
+            b.services
+                .len()
+                .cmp(&a.services.len())
+                .then_with(|| a.services.cmp(&b.services))
+                .then_with(|| a.api.cmp(&b.api))
+        });
         self.diff
     }
 }
@@ -370,14 +394,26 @@ impl Gathered {
 /// Fields of a group that may not change, said once.
 fn refusals(group: &Group) -> Vec<Diagnostic> {
     let replaced = group.objects.iter().filter(|object| object.action == Action::Replace);
-    let fields = replaced.flat_map(|object| object.changes.iter().filter(|change| object.immutable.contains(&change.path)).map(move |change| (object, change)));
+    let fields = replaced.flat_map(|object| {
+        object
+            .changes
+            .iter()
+            .filter(|change| object.immutable.contains(&change.path))
+            .map(move |change| (object, change))
+    });
     fields
         .map(|(object, change)| {
-            Diagnostic::new(Code::ImmutableField, format!("`{}` of {} may not change: the API server refuses the update", change.path, object.id))
-                .at(change.to.as_ref().and_then(|node| node.origin.span()))
-                .path(change.path.to_string())
-                .object(object.id.to_string())
-                .help("delete the object before the change is applied, or keep the field as it was")
+            Diagnostic::new(
+                Code::ImmutableField,
+                format!(
+                    "`{}` of {} may not change: the API server refuses the update",
+                    change.path, object.id
+                ),
+            )
+            .at(change.to.as_ref().and_then(|node| node.origin.span()))
+            .path(change.path.to_string())
+            .object(object.id.to_string())
+            .help("delete the object before the change is applied, or keep the field as it was")
         })
         .collect()
 }
@@ -391,52 +427,86 @@ struct Comparison<'c, 'a> {
 }
 
 impl<'a> Comparison<'_, 'a> {
-    fn answer(&self, (namespace, name, api): (&EcoString, &EcoString, Api), both: Both<'a>) -> Answer {
+    fn answer(
+        &self,
+        (namespace, name, api): (&EcoString, &EcoString, Api),
+        both: Both<'a>,
+    ) -> Answer {
         if let Some(answer) = self.same(both) {
             return answer;
         }
-        let made = [0, 1].map(|side| both[side].map_or_else(Made::default, |subject| self.make(side, subject)));
+        let made = [0, 1]
+            .map(|side| both[side].map_or_else(Made::default, |subject| self.make(side, subject)));
         let [before, after] = &made;
         let fate = match both {
             [None, _] => Fate::Added,
             [_, None] => Fate::Removed,
             _ => Fate::Changed,
         };
-        let total = |made: &Made<'_>, what: fn(&Extent) -> i64| made.components.iter().map(|(_, extent)| what(extent)).fold(0, i64::saturating_add);
-        let gpus = Pair { from: total(before, |extent| extent.gpus), to: total(after, |extent| extent.gpus) };
+        let total = |made: &Made<'_>, what: fn(&Extent) -> i64| {
+            made.components.iter().map(|(_, extent)| what(extent)).fold(0, i64::saturating_add)
+        };
+        let gpus = Pair {
+            from: total(before, |extent| extent.gpus),
+            to: total(after, |extent| extent.gpus),
+        };
         let (was, is) = (&before.decided, &after.decided);
         let refused = [was, is].map(|decided| decided.error.is_some());
         let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
         // What is refused changes nothing: the operator leaves what it made before.
-        let mut objects = if refused[1] && both[1].is_some() { Vec::new() } else { object_changes(before, after) };
-        if (fate, api, self.settings.semantics) == (Fate::Changed, Api::Ome, Semantics::Controller) {
+        let mut objects = if refused[1] && both[1].is_some() {
+            Vec::new()
+        } else {
+            object_changes(before, after)
+        };
+        if (fate, api, self.settings.semantics) == (Fate::Changed, Api::Ome, Semantics::Controller)
+        {
             leave_behind(&mut objects, after);
         }
         let moved = |component: Option<ComponentKind>| {
-            let has = |action: Action| objects.iter().any(|object| object.action == action && object.runs_pods && object.component == component);
+            let has = |action: Action| {
+                objects.iter().any(|object| {
+                    object.action == action && object.runs_pods && object.component == component
+                })
+            };
             has(Action::Delete) && has(Action::Create)
         };
-        let restarts = |component: Option<ComponentKind>| moved(component) || objects.iter().any(|object| object.restart && object.component == component);
+        let restarts = |component: Option<ComponentKind>| {
+            moved(component)
+                || objects.iter().any(|object| object.restart && object.component == component)
+        };
         let pods_restarted = if fate == Fate::Changed {
-            before.components.iter().filter(|(component, _)| restarts(*component)).map(|(_, extent)| extent.pods).fold(0, i64::saturating_add)
+            before
+                .components
+                .iter()
+                .filter(|(component, _)| restarts(*component))
+                .map(|(_, extent)| extent.pods)
+                .fold(0, i64::saturating_add)
         } else {
             0
         };
-        let restart = fate == Fate::Changed && objects.iter().any(|object| object.restart || moved(object.component));
+        let restart = fate == Fate::Changed
+            && objects.iter().any(|object| object.restart || moved(object.component));
         let mut group = Group {
             fate,
             api,
             services: vec![ecow::eco_format!("{namespace}/{name}")],
             causes: Vec::new(),
-            runtime: (name_of(was.runtime) != name_of(is.runtime)).then(|| Pair { from: name_of(was.runtime), to: name_of(is.runtime) }),
+            runtime: (name_of(was.runtime) != name_of(is.runtime))
+                .then(|| Pair { from: name_of(was.runtime), to: name_of(is.runtime) }),
             accelerators: accelerators(was, is),
-            error: (was.error != is.error).then(|| Pair { from: was.error.clone(), to: is.error.clone() }),
+            error: (was.error != is.error)
+                .then(|| Pair { from: was.error.clone(), to: is.error.clone() }),
             objects,
             restart,
             pods_restarted,
             gpus: gpus.clone(),
         };
-        let differs = fate != Fate::Changed || !group.objects.is_empty() || group.runtime.is_some() || !group.accelerators.is_empty() || group.error.is_some();
+        let differs = fate != Fate::Changed
+            || !group.objects.is_empty()
+            || group.runtime.is_some()
+            || !group.accelerators.is_empty()
+            || group.error.is_some();
         let change = differs.then(|| {
             let question = Question {
                 sides: self.sides,
@@ -447,7 +517,8 @@ impl<'a> Comparison<'_, 'a> {
                 refused: was.error != is.error,
             };
             group.causes = causes(&question);
-            let keys = [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
+            let keys =
+                [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
             Box::new(Found { group, keys, diagnostics: after.diagnostics.clone() })
         });
         Answer { gpus, refused: refused[1], rendered: true, change }
@@ -468,21 +539,32 @@ impl<'a> Comparison<'_, 'a> {
             return None;
         }
         let services = match (before, after) {
-            (Subject::Service(before), Subject::Service(after)) => [before, after].map(|views| views.of(self.settings.semantics)),
+            (Subject::Service(before), Subject::Service(after)) => {
+                [before, after].map(|views| views.of(self.settings.semantics))
+            }
             (_, Subject::ModelServing(serving)) => {
                 let refused = self.broken(1, serving).is_some();
                 let gpus = if refused { 0 } else { serving_gpus(serving) };
-                return Some(Answer { gpus: Pair { from: gpus, to: gpus }, refused, rendered: false, change: None });
+                return Some(Answer {
+                    gpus: Pair { from: gpus, to: gpus },
+                    refused,
+                    rendered: false,
+                    change: None,
+                });
             }
             _ => return None,
         };
-        if self.inputs.shared || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value)) {
+        if self.inputs.shared
+            || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value))
+        {
             return None;
         }
         let resolutions = [0, 1].map(|side| self.renderers[side].decide(services[side]));
         let [was, is] = [&resolutions[0], &resolutions[1]].map(Decided::of);
         let unchanged = |before: Option<&Object>, after: Option<&Object>| match (before, after) {
-            (Some(before), Some(after)) => before.id == after.id && self.inputs.get(after.api, &after.id).is_none(),
+            (Some(before), Some(after)) => {
+                before.id == after.id && self.inputs.get(after.api, &after.id).is_none()
+            }
             (None, None) => true,
             _ => false,
         };
@@ -492,9 +574,19 @@ impl<'a> Comparison<'_, 'a> {
             && was.error == is.error
             && (!self.inputs.classes || is.accelerators.is_empty());
         same.then(|| {
-            let components = if is.error.is_some() { Vec::new() } else { self.renderers[1].components(services[1], &resolutions[1]) };
-            let gpus = components.iter().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
-            Answer { gpus: Pair { from: gpus, to: gpus }, refused: is.error.is_some(), rendered: false, change: None }
+            let components = if is.error.is_some() {
+                Vec::new()
+            } else {
+                self.renderers[1].components(services[1], &resolutions[1])
+            };
+            let gpus =
+                components.iter().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
+            Answer {
+                gpus: Pair { from: gpus, to: gpus },
+                refused: is.error.is_some(),
+                rendered: false,
+                change: None,
+            }
         })
     }
 
@@ -505,10 +597,17 @@ impl<'a> Comparison<'_, 'a> {
             Subject::ModelServing(serving) => {
                 let error = self.broken(side, serving);
                 if error.is_some() {
-                    return Made { decided: Decided { error, ..Decided::default() }, ..Made::default() };
+                    return Made {
+                        decided: Decided { error, ..Decided::default() },
+                        ..Made::default()
+                    };
                 }
                 let extent = Extent { pods: serving.pods(), gpus: serving_gpus(serving) };
-                Made { objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)], components: vec![(None, extent)], ..Made::default() }
+                Made {
+                    objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)],
+                    components: vec![(None, extent)],
+                    ..Made::default()
+                }
             }
             Subject::Service(views) => {
                 let service = views.of(self.settings.semantics);
@@ -516,12 +615,20 @@ impl<'a> Comparison<'_, 'a> {
                 let resolution = renderer.decide(service);
                 let mut decided = Decided::of(&resolution);
                 let components = renderer.components(service, &resolution);
-                let Rendered { objects, error, mut diagnostics, .. } = renderer.render_decided(service, resolution, &mut ());
+                let Rendered { objects, error, mut diagnostics, .. } =
+                    renderer.render_decided(service, resolution, &mut ());
                 for object in &objects {
-                    accept_rendered(&object.node, self.settings.semantics, &world.sources, &mut diagnostics);
+                    accept_rendered(
+                        &object.node,
+                        self.settings.semantics,
+                        &world.sources,
+                        &mut diagnostics,
+                    );
                 }
                 decided.error = error.as_ref().map(Refused::from).or_else(|| {
-                    let found = diagnostics.iter().find(|found| found.severity == Severity::Error && found.code != Code::ServerRefuses);
+                    let found = diagnostics.iter().find(|found| {
+                        found.severity == Severity::Error && found.code != Code::ServerRefuses
+                    });
                     found.map(|found| Refused { code: found.code, message: found.message.clone() })
                 });
                 if decided.error.is_some() {
@@ -529,28 +636,49 @@ impl<'a> Comparison<'_, 'a> {
                 }
                 Made {
                     decided,
-                    objects: objects.into_iter().map(|object| (identity(&object.node), object.node, object.component)).collect(),
+                    objects: objects
+                        .into_iter()
+                        .map(|object| (identity(&object.node), object.node, object.component))
+                        .collect(),
                     diagnostics,
-                    components: components.iter().map(|component| (Some(component.kind), Extent::of(component))).collect(),
+                    components: components
+                        .iter()
+                        .map(|component| (Some(component.kind), Extent::of(component)))
+                        .collect(),
                 }
             }
         }
     }
 
-    /// What is wrong with a ModelServing, which is only read: the first finding of error level within it.
+    /// What is wrong with a ModelServing, which is only read: the first finding of error level
+    /// within it.
     fn broken(&self, side: usize, serving: &ModelServing) -> Option<Refused> {
         let span = serving.object.span;
-        let inside = |found: &&Diagnostic| found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own));
-        self.sides[side].world.diagnostics.iter().find(inside).map(|found| Refused { code: found.code, message: found.message.clone() })
+        let inside = |found: &&Diagnostic| {
+            found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own))
+        };
+        self.sides[side]
+            .world
+            .diagnostics
+            .iter()
+            .find(inside)
+            .map(|found| Refused { code: found.code, message: found.message.clone() })
     }
 
     /// What identifies a change.
     fn key(&self, group: &Group, names: Names<'_>) -> Key {
         let mut writer = Writer::new(self.sides, names);
-        writer.plain(format_args!("{:?} {:?} {:?} {:?}", group.fate, group.api, group.runtime, group.accelerators));
+        writer.plain(format_args!(
+            "{:?} {:?} {:?} {:?}",
+            group.fate, group.api, group.runtime, group.accelerators
+        ));
         if let Some(Pair { from, to }) = &group.error {
             // An error names its service; what is the same is its code.
-            writer.plain(format_args!("{:?} {:?}", from.as_ref().map(|error| error.code), to.as_ref().map(|error| error.code)));
+            writer.plain(format_args!(
+                "{:?} {:?}",
+                from.as_ref().map(|error| error.code),
+                to.as_ref().map(|error| error.code)
+            ));
         }
         group.objects.iter().for_each(|object| writer.object(object));
         writer.finish()
@@ -558,22 +686,39 @@ impl<'a> Comparison<'_, 'a> {
 }
 
 /// The classes that are others.
-fn accelerators(before: &Decided<'_>, after: &Decided<'_>) -> Vec<(ComponentKind, Pair<Option<EcoString>>)> {
-    let class = |decided: &Decided<'_>, kind: ComponentKind| decided.accelerators.iter().find(|(own, _)| *own == kind).and_then(|(_, class)| class.clone());
-    let mut kinds: Vec<ComponentKind> = before.accelerators.iter().chain(&after.accelerators).map(|(kind, _)| *kind).collect();
+fn accelerators(
+    before: &Decided<'_>,
+    after: &Decided<'_>,
+) -> Vec<(ComponentKind, Pair<Option<EcoString>>)> {
+    let class = |decided: &Decided<'_>, kind: ComponentKind| {
+        decided
+            .accelerators
+            .iter()
+            .find(|(own, _)| *own == kind)
+            .and_then(|(_, class)| class.clone())
+    };
+    let mut kinds: Vec<ComponentKind> =
+        before.accelerators.iter().chain(&after.accelerators).map(|(kind, _)| *kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let pairs = kinds.into_iter().map(|kind| (kind, Pair { from: class(before, kind), to: class(after, kind) }));
+    let pairs = kinds
+        .into_iter()
+        .map(|kind| (kind, Pair { from: class(before, kind), to: class(after, kind) }));
     pairs.filter(|(_, pair)| pair.from != pair.to).collect()
 }
 
-/// Marks what the shipped OME controller does not delete: it cleans up components that are gone, and nothing of a component
-/// that goes on as another workload, nor what belongs to no component (ome-objects.md 6).
+/// Marks what the shipped OME controller does not delete: it cleans up components that are gone,
+/// and nothing of a component that goes on as another workload, nor what belongs to no component
+/// (ome-objects.md 6).
 fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
-    let component = |node: &Node| node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from);
-    let active: BTreeSet<EcoString> = after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
+    let component = |node: &Node| {
+        node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from)
+    };
+    let active: BTreeSet<EcoString> =
+        after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
     for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
-        let own = object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
+        let own =
+            object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
         object.left_behind = own.is_none_or(|own| active.contains(&own));
     }
 }
@@ -583,7 +728,9 @@ pub(super) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
     let (api_version, kind) = api_version_and_kind(after);
     let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
     let ty = schema::kind(api_version, kind).map(schema::Schema::root);
-    Some(before.is_some_and(|before| tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))))
+    Some(before.is_some_and(|before| {
+        tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))
+    }))
 }
 
 /// What happens to every object, in the order of kinds and names.
@@ -614,12 +761,18 @@ fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
             runs_pods,
         };
         if let [Some((old, _)), Some((new, _))] = pair {
-            change.changes = tree::changes(old, new, schema::kind(api_version, kind).map(schema::Schema::root));
+            change.changes =
+                tree::changes(old, new, schema::kind(api_version, kind).map(schema::Schema::root));
             if change.changes.is_empty() {
                 continue;
             }
             if let Some(effect) = effect {
-                change.immutable = change.changes.iter().filter(|change| effect.refuses(change)).map(|change| change.path.clone()).collect();
+                change.immutable = change
+                    .changes
+                    .iter()
+                    .filter(|change| effect.refuses(change))
+                    .map(|change| change.path.clone())
+                    .collect();
                 change.restart = change.changes.iter().any(|change| effect.restarts(change));
             }
             if !change.immutable.is_empty() {

@@ -1,4 +1,5 @@
-//! The thirteen tensor datatypes: sizes, ranges, and the field of typed gRPC contents each one has (S3-039, S3-047).
+//! The thirteen tensor datatypes: sizes, ranges, and the field of typed gRPC contents each one has
+//! (S3-039, S3-047).
 
 use super::Form;
 use crate::quantity::base64;
@@ -25,15 +26,31 @@ enum Values {
     Bytes,
 }
 
-const fn whole(name: &'static str, size: u64, contents: &'static str, least: i128, greatest: i128) -> Datatype {
-    Datatype { name, size: Some(size), contents: Some(contents), values: Values::Whole { least, greatest } }
+const fn whole(
+    name: &'static str,
+    size: u64,
+    contents: &'static str,
+    least: i128,
+    greatest: i128,
+) -> Datatype {
+    Datatype {
+        name,
+        size: Some(size),
+        contents: Some(contents),
+        values: Values::Whole { least, greatest },
+    }
 }
 
 /// The greatest number that still rounds to a finite 16-bit float is just below this one.
 const FP16_OVERFLOW: f64 = 65520.0;
 
 pub(super) static DATATYPES: [Datatype; 13] = [
-    Datatype { name: "BOOL", size: Some(1), contents: Some("bool_contents"), values: Values::Boolean },
+    Datatype {
+        name: "BOOL",
+        size: Some(1),
+        contents: Some("bool_contents"),
+        values: Values::Boolean,
+    },
     whole("UINT8", 1, "uint_contents", 0, u8::MAX as i128),
     whole("UINT16", 2, "uint_contents", 0, u16::MAX as i128),
     whole("UINT32", 4, "uint_contents", 0, u32::MAX as i128),
@@ -42,9 +59,24 @@ pub(super) static DATATYPES: [Datatype; 13] = [
     whole("INT16", 2, "int_contents", i16::MIN as i128, i16::MAX as i128),
     whole("INT32", 4, "int_contents", i32::MIN as i128, i32::MAX as i128),
     whole("INT64", 8, "int64_contents", i64::MIN as i128, i64::MAX as i128),
-    Datatype { name: "FP16", size: Some(2), contents: None, values: Values::Float { greatest: FP16_OVERFLOW } },
-    Datatype { name: "FP32", size: Some(4), contents: Some("fp32_contents"), values: Values::Float { greatest: f32::MAX as f64 } },
-    Datatype { name: "FP64", size: Some(8), contents: Some("fp64_contents"), values: Values::Float { greatest: f64::MAX } },
+    Datatype {
+        name: "FP16",
+        size: Some(2),
+        contents: None,
+        values: Values::Float { greatest: FP16_OVERFLOW },
+    },
+    Datatype {
+        name: "FP32",
+        size: Some(4),
+        contents: Some("fp32_contents"),
+        values: Values::Float { greatest: f32::MAX as f64 },
+    },
+    Datatype {
+        name: "FP64",
+        size: Some(8),
+        contents: Some("fp64_contents"),
+        values: Values::Float { greatest: f64::MAX },
+    },
     Datatype { name: "BYTES", size: None, contents: Some("bytes_contents"), values: Values::Bytes },
 ];
 
@@ -67,23 +99,33 @@ impl Datatype {
     pub(super) fn range(&self) -> String {
         match self.values {
             Values::Boolean => "true and false".into(),
-            Values::Whole { least, greatest } => format!("whole numbers from {least} to {greatest}"),
+            Values::Whole { least, greatest } => {
+                format!("whole numbers from {least} to {greatest}")
+            }
             // The greatest one, not where rounding up begins.
-            Values::Float { greatest } if greatest == FP16_OVERFLOW => "numbers from -65504 to 65504".into(),
+            Values::Float { greatest } if greatest == FP16_OVERFLOW => {
+                "numbers from -65504 to 65504".into()
+            }
             Values::Float { greatest } => format!("numbers from -{greatest:e} to {greatest:e}"),
             Values::Bytes => "strings".into(),
         }
     }
 
-    /// Judges one element. In the JSON form of a proto message numbers may be written as strings, and bytes are base64.
+    /// Judges one element. In the JSON form of a proto message numbers may be written as strings,
+    /// and bytes are base64.
     pub(super) fn judge(&self, node: &Node, form: Form) -> Result<(), Wrong> {
         match self.values {
             Values::Boolean => node.as_bool().map(|_| ()).ok_or(Wrong::Type("a boolean")),
-            Values::Bytes if form == Form::GrpcV2 => node.as_str().and_then(base64::decoded_length).map(|_| ()).ok_or(Wrong::Type("a string of base64")),
+            Values::Bytes if form == Form::GrpcV2 => node
+                .as_str()
+                .and_then(base64::decoded_length)
+                .map(|_| ())
+                .ok_or(Wrong::Type("a string of base64")),
             Values::Bytes => node.as_str().map(|_| ()).ok_or(Wrong::Type("a string")),
             Values::Whole { least, greatest } => {
                 let number = number(node, form).ok_or(Wrong::Type("a number"))?;
-                let fits = number.whole().is_some_and(|number| (least..=greatest).contains(&number));
+                let fits =
+                    number.whole().is_some_and(|number| (least..=greatest).contains(&number));
                 if fits { Ok(()) } else { Err(Wrong::Range) }
             }
             Values::Float { greatest } => {
@@ -115,7 +157,10 @@ pub(super) enum Number {
 
 impl Number {
     /// The number, when it has no fraction.
-    #[expect(clippy::cast_possible_truncation, reason = "a float without fraction, saturating far outside of every datatype")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float without fraction, saturating far outside of every datatype"
+    )]
     pub(super) fn whole(self) -> Option<i128> {
         match self {
             Self::Whole(number) => Some(number),
@@ -146,7 +191,11 @@ pub(super) fn number(node: &Node, form: Form) -> Option<Number> {
                 "Infinity" => Some(Number::Float(f64::INFINITY)),
                 "-Infinity" => Some(Number::Float(f64::NEG_INFINITY)),
                 _ if !begins => None,
-                _ => text.parse().map(Number::Whole).or_else(|_| text.parse().map(Number::Float)).ok(),
+                _ => text
+                    .parse()
+                    .map(Number::Whole)
+                    .or_else(|_| text.parse().map(Number::Float))
+                    .ok(),
             }
         }
         _ => None,
@@ -162,13 +211,18 @@ mod tests {
     static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };
 
     fn judge(datatype: &str, value: &Json, form: Form) -> Result<(), Wrong> {
-        Datatype::named(datatype).expect("it is in the table").judge(&Node::from_json(value, Origin::Default(&TEST)), form)
+        Datatype::named(datatype)
+            .expect("it is in the table")
+            .judge(&Node::from_json(value, Origin::Default(&TEST)), form)
     }
 
     // S3-039, S3-047.
     #[test]
     fn thirteen_types_with_sizes_and_fields() {
-        let table: Vec<_> = DATATYPES.iter().map(|datatype| (datatype.name, datatype.size, datatype.contents)).collect();
+        let table: Vec<_> = DATATYPES
+            .iter()
+            .map(|datatype| (datatype.name, datatype.size, datatype.contents))
+            .collect();
         let expected = [
             ("BOOL", Some(1), Some("bool_contents")),
             ("UINT8", Some(1), Some("uint_contents")),
@@ -198,13 +252,39 @@ mod tests {
             ("UINT64", json!(0), json!(u64::MAX), json!(-1), json!(18_446_744_073_709_551_616.0)),
             ("INT8", json!(-128), json!(127), json!(-129), json!(128)),
             ("INT16", json!(-32768), json!(32767), json!(-32769), json!(32768)),
-            ("INT32", json!(i32::MIN), json!(i32::MAX), json!(-2_147_483_649_i64), json!(2_147_483_648_i64)),
-            ("INT64", json!(i64::MIN), json!(i64::MAX), json!(-1e19), json!(9_223_372_036_854_775_808_u64)),
+            (
+                "INT32",
+                json!(i32::MIN),
+                json!(i32::MAX),
+                json!(-2_147_483_649_i64),
+                json!(2_147_483_648_i64),
+            ),
+            (
+                "INT64",
+                json!(i64::MIN),
+                json!(i64::MAX),
+                json!(-1e19),
+                json!(9_223_372_036_854_775_808_u64),
+            ),
             ("FP16", json!(-65504), json!(65504.0), json!(-65520), json!(70000)),
-            ("FP32", json!(f64::from(f32::MIN)), json!(f64::from(f32::MAX)), json!(-3.5e38), json!(3.5e38)),
+            (
+                "FP32",
+                json!(f64::from(f32::MIN)),
+                json!(f64::from(f32::MAX)),
+                json!(-3.5e38),
+                json!(3.5e38),
+            ),
         ] {
-            assert_eq!((judge(datatype, &least, Form::V2), judge(datatype, &greatest, Form::V2)), (Ok(()), Ok(())), "{datatype}");
-            assert_eq!((judge(datatype, &below, Form::V2), judge(datatype, &above, Form::V2)), (Err(Wrong::Range), Err(Wrong::Range)), "{datatype}");
+            assert_eq!(
+                (judge(datatype, &least, Form::V2), judge(datatype, &greatest, Form::V2)),
+                (Ok(()), Ok(())),
+                "{datatype}"
+            );
+            assert_eq!(
+                (judge(datatype, &below, Form::V2), judge(datatype, &above, Form::V2)),
+                (Err(Wrong::Range), Err(Wrong::Range)),
+                "{datatype}"
+            );
         }
         assert_eq!(judge("FP64", &json!(1e300), Form::V2), Ok(()));
     }

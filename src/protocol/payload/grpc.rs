@@ -1,4 +1,5 @@
-//! What only gRPC messages have: wrapped parameters, typed contents and raw contents (S3-045 to S3-047).
+//! What only gRPC messages have: wrapped parameters, typed contents and raw contents (S3-045 to
+//! S3-047).
 
 use super::Form;
 use super::datatype::{DATATYPES, number};
@@ -8,7 +9,8 @@ use crate::diag::{Code, Diagnostic, nearest};
 use crate::quantity::base64;
 use crate::yaml::{FieldPath, Node, Value};
 
-/// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields (S3-046).
+/// What is wrong with an `InferParameter`, with the help; it holds exactly one of three fields
+/// (S3-046).
 pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
     const ACCEPTED: &str = "write one of `{\"bool_param\": true}`, `{\"int64_param\": 1}`, `{\"string_param\": \"a\"}`";
     let Some(map) = node.as_map() else {
@@ -18,7 +20,10 @@ pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
             Value::Str(_) => Some("write `{\"string_param\": \"…\"}`".to_owned()),
             _ => None,
         };
-        return Some((format!("is {}, not an InferParameter", described(node)), wrapped.unwrap_or_else(|| ACCEPTED.into())));
+        return Some((
+            format!("is {}, not an InferParameter", described(node)),
+            wrapped.unwrap_or_else(|| ACCEPTED.into()),
+        ));
     };
     let mut set = map.iter().filter(|entry| !entry.node.is_null());
     let (Some(entry), None) = (set.next(), set.next()) else {
@@ -31,9 +36,21 @@ pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
             (whole.is_some_and(|number| i64::try_from(number).is_ok()), "a whole number of 64 bits")
         }
         "string_param" => (entry.node.as_str().is_some(), "a string"),
-        other => return Some((format!("has `{other}`, which is no field of InferParameter"), ACCEPTED.into())),
+        other => {
+            return Some((
+                format!("has `{other}`, which is no field of InferParameter"),
+                ACCEPTED.into(),
+            ));
+        }
     };
-    if fits { None } else { Some((format!("has {} as `{}`, which takes {kind}", described(&entry.node), entry.key), ACCEPTED.into())) }
+    if fits {
+        None
+    } else {
+        Some((
+            format!("has {} as `{}`, which takes {kind}", described(&entry.node), entry.key),
+            ACCEPTED.into(),
+        ))
+    }
 }
 
 /// The raw contents of a message.
@@ -53,30 +70,59 @@ impl<'a> Raw<'a> {
     /// Those of a message; an empty list is none, as in proto.
     pub(super) fn of(checker: &mut Checker, root: &Object<'a>, key: &'static str) -> Self {
         let member = checker.optional(root, key, Expect::Array);
-        Self { key, wrong: matches!(member, Member::Wrong), list: member.is().filter(|(node, _)| !node.items().is_empty()) }
+        Self {
+            key,
+            wrong: matches!(member, Member::Wrong),
+            list: member.is().filter(|(node, _)| !node.items().is_empty()),
+        }
     }
 
     /// Checks the contents of all tensors, raw or typed.
-    pub(super) fn check(&self, checker: &mut Checker, tensors: &[Option<(Object<'_>, Option<Head>)>], tensors_key: &str) {
-        let typed: Vec<Member<'_>> =
-            tensors.iter().map(|tensor| tensor.as_ref().map_or(Member::Wrong, |(object, _)| checker.optional(object, "contents", Expect::Object))).collect();
+    pub(super) fn check(
+        &self,
+        checker: &mut Checker,
+        tensors: &[Option<(Object<'_>, Option<Head>)>],
+        tensors_key: &str,
+    ) {
+        let typed: Vec<Member<'_>> = tensors
+            .iter()
+            .map(|tensor| {
+                tensor.as_ref().map_or(Member::Wrong, |(object, _)| {
+                    checker.optional(object, "contents", Expect::Object)
+                })
+            })
+            .collect();
         let Some((list, path)) = &self.list else {
             for (tensor, contents) in tensors.iter().zip(typed) {
                 let Some((object, head)) = tensor else { continue };
                 match contents {
                     Member::Is(node, path) => self.typed(checker, head.as_ref(), node, &path),
-                    Member::Absent if !self.wrong && head.as_ref().is_some_and(|head| head.elements() > 0) => {
-                        checker.missing(object, "contents", Some(self.where_contents_go(head.as_ref())));
+                    Member::Absent
+                        if !self.wrong && head.as_ref().is_some_and(|head| head.elements() > 0) =>
+                    {
+                        checker.missing(
+                            object,
+                            "contents",
+                            Some(self.where_contents_go(head.as_ref())),
+                        );
                     }
                     Member::Absent | Member::Wrong => {}
                 }
             }
             return;
         };
-        let mut both = typed.iter().filter_map(|contents| if let Member::Is(node, _) = contents { Some(node) } else { None }).peekable();
+        let mut both = typed
+            .iter()
+            .filter_map(
+                |contents| if let Member::Is(node, _) = contents { Some(node) } else { None },
+            )
+            .peekable();
         if both.peek().is_some() {
-            let mut finding =
-                Diagnostic::new(Code::PayloadRawAndContents, format!("`{}` excludes `contents`, and both are given", self.key)).at(list.origin.span());
+            let mut finding = Diagnostic::new(
+                Code::PayloadRawAndContents,
+                format!("`{}` excludes `contents`, and both are given", self.key),
+            )
+            .at(list.origin.span());
             for contents in both {
                 finding = finding.label(contents.origin.span(), "typed contents");
             }
@@ -84,8 +130,19 @@ impl<'a> Raw<'a> {
             return;
         }
         if list.items().len() != tensors.len() {
-            let message = format!("`{}` has {} entries for {} {tensors_key}", self.key, list.items().len(), tensors.len());
-            checker.say(Code::PayloadRawCount, list, path, message, Some(format!("give one entry per tensor, in the order of `{tensors_key}`")));
+            let message = format!(
+                "`{}` has {} entries for {} {tensors_key}",
+                self.key,
+                list.items().len(),
+                tensors.len()
+            );
+            checker.say(
+                Code::PayloadRawCount,
+                list,
+                path,
+                message,
+                Some(format!("give one entry per tensor, in the order of `{tensors_key}`")),
+            );
             return;
         }
         for (index, (entry, tensor)) in list.items().iter().zip(tensors).enumerate() {
@@ -98,16 +155,29 @@ impl<'a> Raw<'a> {
             let Some(size) = head.datatype.size else { continue };
             let wanted = head.elements().saturating_mul(size.into());
             if u128::from(given) != wanted {
-                let message =
-                    format!("tensor `{}`: shape {} of {} needs {wanted} bytes, the entry has {given}", head.name, head.shape_text(), head.datatype.name);
-                checker.say(Code::PayloadRawSize, entry, &path, message, Some("correct the shape or complete the bytes".into()));
+                let message = format!(
+                    "tensor `{}`: shape {} of {} needs {wanted} bytes, the entry has {given}",
+                    head.name,
+                    head.shape_text(),
+                    head.datatype.name
+                );
+                checker.say(
+                    Code::PayloadRawSize,
+                    entry,
+                    &path,
+                    message,
+                    Some("correct the shape or complete the bytes".into()),
+                );
             }
         }
     }
 
     fn where_contents_go(&self, head: Option<&Head>) -> String {
         match head.and_then(|head| head.datatype.contents) {
-            Some(field) => format!("add `\"contents\": {{\"{field}\": […]}}`, or give all tensors in `{}`", self.key),
+            Some(field) => format!(
+                "add `\"contents\": {{\"{field}\": […]}}`, or give all tensors in `{}`",
+                self.key
+            ),
             None => format!("16-bit floats go into `{}`", self.key),
         }
     }
@@ -116,24 +186,47 @@ impl<'a> Raw<'a> {
     fn typed(&self, checker: &mut Checker, head: Option<&Head>, node: &Node, path: &FieldPath) {
         let Some(head) = head else { return };
         let Some(right) = head.datatype.contents else {
-            let message = format!("tensor `{}`: there is no contents field for {}", head.name, head.datatype.name);
-            checker.say(Code::PayloadFp16Contents, node, path, message, Some(format!("put the bytes into `{}`", self.key)));
+            let message = format!(
+                "tensor `{}`: there is no contents field for {}",
+                head.name, head.datatype.name
+            );
+            checker.say(
+                Code::PayloadFp16Contents,
+                node,
+                path,
+                message,
+                Some(format!("put the bytes into `{}`", self.key)),
+            );
             return;
         };
         let mut elsewhere = false;
         for entry in node.entries().filter(|entry| entry.key != right && !entry.node.is_empty()) {
             elsewhere = true;
-            let known = DATATYPES.iter().any(|datatype| datatype.contents == Some(entry.key.as_str()));
+            let known =
+                DATATYPES.iter().any(|datatype| datatype.contents == Some(entry.key.as_str()));
             let message = if known {
                 format!("tensor `{}`: `{}` is not for {}", head.name, entry.key, head.datatype.name)
             } else {
                 format!("tensor `{}`: `{}` is no field of the contents", head.name, entry.key)
             };
             let slip = if known { None } else { nearest(&entry.key, [right]) };
-            let help = slip.map_or_else(|| format!("{} goes into `{right}`", head.datatype.name), |slip| format!("write `{slip}`"));
-            checker.say(Code::PayloadContentsField, &entry.node, &path.field(entry.key.clone()), message, Some(help));
+            let help = slip.map_or_else(
+                || format!("{} goes into `{right}`", head.datatype.name),
+                |slip| format!("write `{slip}`"),
+            );
+            checker.say(
+                Code::PayloadContentsField,
+                &entry.node,
+                &path.field(entry.key.clone()),
+                message,
+                Some(help),
+            );
         }
-        let contents = Object { node, map: node.as_map().expect("the member was checked to be an object"), path: path.clone() };
+        let contents = Object {
+            node,
+            map: node.as_map().expect("the member was checked to be an object"),
+            path: path.clone(),
+        };
         let values = match checker.optional(&contents, right, Expect::Array) {
             Member::Is(values, path) => Some((values, path)),
             Member::Wrong => return,
@@ -148,8 +241,18 @@ impl<'a> Raw<'a> {
         };
         let (wanted, count) = (head.elements(), values.items().len());
         if count as u128 != wanted {
-            let message = format!("tensor `{}`: shape {} needs {wanted}, `{right}` has {count}", head.name, head.shape_text());
-            checker.say(Code::PayloadElementCount, values, &path, message, Some("correct the shape or complete the contents".into()));
+            let message = format!(
+                "tensor `{}`: shape {} needs {wanted}, `{right}` has {count}",
+                head.name,
+                head.shape_text()
+            );
+            checker.say(
+                Code::PayloadElementCount,
+                values,
+                &path,
+                message,
+                Some("correct the shape or complete the contents".into()),
+            );
         }
         let mut elements = Elements::new(checker, head);
         elements.walk(values.items(), &path);

@@ -8,8 +8,15 @@ use crate::diag::{Code, Diagnostic};
 use crate::yaml::Node;
 
 /// The platforms of the document, the misprint corrected (S3-044).
-const PLATFORMS: [&str; 7] =
-    ["tensorrt_plan", "tensorflow_graphdef", "tensorflow_savedmodel", "onnx_onnxv1", "pytorch_torchscript", "mxnet_mxnet", "caffe2_netdef"];
+const PLATFORMS: [&str; 7] = [
+    "tensorrt_plan",
+    "tensorflow_graphdef",
+    "tensorflow_savedmodel",
+    "onnx_onnxv1",
+    "pytorch_torchscript",
+    "mxnet_mxnet",
+    "caffe2_netdef",
+];
 const MISPRINT: &str = "onnx_onxv1";
 
 /// A V1 request: loosely typed (S3-023).
@@ -20,15 +27,18 @@ pub(super) fn predict_request(checker: &mut Checker, root: &Object<'_>) {
 }
 
 pub(super) fn instances_missing() -> Diagnostic {
-    Diagnostic::new(Code::PayloadInstancesMissing, "the request has no `instances`")
-        .help("KServe's own servers read `{\"instances\": […]}`; leave it if yours reads another form")
+    Diagnostic::new(Code::PayloadInstancesMissing, "the request has no `instances`").help(
+        "KServe's own servers read `{\"instances\": […]}`; leave it if yours reads another form",
+    )
 }
 
 /// An inference request (S3-035, S3-045).
 pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
     let raw = head(checker, root, "raw_input_contents", checker.form == Form::GrpcV2);
     tensors(checker, root, "inputs", &raw);
-    let Some((outputs, path)) = checker.optional(root, "outputs", Expect::Array).is() else { return };
+    let Some((outputs, path)) = checker.optional(root, "outputs", Expect::Array).is() else {
+        return;
+    };
     for (index, output) in outputs.items().iter().enumerate() {
         if let Some(output) = checker.object(output, &path.index(index)) {
             checker.required(&output, "name", Expect::String);
@@ -40,14 +50,22 @@ pub(super) fn request(checker: &mut Checker, root: &Object<'_>) {
 /// An inference response, and whether it returns the id of its request (S3-036).
 pub(super) fn response(checker: &mut Checker, root: &Object<'_>, request: Option<&Node>) {
     let raw = head(checker, root, "raw_output_contents", true);
-    if let Some(asked) = request.and_then(|request| request.get("id")).filter(|id| id.as_str().is_some_and(|id| !id.is_empty())) {
+    if let Some(asked) = request
+        .and_then(|request| request.get("id"))
+        .filter(|id| id.as_str().is_some_and(|id| !id.is_empty()))
+    {
         id_returned(checker, root, asked);
     }
     tensors(checker, root, "outputs", &raw);
 }
 
 /// What requests and responses begin with. A REST request names its model in the path.
-fn head<'a>(checker: &mut Checker, root: &Object<'a>, raw_key: &'static str, names_model: bool) -> Raw<'a> {
+fn head<'a>(
+    checker: &mut Checker,
+    root: &Object<'a>,
+    raw_key: &'static str,
+    names_model: bool,
+) -> Raw<'a> {
     if names_model {
         checker.required(root, "model_name", Expect::String);
         checker.optional(root, "model_version", Expect::String);
@@ -64,8 +82,13 @@ fn id_returned(checker: &mut Checker, root: &Object<'_>, asked: &Node) {
         // Of another type: that has been said.
         Some(id) if id.as_str().is_none() => return,
         Some(id) if id.as_str() == Some(wanted) => return,
-        Some(id) => (id.origin.span(), format!("the id is {}, the request says `{wanted}`", described(id))),
-        None => (root.node.origin.span(), format!("the response has no id, the request says `{wanted}`")),
+        Some(id) => {
+            (id.origin.span(), format!("the id is {}, the request says `{wanted}`", described(id)))
+        }
+        None => (
+            root.node.origin.span(),
+            format!("the response has no id, the request says `{wanted}`"),
+        ),
     };
     let finding = Diagnostic::new(Code::PayloadIdMismatch, message)
         .at(place)
@@ -92,7 +115,9 @@ fn tensors(checker: &mut Checker, root: &Object<'_>, key: &str, raw: &Raw<'_>) {
         return;
     }
     for (object, head) in heads.iter().flatten() {
-        if let (Some((data, path)), Some(head)) = (checker.required(object, "data", Expect::Array), head) {
+        if let (Some((data, path)), Some(head)) =
+            (checker.required(object, "data", Expect::Array), head)
+        {
             tensor::data(checker, head, data, &path);
         }
     }
@@ -104,7 +129,9 @@ pub(super) fn model_metadata(checker: &mut Checker, root: &Object<'_>) {
     let lists_may_be_absent = checker.form == Form::GrpcV2;
     checker.required(root, "name", Expect::String);
     if let Some((versions, path)) = checker.optional(root, "versions", Expect::Array).is() {
-        for (index, version) in versions.items().iter().enumerate().filter(|(_, version)| version.as_str().is_none()) {
+        for (index, version) in
+            versions.items().iter().enumerate().filter(|(_, version)| version.as_str().is_none())
+        {
             checker.wrong_type(version, &path.index(index), "a string");
         }
     }
@@ -112,14 +139,30 @@ pub(super) fn model_metadata(checker: &mut Checker, root: &Object<'_>) {
         let name = platform.as_str().unwrap_or_default();
         if name == MISPRINT {
             let message = format!("platform `{MISPRINT}` is a misprint of the document");
-            checker.say(Code::PayloadPlatformTypo, platform, &path, message, Some("write `onnx_onnxv1`".into()));
+            checker.say(
+                Code::PayloadPlatformTypo,
+                platform,
+                &path,
+                message,
+                Some("write `onnx_onnxv1`".into()),
+            );
         } else if !PLATFORMS.contains(&name) {
             let message = format!("platform `{name}` is none of the document");
-            checker.say(Code::PayloadPlatformUnknown, platform, &path, message, Some(format!("nothing depends on it; known are {}", PLATFORMS.join(", "))));
+            checker.say(
+                Code::PayloadPlatformUnknown,
+                platform,
+                &path,
+                message,
+                Some(format!("nothing depends on it; known are {}", PLATFORMS.join(", "))),
+            );
         }
     }
     for key in ["inputs", "outputs"] {
-        let list = if lists_may_be_absent { checker.optional(root, key, Expect::Array).is() } else { checker.required(root, key, Expect::Array) };
+        let list = if lists_may_be_absent {
+            checker.optional(root, key, Expect::Array).is()
+        } else {
+            checker.required(root, key, Expect::Array)
+        };
         let Some((list, path)) = list else { continue };
         for (index, node) in list.items().iter().enumerate() {
             if let Some(object) = checker.object(node, &path.index(index)) {

@@ -1,7 +1,8 @@
 //! Payloads: whether a request or response is what its protocol says.
 //!
-//! In: the text of a body, or its tree. Out: findings, each with the path of the member and its place. A defect is said once:
-//! a tensor whose name, shape or datatype is bad is not counted or ranged as well. Source: seed 003, S3-023 to S3-047.
+//! In: the text of a body, or its tree. Out: findings, each with the path of the member and its
+//! place. A defect is said once: a tensor whose name, shape or datatype is bad is not counted or
+//! ranged as well. Source: seed 003, S3-023 to S3-047.
 
 mod datatype;
 mod grpc;
@@ -24,7 +25,8 @@ pub enum Form {
     V1,
     /// JSON of the V2 protocol.
     V2,
-    /// The JSON form of a message of the V2 gRPC service: field names as in the proto, bytes in base64.
+    /// The JSON form of a message of the V2 gRPC service: field names as in the proto, bytes in
+    /// base64.
     GrpcV2,
 }
 
@@ -45,7 +47,9 @@ impl Form {
     pub fn kinds(self) -> &'static [Kind] {
         match self {
             Self::V1 => &[Kind::PredictRequest, Kind::Error],
-            Self::V2 => &[Kind::InferRequest, Kind::InferResponse, Kind::ModelMetadata, Kind::Error],
+            Self::V2 => {
+                &[Kind::InferRequest, Kind::InferResponse, Kind::ModelMetadata, Kind::Error]
+            }
             // Errors of gRPC are a status, no message of the service.
             Self::GrpcV2 => &[Kind::InferRequest, Kind::InferResponse, Kind::ModelMetadata],
         }
@@ -69,7 +73,13 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::PredictRequest, Self::InferRequest, Self::InferResponse, Self::ModelMetadata, Self::Error];
+    pub const ALL: [Self; 5] = [
+        Self::PredictRequest,
+        Self::InferRequest,
+        Self::InferResponse,
+        Self::ModelMetadata,
+        Self::Error,
+    ];
 
     /// The word of `--kind`.
     pub fn as_str(self) -> &'static str {
@@ -95,12 +105,22 @@ pub struct Body<'a> {
 /// Checks the text of a payload, and for a response whether it answers `request`.
 ///
 /// Findings come in the order of discovery. The payload is valid when none of them is an error.
-pub fn examine(form: Form, kind: Kind, body: Body<'_>, request: Option<Body<'_>>, limits: &Limits) -> Vec<Diagnostic> {
+pub fn examine(
+    form: Form,
+    kind: Kind,
+    body: Body<'_>,
+    request: Option<Body<'_>>,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let request = request.and_then(|request| read(request, limits, &mut found));
     if kind == Kind::PredictRequest && body.text.trim().is_empty() {
         // The whole body is optional (S3-023).
-        found.push(infer::instances_missing().at(Some(Span { source: body.source, start: 0, end: 0 })));
+        found.push(infer::instances_missing().at(Some(Span {
+            source: body.source,
+            start: 0,
+            end: 0,
+        })));
     } else if let Some(node) = read(body, limits, &mut found) {
         found.extend(check(form, kind, &node, request.as_ref()));
     }
@@ -115,7 +135,9 @@ pub fn is_valid(found: &[Diagnostic]) -> bool {
 /// Checks a payload, and for a response whether it answers `request`.
 pub fn check(form: Form, kind: Kind, payload: &Node, request: Option<&Node>) -> Vec<Diagnostic> {
     let mut checker = Checker::new(form);
-    let Some(root) = checker.object(payload, &FieldPath::root()) else { return checker.into_findings() };
+    let Some(root) = checker.object(payload, &FieldPath::root()) else {
+        return checker.into_findings();
+    };
     match kind {
         Kind::PredictRequest => infer::predict_request(&mut checker, &root),
         Kind::InferRequest => infer::request(&mut checker, &root),
@@ -128,7 +150,8 @@ pub fn check(form: Form, kind: Kind, payload: &Node, request: Option<&Node>) -> 
     checker.into_findings()
 }
 
-/// Reads JSON with places. Everything that YAML allows beyond JSON is refused: servers read JSON only.
+/// Reads JSON with places. Everything that YAML allows beyond JSON is refused: servers read JSON
+/// only.
 fn read(body: Body<'_>, limits: &Limits, found: &mut Vec<Diagnostic>) -> Option<Node> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(body.text) {
         found.push(not_json(body, &error));
@@ -136,30 +159,48 @@ fn read(body: Body<'_>, limits: &Limits, found: &mut Vec<Diagnostic>) -> Option<
     }
     let checked = yaml::parse(body.source, body.text, 0..body.text.len(), limits);
     // What kubectl and kustomize make of a text does not matter here.
-    found.extend(checked.diagnostics.into_iter().filter(|finding| finding.code != Code::AmbiguousScalar));
+    found.extend(
+        checked.diagnostics.into_iter().filter(|finding| finding.code != Code::AmbiguousScalar),
+    );
     checked.value.map(|mut node| {
         restore_numbers(&mut node, body.text);
         node
     })
 }
 
-/// Numbers of JSON that no 64-bit float holds are text to YAML; here they are infinite, so that they are out of every range.
+/// Numbers of JSON that no 64-bit float holds are text to YAML; here they are infinite, so that
+/// they are out of every range.
 fn restore_numbers(node: &mut Node, text: &str) {
     match &mut node.value {
         Value::Str(_) => {
-            let written = node.origin.span().and_then(|span| text.get(span.start as usize..span.end as usize)).unwrap_or("\"");
+            let written = node
+                .origin
+                .span()
+                .and_then(|span| text.get(span.start as usize..span.end as usize))
+                .unwrap_or("\"");
             if !written.starts_with('"') {
-                node.value = Value::Float(if written.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY });
+                node.value = Value::Float(if written.starts_with('-') {
+                    f64::NEG_INFINITY
+                } else {
+                    f64::INFINITY
+                });
             }
         }
-        Value::List(items) => items.make_mut().iter_mut().for_each(|item| restore_numbers(item, text)),
+        Value::List(items) => {
+            items.make_mut().iter_mut().for_each(|item| restore_numbers(item, text));
+        }
         Value::Map(map) => map.iter_mut().for_each(|entry| restore_numbers(&mut entry.node, text)),
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) => {}
     }
 }
 
 fn not_json(body: Body<'_>, error: &serde_json::Error) -> Diagnostic {
-    let line_start = body.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+    let line_start = body
+        .text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum::<usize>();
     let mut start = (line_start + error.column().saturating_sub(1)).min(body.text.len());
     while !body.text.is_char_boundary(start) {
         start -= 1;

@@ -74,7 +74,14 @@ impl Checker {
     }
 
     /// Records a finding about a node.
-    pub(super) fn say(&mut self, code: Code, node: &Node, path: &FieldPath, message: String, help: Option<String>) {
+    pub(super) fn say(
+        &mut self,
+        code: Code,
+        node: &Node,
+        path: &FieldPath,
+        message: String,
+        help: Option<String>,
+    ) {
         self.add(Diagnostic::new(code, message).at(node.origin.span()).maybe_help(help), path);
     }
 
@@ -98,8 +105,14 @@ impl Checker {
         Some(Object { node, map, path: path.clone() })
     }
 
-    /// A member that may be absent. In the JSON form of a proto message null is absent; in JSON it is a value.
-    pub(super) fn optional<'a>(&mut self, object: &Object<'a>, key: &str, expect: Expect) -> Member<'a> {
+    /// A member that may be absent. In the JSON form of a proto message null is absent; in JSON it
+    /// is a value.
+    pub(super) fn optional<'a>(
+        &mut self,
+        object: &Object<'a>,
+        key: &str,
+        expect: Expect,
+    ) -> Member<'a> {
         match object.map.get(key) {
             None => Member::Absent,
             Some(node) if node.is_null() && self.form == Form::GrpcV2 => Member::Absent,
@@ -115,7 +128,12 @@ impl Checker {
     }
 
     /// A member that must be there.
-    pub(super) fn required<'a>(&mut self, object: &Object<'a>, key: &str, expect: Expect) -> Option<(&'a Node, FieldPath)> {
+    pub(super) fn required<'a>(
+        &mut self,
+        object: &Object<'a>,
+        key: &str,
+        expect: Expect,
+    ) -> Option<(&'a Node, FieldPath)> {
         match self.optional(object, key, expect) {
             Member::Absent => {
                 self.missing(object, key, None);
@@ -128,24 +146,50 @@ impl Checker {
     /// Says that a member is missing; the object's opening brace is the place.
     pub(super) fn missing(&mut self, object: &Object<'_>, key: &str, help: Option<String>) {
         let path = object.path.field(key);
-        let within = if object.path.0.is_empty() { "the payload".to_owned() } else { format!("`{}`", object.path) };
+        let within = if object.path.0.is_empty() {
+            "the payload".to_owned()
+        } else {
+            format!("`{}`", object.path)
+        };
         let slip = nearest(key, object.map.iter().map(|entry| entry.key.as_str()));
         let help = help.unwrap_or_else(|| match slip {
             Some(slip) => format!("add `{key}`; `{slip}` may be meant for it"),
             None => format!("add `{key}`"),
         });
-        let brace = object.node.origin.span().map(|span| Span { end: span.end.min(span.start + 1), ..span });
-        self.add(Diagnostic::new(Code::PayloadMissingField, format!("{within} has no `{key}`")).at(brace).help(help), &path);
+        let brace = object
+            .node
+            .origin
+            .span()
+            .map(|span| Span { end: span.end.min(span.start + 1), ..span });
+        self.add(
+            Diagnostic::new(Code::PayloadMissingField, format!("{within} has no `{key}`"))
+                .at(brace)
+                .help(help),
+            &path,
+        );
     }
 
-    /// Parameters: JSON allows strings, numbers and booleans (S3-037); gRPC one of three wrapped kinds (S3-046).
+    /// Parameters: JSON allows strings, numbers and booleans (S3-037); gRPC one of three wrapped
+    /// kinds (S3-046).
     pub(super) fn parameters(&mut self, object: &Object<'_>) {
-        let Some((node, path)) = self.optional(object, "parameters", Expect::Object).is() else { return };
+        let Some((node, path)) = self.optional(object, "parameters", Expect::Object).is() else {
+            return;
+        };
         for entry in node.entries() {
             let path = path.field(entry.key.clone());
-            let problem = if self.form == Form::GrpcV2 { super::grpc::parameter(&entry.node) } else { json_parameter(&entry.node) };
+            let problem = if self.form == Form::GrpcV2 {
+                super::grpc::parameter(&entry.node)
+            } else {
+                json_parameter(&entry.node)
+            };
             if let Some((message, help)) = problem {
-                self.say(Code::PayloadParameterType, &entry.node, &path, format!("parameter `{}` {message}", entry.key), Some(help));
+                self.say(
+                    Code::PayloadParameterType,
+                    &entry.node,
+                    &path,
+                    format!("parameter `{}` {message}", entry.key),
+                    Some(help),
+                );
             }
         }
     }
@@ -154,7 +198,10 @@ impl Checker {
 fn json_parameter(node: &Node) -> Option<(String, String)> {
     match node.value {
         Value::Str(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) | Value::Bool(_) => None,
-        Value::Null | Value::List(_) | Value::Map(_) => Some((format!("is {}", described(node)), "write a string, a number or a boolean".into())),
+        Value::Null | Value::List(_) | Value::Map(_) => Some((
+            format!("is {}", described(node)),
+            "write a string, a number or a boolean".into(),
+        )),
     }
 }
 

@@ -39,12 +39,21 @@ impl Head {
     }
 }
 
-/// Reads name, shape and datatype; none when one of them is absent or bad, which has then been said.
+/// Reads name, shape and datatype; none when one of them is absent or bad, which has then been
+/// said.
 pub(super) fn head(checker: &mut Checker, object: &Object<'_>, shapes: Shapes) -> Option<Head> {
     let name = checker.required(object, "name", Expect::String);
-    let shape = checker.required(object, "shape", Expect::Array).and_then(|(node, path)| shape(checker, node, &path, shapes));
-    let datatype = checker.required(object, "datatype", Expect::String).and_then(|(node, path)| datatype(checker, node, &path));
-    Some(Head { name: name?.0.as_str().unwrap_or_default().to_owned(), datatype: datatype?, shape: shape? })
+    let shape = checker
+        .required(object, "shape", Expect::Array)
+        .and_then(|(node, path)| shape(checker, node, &path, shapes));
+    let datatype = checker
+        .required(object, "datatype", Expect::String)
+        .and_then(|(node, path)| datatype(checker, node, &path));
+    Some(Head {
+        name: name?.0.as_str().unwrap_or_default().to_owned(),
+        datatype: datatype?,
+        shape: shape?,
+    })
 }
 
 fn shape(checker: &mut Checker, node: &Node, path: &FieldPath, shapes: Shapes) -> Option<Vec<u64>> {
@@ -65,10 +74,22 @@ fn shape(checker: &mut Checker, node: &Node, path: &FieldPath, shapes: Shapes) -
             }
             _ => {
                 let (accepted, help) = match shapes {
-                    Shapes::Fixed => ("a whole number from 0 to 18446744073709551615", "write the size of the whole batch; only metadata may say -1"),
-                    Shapes::Variable => ("a whole number from 0, or -1", "write the size, or -1 for a dimension of variable size"),
+                    Shapes::Fixed => (
+                        "a whole number from 0 to 18446744073709551615",
+                        "write the size of the whole batch; only metadata may say -1",
+                    ),
+                    Shapes::Variable => (
+                        "a whole number from 0, or -1",
+                        "write the size, or -1 for a dimension of variable size",
+                    ),
                 };
-                checker.say(Code::PayloadShape, size, &path, format!("`{path}` must be {accepted}, not {}", described(size)), Some(help.into()));
+                checker.say(
+                    Code::PayloadShape,
+                    size,
+                    &path,
+                    format!("`{path}` must be {accepted}, not {}", described(size)),
+                    Some(help.into()),
+                );
                 sizes = None;
             }
         }
@@ -92,13 +113,23 @@ fn datatype(checker: &mut Checker, node: &Node, path: &FieldPath) -> Option<&'st
             _ => nearest(name, names.clone()),
         };
         let list = names.collect::<Vec<_>>().join(", ");
-        let help = meant.map_or_else(|| format!("write one of {list}"), |meant| format!("did you mean `{meant}`?"));
-        checker.say(Code::PayloadDatatype, node, path, format!("`{name}` is no datatype of the protocol"), Some(help));
+        let help = meant.map_or_else(
+            || format!("write one of {list}"),
+            |meant| format!("did you mean `{meant}`?"),
+        );
+        checker.say(
+            Code::PayloadDatatype,
+            node,
+            path,
+            format!("`{name}` is no datatype of the protocol"),
+            Some(help),
+        );
     }
     known
 }
 
-/// Checks data in JSON arrays, flat or nested like the shape (S3-038), and the range of each element (S3-039).
+/// Checks data in JSON arrays, flat or nested like the shape (S3-038), and the range of each
+/// element (S3-039).
 pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &FieldPath) {
     let items = data.items();
     let nested = items.iter().any(|item| matches!(item.value, Value::List(_)));
@@ -106,18 +137,40 @@ pub(super) fn data(checker: &mut Checker, head: &Head, data: &Node, path: &Field
     if nested {
         if !is_shaped(items, &head.shape) {
             let (count, shape) = (leaves(items), head.shape_text());
-            let message =
-                format!("tensor `{}`: the arrays of data are not nested like the shape {shape}; it needs {wanted} elements, data has {count}", head.name);
+            let message = format!(
+                "tensor `{}`: the arrays of data are not nested like the shape {shape}; it needs {wanted} elements, data has {count}",
+                head.name
+            );
             let help = "write one array level per dimension, each as long as the shape says, or one flat array";
             checker.say(Code::PayloadElementCount, data, path, message, Some(help.into()));
         }
     } else if items.len() as u128 != wanted {
-        let message = format!("tensor `{}`: shape {} needs {wanted}, data has {}", head.name, head.shape_text(), items.len());
-        checker.say(Code::PayloadElementCount, data, path, message, Some("correct the shape or complete the data".into()));
+        let message = format!(
+            "tensor `{}`: shape {} needs {wanted}, data has {}",
+            head.name,
+            head.shape_text(),
+            items.len()
+        );
+        checker.say(
+            Code::PayloadElementCount,
+            data,
+            path,
+            message,
+            Some("correct the shape or complete the data".into()),
+        );
     }
     if head.datatype.name == "FP16" && !items.is_empty() {
-        let message = format!("tensor `{}`: FP16 as JSON numbers has no common reading among servers", head.name);
-        checker.say(Code::PayloadFp16Json, data, path, message, Some("send FP32, or raw contents over gRPC".into()));
+        let message = format!(
+            "tensor `{}`: FP16 as JSON numbers has no common reading among servers",
+            head.name
+        );
+        checker.say(
+            Code::PayloadFp16Json,
+            data,
+            path,
+            message,
+            Some("send FP32, or raw contents over gRPC".into()),
+        );
     }
     let mut elements = Elements::new(checker, head);
     elements.walk(items, path);
@@ -135,7 +188,10 @@ fn is_shaped(items: &[Node], shape: &[u64]) -> bool {
 }
 
 fn leaves(items: &[Node]) -> usize {
-    items.iter().map(|item| if let Value::List(items) = &item.value { leaves(items) } else { 1 }).sum()
+    items
+        .iter()
+        .map(|item| if let Value::List(items) = &item.value { leaves(items) } else { 1 })
+        .sum()
 }
 
 /// How many bad elements of one tensor are shown one by one.
@@ -157,7 +213,9 @@ impl<'a> Elements<'a> {
         for (index, item) in items.iter().enumerate() {
             match &item.value {
                 // Typed contents of gRPC are flat.
-                Value::List(items) if self.checker.form != Form::GrpcV2 => self.walk(items, &path.index(index)),
+                Value::List(items) if self.checker.form != Form::GrpcV2 => {
+                    self.walk(items, &path.index(index));
+                }
                 _ => self.element(item, path, index),
             }
         }
@@ -171,10 +229,18 @@ impl<'a> Elements<'a> {
         }
         let (path, datatype) = (path.index(index), self.head.datatype);
         match wrong {
-            Wrong::Type(expected) => self.checker.wrong_type(item, &path, &format!("{expected} ({})", datatype.name)),
+            Wrong::Type(expected) => {
+                self.checker.wrong_type(item, &path, &format!("{expected} ({})", datatype.name));
+            }
             Wrong::Range => {
                 let message = format!("{} is outside {}", described(item), datatype.name);
-                self.checker.say(Code::PayloadValueRange, item, &path, message, Some(format!("{} holds {}", datatype.name, datatype.range())));
+                self.checker.say(
+                    Code::PayloadValueRange,
+                    item,
+                    &path,
+                    message,
+                    Some(format!("{} holds {}", datatype.name, datatype.range())),
+                );
             }
         }
     }
@@ -182,7 +248,10 @@ impl<'a> Elements<'a> {
     /// Counts what was not shown.
     pub(super) fn close(self, data: &Node, path: &FieldPath) {
         if let Some(more @ 1..) = self.wrong.checked_sub(SHOWN) {
-            let message = format!("tensor `{}`: {more} more elements do not fit {}", self.head.name, self.head.datatype.name);
+            let message = format!(
+                "tensor `{}`: {more} more elements do not fit {}",
+                self.head.name, self.head.datatype.name
+            );
             self.checker.say(Code::PayloadValueRange, data, path, message, None);
         }
     }

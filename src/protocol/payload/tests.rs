@@ -15,7 +15,10 @@ fn examined(form: Form, kind: Kind, text: &str) -> Vec<Diagnostic> {
 }
 
 fn short(found: &[Diagnostic]) -> Vec<Found<'_>> {
-    found.iter().map(|finding| (finding.code.as_str(), finding.path.as_deref().unwrap_or(""))).collect()
+    found
+        .iter()
+        .map(|finding| (finding.code.as_str(), finding.path.as_deref().unwrap_or("")))
+        .collect()
 }
 
 fn expect(form: Form, kind: Kind, rows: &[(&str, &[Found<'_>])]) {
@@ -36,39 +39,96 @@ fn requests_of_version_2() {
         Kind::InferRequest,
         &[
             (r#"{"inputs": []}"#, &[]),
-            (r#"{"inputs": [{"name": "a", "shape": [2], "datatype": "FP32", "data": [1.0, 2]}], "outputs": [{"name": "b"}]}"#, &[]),
-            (r#"{"outputs": [{}], "id": 7}"#, &[("payload-type", "id"), ("payload-missing-field", "inputs"), ("payload-missing-field", "outputs[0].name")]),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [2], "datatype": "FP32", "data": [1.0, 2]}], "outputs": [{"name": "b"}]}"#,
+                &[],
+            ),
+            (
+                r#"{"outputs": [{}], "id": 7}"#,
+                &[
+                    ("payload-type", "id"),
+                    ("payload-missing-field", "inputs"),
+                    ("payload-missing-field", "outputs[0].name"),
+                ],
+            ),
             (r#"{"inputs": null}"#, &[("payload-type", "inputs")]),
             (r"[1]", &[("payload-type", "")]),
             // Each bad dimension; nothing is counted.
             (
                 r#"{"inputs": [{"name": "a", "shape": [-1, "2", 1.5, 2], "datatype": "INT8", "data": [1]}]}"#,
-                &[("payload-shape", "inputs[0].shape[0]"), ("payload-type", "inputs[0].shape[1]"), ("payload-shape", "inputs[0].shape[2]")],
+                &[
+                    ("payload-shape", "inputs[0].shape[0]"),
+                    ("payload-type", "inputs[0].shape[1]"),
+                    ("payload-shape", "inputs[0].shape[2]"),
+                ],
             ),
-            (r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "fp32", "data": [1, 2]}]}"#, &[("payload-datatype", "inputs[0].datatype")]),
-            (r#"{"inputs": [{"shape": [1], "datatype": "INT8", "data": [1000]}]}"#, &[("payload-missing-field", "inputs[0].name")]),
-            (r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "INT8"}]}"#, &[("payload-missing-field", "inputs[0].data")]),
-            (r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "INT8", "data": 1}]}"#, &[("payload-type", "inputs[0].data")]),
-            (r#"{"inputs": [7, {"name": "a", "shape": [1], "datatype": "INT8", "data": [1]}]}"#, &[("payload-type", "inputs[0]")]),
-            (r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2], [4, 5]]}]}"#, &[]),
-            (r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2], [4]]}]}"#, &[("payload-element-count", "inputs[0].data")]),
-            (r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2, 4, 5]]}]}"#, &[("payload-element-count", "inputs[0].data")]),
-            (r#"{"inputs": [{"name": "a", "shape": [2], "datatype": "INT8", "data": [1, [2]]}]}"#, &[("payload-element-count", "inputs[0].data")]),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "fp32", "data": [1, 2]}]}"#,
+                &[("payload-datatype", "inputs[0].datatype")],
+            ),
+            (
+                r#"{"inputs": [{"shape": [1], "datatype": "INT8", "data": [1000]}]}"#,
+                &[("payload-missing-field", "inputs[0].name")],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "INT8"}]}"#,
+                &[("payload-missing-field", "inputs[0].data")],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "INT8", "data": 1}]}"#,
+                &[("payload-type", "inputs[0].data")],
+            ),
+            (
+                r#"{"inputs": [7, {"name": "a", "shape": [1], "datatype": "INT8", "data": [1]}]}"#,
+                &[("payload-type", "inputs[0]")],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2], [4, 5]]}]}"#,
+                &[],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2], [4]]}]}"#,
+                &[("payload-element-count", "inputs[0].data")],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "INT8", "data": [[1, 2, 4, 5]]}]}"#,
+                &[("payload-element-count", "inputs[0].data")],
+            ),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [2], "datatype": "INT8", "data": [1, [2]]}]}"#,
+                &[("payload-element-count", "inputs[0].data")],
+            ),
             (r#"{"inputs": [{"name": "a", "shape": [], "datatype": "INT8", "data": [1]}]}"#, &[]),
-            (r#"{"inputs": [{"name": "a", "shape": [0, 3], "datatype": "INT8", "data": []}]}"#, &[]),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [0, 3], "datatype": "INT8", "data": []}]}"#,
+                &[],
+            ),
             // A count and a value are two defects.
             (
                 r#"{"inputs": [{"name": "a", "shape": [2, 2], "datatype": "UINT8", "data": [[1, 256], ["2"]]}]}"#,
-                &[("payload-element-count", "inputs[0].data"), ("payload-value-range", "inputs[0].data[0][1]"), ("payload-type", "inputs[0].data[1][0]")],
+                &[
+                    ("payload-element-count", "inputs[0].data"),
+                    ("payload-value-range", "inputs[0].data[0][1]"),
+                    ("payload-type", "inputs[0].data[1][0]"),
+                ],
             ),
             (
                 r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "FP16", "data": [1e9]}]}"#,
-                &[("payload-fp16-json", "inputs[0].data"), ("payload-value-range", "inputs[0].data[0]")],
+                &[
+                    ("payload-fp16-json", "inputs[0].data"),
+                    ("payload-value-range", "inputs[0].data[0]"),
+                ],
             ),
-            (r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "FP64", "data": [1e400]}]}"#, &[("payload-value-range", "inputs[0].data[0]")]),
+            (
+                r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "FP64", "data": [1e400]}]}"#,
+                &[("payload-value-range", "inputs[0].data[0]")],
+            ),
             (
                 r#"{"inputs": [], "parameters": {"a": 1, "b": 0.5, "c": "x", "d": true, "e.f": [], "g": null}}"#,
-                &[("payload-parameter-type", "parameters.e\\.f"), ("payload-parameter-type", "parameters.g")],
+                &[
+                    ("payload-parameter-type", "parameters.e\\.f"),
+                    ("payload-parameter-type", "parameters.g"),
+                ],
             ),
             (
                 r#"{"inputs": [], "outputs": [{"name": "y", "parameters": {"classification": {}}}]}"#,
@@ -96,7 +156,12 @@ fn what_is_not_json_is_one_finding_at_its_place() {
     ] {
         let found = examined(Form::V2, Kind::InferRequest, text);
         assert_eq!(short(&found), [("payload-json-syntax", "")], "{text}");
-        assert_eq!(found[0].span().map(|span| span.start), Some(place), "{text}: {}", found[0].message);
+        assert_eq!(
+            found[0].span().map(|span| span.start),
+            Some(place),
+            "{text}: {}",
+            found[0].message
+        );
     }
 }
 
@@ -110,20 +175,56 @@ fn responses_of_version_2() {
             (r#"{"model_name": "m", "outputs": []}"#, &[]),
             (r#"{"outputs": []}"#, &[("payload-missing-field", "model_name")]),
             (r#"{"model_name": "m"}"#, &[("payload-missing-field", "outputs")]),
-            (r#"{"model_name": "m", "model_version": 1, "outputs": []}"#, &[("payload-type", "model_version")]),
-            (r#"{"model_name": "m", "outputs": [{"name": "y", "shape": [-1], "datatype": "FP32", "data": []}]}"#, &[("payload-shape", "outputs[0].shape[0]")]),
+            (
+                r#"{"model_name": "m", "model_version": 1, "outputs": []}"#,
+                &[("payload-type", "model_version")],
+            ),
+            (
+                r#"{"model_name": "m", "outputs": [{"name": "y", "shape": [-1], "datatype": "FP32", "data": []}]}"#,
+                &[("payload-shape", "outputs[0].shape[0]")],
+            ),
         ],
     );
     for (request, response, expected) in [
-        (r#"{"id": "42", "inputs": []}"#, r#"{"model_name": "m", "outputs": [], "id": "42"}"#, &[][..]),
-        (r#"{"id": "42", "inputs": []}"#, r#"{"model_name": "m", "outputs": [], "id": "43"}"#, &[("payload-id-mismatch", "id")]),
-        (r#"{"id": "42", "inputs": []}"#, r#"{"model_name": "m", "outputs": []}"#, &[("payload-id-mismatch", "id")]),
-        (r#"{"id": "42", "inputs": []}"#, r#"{"model_name": "m", "outputs": [], "id": 42}"#, &[("payload-type", "id")]),
-        (r#"{"id": "42", "inputs": []}"#, r#"{"model_name": "m", "outputs": [], "id": null}"#, &[("payload-type", "id")]),
+        (
+            r#"{"id": "42", "inputs": []}"#,
+            r#"{"model_name": "m", "outputs": [], "id": "42"}"#,
+            &[][..],
+        ),
+        (
+            r#"{"id": "42", "inputs": []}"#,
+            r#"{"model_name": "m", "outputs": [], "id": "43"}"#,
+            &[("payload-id-mismatch", "id")],
+        ),
+        (
+            r#"{"id": "42", "inputs": []}"#,
+            r#"{"model_name": "m", "outputs": []}"#,
+            &[("payload-id-mismatch", "id")],
+        ),
+        (
+            r#"{"id": "42", "inputs": []}"#,
+            r#"{"model_name": "m", "outputs": [], "id": 42}"#,
+            &[("payload-type", "id")],
+        ),
+        (
+            r#"{"id": "42", "inputs": []}"#,
+            r#"{"model_name": "m", "outputs": [], "id": null}"#,
+            &[("payload-type", "id")],
+        ),
         (r#"{"inputs": []}"#, r#"{"model_name": "m", "outputs": [], "id": "43"}"#, &[]),
-        (r#"{"inputs""#, r#"{"model_name": "m", "outputs": [], "id": "43"}"#, &[("payload-json-syntax", "")]),
+        (
+            r#"{"inputs""#,
+            r#"{"model_name": "m", "outputs": [], "id": "43"}"#,
+            &[("payload-json-syntax", "")],
+        ),
     ] {
-        let found = examine(Form::V2, Kind::InferResponse, body(response, 0), Some(body(request, 1)), &Limits::default());
+        let found = examine(
+            Form::V2,
+            Kind::InferResponse,
+            body(response, 0),
+            Some(body(request, 1)),
+            &Limits::default(),
+        );
         assert_eq!(short(&found), expected, "{request} {response}");
     }
 }
@@ -144,68 +245,157 @@ fn the_other_kinds() {
     expect(
         Form::V2,
         Kind::Error,
-        &[(r#"{"error": "x"}"#, &[]), (r#"{"message": "x"}"#, &[("payload-missing-field", "error")]), (r#"{"error": {}}"#, &[("payload-type", "error")])],
+        &[
+            (r#"{"error": "x"}"#, &[]),
+            (r#"{"message": "x"}"#, &[("payload-missing-field", "error")]),
+            (r#"{"error": {}}"#, &[("payload-type", "error")]),
+        ],
     );
     expect(
         Form::V2,
         Kind::ModelMetadata,
         &[
-            (r#"{"name": "m", "platform": "onnx_onnxv1", "inputs": [{"name": "x", "datatype": "FP32", "shape": [-1, 4]}], "outputs": []}"#, &[]),
+            (
+                r#"{"name": "m", "platform": "onnx_onnxv1", "inputs": [{"name": "x", "datatype": "FP32", "shape": [-1, 4]}], "outputs": []}"#,
+                &[],
+            ),
             (
                 r#"{"name": "m", "platform": "onnx_onxv1", "versions": ["1", 2], "inputs": [{"name": "x", "datatype": "FP32", "shape": [-2]}], "outputs": []}"#,
-                &[("payload-type", "versions[1]"), ("payload-platform-typo", "platform"), ("payload-shape", "inputs[0].shape[0]")],
+                &[
+                    ("payload-type", "versions[1]"),
+                    ("payload-platform-typo", "platform"),
+                    ("payload-shape", "inputs[0].shape[0]"),
+                ],
             ),
-            (r#"{"name": "m", "platform": "sklearn", "inputs": []}"#, &[("payload-platform-unknown", "platform"), ("payload-missing-field", "outputs")]),
+            (
+                r#"{"name": "m", "platform": "sklearn", "inputs": []}"#,
+                &[("payload-platform-unknown", "platform"), ("payload-missing-field", "outputs")],
+            ),
         ],
     );
-    expect(Form::GrpcV2, Kind::ModelMetadata, &[(r#"{"name": "m", "platform": "mxnet_mxnet"}"#, &[])]);
+    expect(
+        Form::GrpcV2,
+        Kind::ModelMetadata,
+        &[(r#"{"name": "m", "platform": "mxnet_mxnet"}"#, &[])],
+    );
 }
 
 // S3-045, S3-046, S3-047.
 #[test]
 fn grpc_requests() {
-    let tensor = |head: &str, rest: &str| format!(r#"{{"model_name": "m", "inputs": [{{"name": "x", {head}}}]{rest}}}"#);
+    let tensor = |head: &str, rest: &str| {
+        format!(r#"{{"model_name": "m", "inputs": [{{"name": "x", {head}}}]{rest}}}"#)
+    };
     for (text, expected) in [
-        (tensor(r#""datatype": "INT32", "shape": [2], "contents": {"int_contents": [1, 2]}"#, ""), &[][..]),
-        (tensor(r#""datatype": "INT64", "shape": ["2"], "contents": {"int64_contents": ["1", 2]}"#, ""), &[]),
+        (
+            tensor(
+                r#""datatype": "INT32", "shape": [2], "contents": {"int_contents": [1, 2]}"#,
+                "",
+            ),
+            &[][..],
+        ),
+        (
+            tensor(
+                r#""datatype": "INT64", "shape": ["2"], "contents": {"int64_contents": ["1", 2]}"#,
+                "",
+            ),
+            &[],
+        ),
         (
             tensor(r#""datatype": "INT32", "shape": [2], "contents": {"int_contents": [1]}"#, ""),
             &[("payload-element-count", "inputs[0].contents.int_contents")],
         ),
-        (tensor(r#""datatype": "INT32", "shape": [2], "contents": {}"#, ""), &[("payload-element-count", "inputs[0].contents.int_contents")]),
+        (
+            tensor(r#""datatype": "INT32", "shape": [2], "contents": {}"#, ""),
+            &[("payload-element-count", "inputs[0].contents.int_contents")],
+        ),
         (
             tensor(r#""datatype": "INT8", "shape": [1], "contents": {"int_contents": [200]}"#, ""),
             &[("payload-value-range", "inputs[0].contents.int_contents[0]")],
         ),
-        (tensor(r#""datatype": "INT8", "shape": [1], "contents": {"int_contents": [[1]]}"#, ""), &[("payload-type", "inputs[0].contents.int_contents[0]")]),
+        (
+            tensor(r#""datatype": "INT8", "shape": [1], "contents": {"int_contents": [[1]]}"#, ""),
+            &[("payload-type", "inputs[0].contents.int_contents[0]")],
+        ),
         (
             tensor(r#""datatype": "FP32", "shape": [1], "contents": {"int_contents": [1]}"#, ""),
             &[("payload-contents-field", "inputs[0].contents.int_contents")],
         ),
-        (tensor(r#""datatype": "FP32", "shape": [1], "contents": {"fp32_contents": [1], "int_contents": []}"#, ""), &[]),
+        (
+            tensor(
+                r#""datatype": "FP32", "shape": [1], "contents": {"fp32_contents": [1], "int_contents": []}"#,
+                "",
+            ),
+            &[],
+        ),
         (
             tensor(r#""datatype": "FP32", "shape": [1], "contents": {"fp32Contents": [1]}"#, ""),
             &[("payload-contents-field", "inputs[0].contents.fp32Contents")],
         ),
         (
-            tensor(r#""datatype": "BYTES", "shape": [1], "contents": {"bytes_contents": ["a!"]}"#, ""),
+            tensor(
+                r#""datatype": "BYTES", "shape": [1], "contents": {"bytes_contents": ["a!"]}"#,
+                "",
+            ),
             &[("payload-type", "inputs[0].contents.bytes_contents[0]")],
         ),
-        (tensor(r#""datatype": "FP16", "shape": [1], "contents": {"fp32_contents": [1.0]}"#, ""), &[("payload-fp16-contents", "inputs[0].contents")]),
-        (tensor(r#""datatype": "FP16", "shape": [1]"#, ""), &[("payload-missing-field", "inputs[0].contents")]),
-        (tensor(r#""datatype": "FP16", "shape": [0]"#, ""), &[]),
-        (tensor(r#""datatype": "FP16", "shape": [2]"#, r#", "raw_input_contents": ["ADwAQA=="]"#), &[]),
-        (tensor(r#""datatype": "INT64", "shape": [2]"#, r#", "raw_input_contents": ["AAAAAAAAAAA="]"#), &[("payload-raw-size", "raw_input_contents[0]")]),
-        (tensor(r#""datatype": "BYTES", "shape": [2]"#, r#", "raw_input_contents": ["AAAAAAAAAAA="]"#), &[]),
-        (tensor(r#""datatype": "INT8", "shape": [1]"#, r#", "raw_input_contents": ["AQ==", "AQ=="]"#), &[("payload-raw-count", "raw_input_contents")]),
-        (tensor(r#""datatype": "INT8", "shape": [1]"#, r#", "raw_input_contents": ["A"]"#), &[("payload-type", "raw_input_contents[0]")]),
-        (tensor(r#""datatype": "INT8", "shape": [1]"#, r#", "raw_input_contents": "AQ==""#), &[("payload-type", "raw_input_contents")]),
         (
-            tensor(r#""datatype": "INT8", "shape": [1], "contents": {"int_contents": [1]}"#, r#", "raw_input_contents": ["AQ=="]"#),
+            tensor(r#""datatype": "FP16", "shape": [1], "contents": {"fp32_contents": [1.0]}"#, ""),
+            &[("payload-fp16-contents", "inputs[0].contents")],
+        ),
+        (
+            tensor(r#""datatype": "FP16", "shape": [1]"#, ""),
+            &[("payload-missing-field", "inputs[0].contents")],
+        ),
+        (tensor(r#""datatype": "FP16", "shape": [0]"#, ""), &[]),
+        (
+            tensor(
+                r#""datatype": "FP16", "shape": [2]"#,
+                r#", "raw_input_contents": ["ADwAQA=="]"#,
+            ),
+            &[],
+        ),
+        (
+            tensor(
+                r#""datatype": "INT64", "shape": [2]"#,
+                r#", "raw_input_contents": ["AAAAAAAAAAA="]"#,
+            ),
+            &[("payload-raw-size", "raw_input_contents[0]")],
+        ),
+        (
+            tensor(
+                r#""datatype": "BYTES", "shape": [2]"#,
+                r#", "raw_input_contents": ["AAAAAAAAAAA="]"#,
+            ),
+            &[],
+        ),
+        (
+            tensor(
+                r#""datatype": "INT8", "shape": [1]"#,
+                r#", "raw_input_contents": ["AQ==", "AQ=="]"#,
+            ),
+            &[("payload-raw-count", "raw_input_contents")],
+        ),
+        (
+            tensor(r#""datatype": "INT8", "shape": [1]"#, r#", "raw_input_contents": ["A"]"#),
+            &[("payload-type", "raw_input_contents[0]")],
+        ),
+        (
+            tensor(r#""datatype": "INT8", "shape": [1]"#, r#", "raw_input_contents": "AQ==""#),
+            &[("payload-type", "raw_input_contents")],
+        ),
+        (
+            tensor(
+                r#""datatype": "INT8", "shape": [1], "contents": {"int_contents": [1]}"#,
+                r#", "raw_input_contents": ["AQ=="]"#,
+            ),
             &[("payload-raw-and-contents", "raw_input_contents")],
         ),
         // A bad head is said once, and nothing is counted after it.
-        (tensor(r#""datatype": "int8", "shape": [1]"#, r#", "raw_input_contents": ["AQID"]"#), &[("payload-datatype", "inputs[0].datatype")]),
+        (
+            tensor(r#""datatype": "int8", "shape": [1]"#, r#", "raw_input_contents": ["AQID"]"#),
+            &[("payload-datatype", "inputs[0].datatype")],
+        ),
         (
             tensor(
                 r#""datatype": "INT8", "shape": [0]"#,
@@ -227,21 +417,33 @@ fn grpc_requests() {
                 ("payload-parameter-type", "parameters.f"),
             ],
         ),
-        (r#"{"modelName": "m", "inputs": []}"#.to_owned(), &[("payload-missing-field", "model_name")]),
+        (
+            r#"{"modelName": "m", "inputs": []}"#.to_owned(),
+            &[("payload-missing-field", "model_name")],
+        ),
     ] {
         expect(Form::GrpcV2, Kind::InferRequest, &[(&text, expected)]);
     }
     expect(
         Form::GrpcV2,
         Kind::InferResponse,
-        &[(r#"{"model_name": "m", "outputs": [{"name": "y", "datatype": "FP32", "shape": [1]}], "raw_output_contents": ["AACAPw=="]}"#, &[])],
+        &[(
+            r#"{"model_name": "m", "outputs": [{"name": "y", "datatype": "FP32", "shape": [1]}], "raw_output_contents": ["AACAPw=="]}"#,
+            &[],
+        )],
     );
 }
 
 #[test]
 fn many_bad_elements_are_counted_beyond_the_first() {
     let data = vec!["256"; 50].join(",");
-    let found = examined(Form::V2, Kind::InferRequest, &format!(r#"{{"inputs": [{{"name": "a", "shape": [50], "datatype": "UINT8", "data": [{data}]}}]}}"#));
+    let found = examined(
+        Form::V2,
+        Kind::InferRequest,
+        &format!(
+            r#"{{"inputs": [{{"name": "a", "shape": [50], "datatype": "UINT8", "data": [{data}]}}]}}"#
+        ),
+    );
     assert_eq!(found.len(), 21);
     assert!(found[20].message.contains("30 more"), "{}", found[20].message);
 }
@@ -254,13 +456,21 @@ fn messages_name_what_is_meant() {
             "tensor `input1`: shape [3] needs 3, data has 1",
             "correct the shape or complete the data",
         ),
-        (r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "BF16", "data": [1]}]}"#, "`BF16` is no datatype of the protocol", "write one of BOOL, UINT8"),
+        (
+            r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "BF16", "data": [1]}]}"#,
+            "`BF16` is no datatype of the protocol",
+            "write one of BOOL, UINT8",
+        ),
         (
             r#"{"inputs": [{"name": "a", "shape": [1], "datatype": "float32", "data": [1]}]}"#,
             "`float32` is no datatype of the protocol",
             "did you mean `FP32`?",
         ),
-        (r#"{"input": []}"#, "the payload has no `inputs`", "add `inputs`; `input` may be meant for it"),
+        (
+            r#"{"input": []}"#,
+            "the payload has no `inputs`",
+            "add `inputs`; `input` may be meant for it",
+        ),
         (
             r#"{"inputs": [{"name": "a", "shape": [1, "2"], "datatype": "INT8", "data": [1]}]}"#,
             "`inputs[0].shape[1]` must be a number, not the string `2`",
@@ -275,6 +485,10 @@ fn messages_name_what_is_meant() {
         let found = examined(Form::V2, Kind::InferRequest, text);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].message, message);
-        assert!(found[0].help.as_deref().is_some_and(|text| text.starts_with(help)), "{:?}", found[0].help);
+        assert!(
+            found[0].help.as_deref().is_some_and(|text| text.starts_with(help)),
+            "{:?}",
+            found[0].help
+        );
     }
 }

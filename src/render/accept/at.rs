@@ -1,4 +1,5 @@
-//! Where a judge stands in an object: a chain up to the root that becomes a path only when something is found.
+//! Where a judge stands in an object: a chain up to the root that becomes a path only when
+//! something is found.
 
 use std::fmt;
 

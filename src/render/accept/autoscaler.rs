@@ -16,13 +16,25 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             if number("maxReplicas").is_some_and(|max| max < 1) {
                 judge.invalid(&max_at, max, "must be greater than 0", "write at least 1");
             }
-            if number("maxReplicas").zip(number("minReplicas")).is_some_and(|(max, min)| max < min) {
-                judge.invalid(&max_at, max, "must be greater than or equal to `minReplicas`", "raise maxReplicas or lower minReplicas");
+            if number("maxReplicas").zip(number("minReplicas")).is_some_and(|(max, min)| max < min)
+            {
+                judge.invalid(
+                    &max_at,
+                    max,
+                    "must be greater than or equal to `minReplicas`",
+                    "raise maxReplicas or lower minReplicas",
+                );
             }
         }
     }
-    if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int().is_some_and(|min| min < 1)) {
-        judge.invalid(&at.field("minReplicas"), min, "must be greater than or equal to 1", "write at least 1");
+    if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int().is_some_and(|min| min < 1))
+    {
+        judge.invalid(
+            &at.field("minReplicas"),
+            min,
+            "must be greater than or equal to 1",
+            "write at least 1",
+        );
     }
     target_object(judge, &at.field("scaleTargetRef"), spec.get("scaleTargetRef"), spec, true);
     let metrics_at = at.field("metrics");
@@ -37,7 +49,13 @@ pub(super) fn autoscaler(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 }
 
 /// What is scaled, or what is measured; what is scaled has an API group.
-fn target_object(judge: &mut Judge<'_>, at: &At<'_>, object: Option<&Node>, holder: &Node, grouped: bool) {
+fn target_object(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    object: Option<&Node>,
+    holder: &Node,
+    grouped: bool,
+) {
     let empty = Node::map(holder.origin);
     let object = object.unwrap_or(&empty);
     for key in ["kind", "name"] {
@@ -51,12 +69,22 @@ fn target_object(judge: &mut Judge<'_>, at: &At<'_>, object: Option<&Node>, hold
         0 | 1 => return,
         _ => format!("unexpected GroupVersion string: {version}"),
     };
-    judge.invalid(&at.field("apiVersion"), object.get("apiVersion").unwrap_or(object), &said, "write group and version: `apps/v1`");
+    judge.invalid(
+        &at.field("apiVersion"),
+        object.get("apiVersion").unwrap_or(object),
+        &said,
+        "write group and version: `apps/v1`",
+    );
 }
 
 /// A metric, by its type, and the field that holds it.
-const SOURCES: [(&str, &str); 5] =
-    [("ContainerResource", "containerResource"), ("External", "external"), ("Object", "object"), ("Pods", "pods"), ("Resource", "resource")];
+const SOURCES: [(&str, &str); 5] = [
+    ("ContainerResource", "containerResource"),
+    ("External", "external"),
+    ("Object", "object"),
+    ("Pods", "pods"),
+    ("Resource", "resource"),
+];
 
 fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
     let kind = metric.get("type").and_then(Node::as_str).unwrap_or_default();
@@ -67,11 +95,23 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
     }
     let expected = SOURCES.iter().find(|(known, _)| *known == kind).map(|(_, field)| *field);
     if let Some(field) = expected.filter(|field| metric.get(field).is_none()) {
-        judge.required(&at.field(field), metric, "must populate information for the given metric source");
+        judge.required(
+            &at.field(field),
+            metric,
+            "must populate information for the given metric source",
+        );
     }
-    let present: Vec<_> = SOURCES.iter().filter_map(|(_, field)| Some((*field, metric.get(field)?))).collect();
-    for (field, node) in present.iter().filter(|(field, _)| present.len() > 1 && Some(*field) != expected) {
-        judge.forbidden(&at.field(field), node, "must populate the given metric source only", "keep the source of `type`");
+    let present: Vec<_> =
+        SOURCES.iter().filter_map(|(_, field)| Some((*field, metric.get(field)?))).collect();
+    for (field, node) in
+        present.iter().filter(|(field, _)| present.len() > 1 && Some(*field) != expected)
+    {
+        judge.forbidden(
+            &at.field(field),
+            node,
+            "must populate the given metric source only",
+            "keep the source of `type`",
+        );
     }
     let [(field, source)] = present.as_slice() else { return };
     let at = at.field(field);
@@ -89,7 +129,13 @@ fn metric(judge: &mut Judge<'_>, at: &At<'_>, metric: &Node) {
         }
         _ => {
             if *field == "object" {
-                target_object(judge, &at.field("describedObject"), source.get("describedObject"), source, false);
+                target_object(
+                    judge,
+                    &at.field("describedObject"),
+                    source.get("describedObject"),
+                    source,
+                    false,
+                );
             }
             let empty = Node::map(source.origin);
             let identifier = source.get("metric").unwrap_or(&empty);
@@ -111,31 +157,63 @@ fn target(judge: &mut Judge<'_>, at: &At<'_>, source: &Node, field: &str) {
         judge.required(&at.field("type"), target, "must specify a metric target type");
     } else if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
         let node = target.get("type").unwrap_or(target);
-        judge.invalid(&at.field("type"), node, "must be either Utilization, Value, or AverageValue", "write one of the three");
+        judge.invalid(
+            &at.field("type"),
+            node,
+            "must be either Utilization, Value, or AverageValue",
+            "write one of the three",
+        );
     }
     for key in ["value", "averageValue"] {
-        let positive =
-            |node: &Node| Quantity::parse_field(&node.scalar_text().unwrap_or_default()).map_or(true, |amount| !amount.is_negative() && !amount.is_zero());
+        let positive = |node: &Node| {
+            Quantity::parse_field(&node.scalar_text().unwrap_or_default())
+                .map_or(true, |amount| !amount.is_negative() && !amount.is_zero())
+        };
         if let Some(node) = target.get(key).filter(|node| !positive(node)) {
             judge.invalid(&at.field(key), node, "must be positive", "write an amount above 0");
         }
     }
-    if let Some(utilization) = target.get("averageUtilization").filter(|node| node.as_int().is_some_and(|number| number < 1)) {
-        judge.invalid(&at.field("averageUtilization"), utilization, "must be greater than 0", "write a percentage above 0");
+    if let Some(utilization) = target
+        .get("averageUtilization")
+        .filter(|node| node.as_int().is_some_and(|number| number < 1))
+    {
+        judge.invalid(
+            &at.field("averageUtilization"),
+            utilization,
+            "must be greater than 0",
+            "write a percentage above 0",
+        );
     }
-    let (value, average, utilization) = (target.get("value"), target.get("averageValue"), target.get("averageUtilization"));
+    let (value, average, utilization) =
+        (target.get("value"), target.get("averageValue"), target.get("averageUtilization"));
     match (field, value, average, utilization) {
         ("resource" | "containerResource", _, Some(node), Some(_)) => {
             let detail = "may not set both a target raw value and a target utilization";
             judge.forbidden(&at.field("averageValue"), node, detail, "keep one of them");
         }
         ("resource" | "containerResource", _, None, None) => {
-            judge.required(&at.field("averageUtilization"), target, "must set either a target raw value or a target utilization");
+            judge.required(
+                &at.field("averageUtilization"),
+                target,
+                "must set either a target raw value or a target utilization",
+            );
         }
-        ("pods", _, None, _) => judge.required(&at.field("averageValue"), target, "must specify a positive target averageValue"),
-        ("object", None, None, _) => judge.required(&at.field("averageValue"), target, "must set either a target value or averageValue"),
+        ("pods", _, None, _) => judge.required(
+            &at.field("averageValue"),
+            target,
+            "must specify a positive target averageValue",
+        ),
+        ("object", None, None, _) => judge.required(
+            &at.field("averageValue"),
+            target,
+            "must set either a target value or averageValue",
+        ),
         ("external", None, None, _) => {
-            judge.required(&at.field("averageValue"), target, "must set either a target value for metric or a per-pod target");
+            judge.required(
+                &at.field("averageValue"),
+                target,
+                "must set either a target value for metric or a per-pod target",
+            );
         }
         ("external", Some(node), Some(_), _) => {
             let detail = "may not set both a target value for metric and a per-pod target";
@@ -150,14 +228,26 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
     let window_at = at.field("stabilizationWindowSeconds");
     if let Some(window) = rules.get("stabilizationWindowSeconds") {
         match window.as_int() {
-            Some(..0) => judge.invalid(&window_at, window, "must be greater than or equal to zero", "write a number from 0 to 3600"),
-            Some(3601..) => judge.invalid(&window_at, window, "must be less than or equal to 3600", "write a number from 0 to 3600"),
+            Some(..0) => judge.invalid(
+                &window_at,
+                window,
+                "must be greater than or equal to zero",
+                "write a number from 0 to 3600",
+            ),
+            Some(3601..) => judge.invalid(
+                &window_at,
+                window,
+                "must be less than or equal to 3600",
+                "write a number from 0 to 3600",
+            ),
             _ => {}
         }
     }
     judge.exactly_if_there(at, rules, "selectPolicy", &["Disabled", "Max", "Min"]);
     let list_at = at.field("policies");
-    if let Some(list) = rules.get("policies").filter(|list| !list.is_null() && list.items().is_empty()) {
+    if let Some(list) =
+        rules.get("policies").filter(|list| !list.is_null() && list.items().is_empty())
+    {
         judge.required(&list_at, list, "must specify at least one Policy");
     }
     for (index, policy) in items(rules, "policies").iter().enumerate() {
@@ -167,9 +257,19 @@ fn scaling(judge: &mut Judge<'_>, at: &At<'_>, rules: &Node) {
             let number = policy.get(key).map_or(Some(0), Node::as_int);
             let node = policy.get(key).unwrap_or(policy);
             if number.is_some_and(|number| number <= 0) {
-                judge.invalid(&at.field(key), node, "must be greater than zero", "write at least 1");
+                judge.invalid(
+                    &at.field(key),
+                    node,
+                    "must be greater than zero",
+                    "write at least 1",
+                );
             } else if key == "periodSeconds" && number.is_some_and(|number| number > 1800) {
-                judge.invalid(&at.field(key), node, "must be less than or equal to 1800", "write at most 1800");
+                judge.invalid(
+                    &at.field(key),
+                    node,
+                    "must be less than or equal to 1800",
+                    "write at most 1800",
+                );
             }
         }
     }

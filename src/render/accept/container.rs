@@ -24,16 +24,34 @@ pub(super) struct Pod<'a> {
 }
 
 /// Judges a container of a pod.
-pub(super) fn container(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, pod: &Pod<'_>, init: bool) {
+pub(super) fn container(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    container: &Node,
+    pod: &Pod<'_>,
+    init: bool,
+) {
     match container.get("name") {
-        Some(name) if name.as_str() != Some("") => judge.shaped(&at.field("name"), name, name.as_str().map(names::dns1123_label).unwrap_or_default()),
+        Some(name) if name.as_str() != Some("") => judge.shaped(
+            &at.field("name"),
+            name,
+            name.as_str().map(names::dns1123_label).unwrap_or_default(),
+        ),
         _ => judge.required(&at.field("name"), container, ""),
     }
     if container.get("image").is_none_or(|image| image.as_str() == Some("")) {
         judge.required(&at.field("image"), container, "");
     }
-    judge.one_of(&at.field("imagePullPolicy"), container.get("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
-    judge.one_of(&at.field("terminationMessagePolicy"), container.get("terminationMessagePolicy"), &["File", "FallbackToLogsOnError"]);
+    judge.one_of(
+        &at.field("imagePullPolicy"),
+        container.get("imagePullPolicy"),
+        &["Always", "IfNotPresent", "Never"],
+    );
+    judge.one_of(
+        &at.field("terminationMessagePolicy"),
+        container.get("terminationMessagePolicy"),
+        &["File", "FallbackToLogsOnError"],
+    );
     environment(judge, &at.field("env"), container);
     environment_from(judge, &at.field("envFrom"), container);
     ports(judge, &at.field("ports"), container, pod.host_network);
@@ -47,28 +65,48 @@ pub(super) fn container(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, po
     }
     let resize_at = at.field("resizePolicy");
     for policy in items(container, "resizePolicy") {
-        for (key, accepted) in [("resourceName", ["cpu", "memory"]), ("restartPolicy", ["NotRequired", "RestartContainer"])] {
+        for (key, accepted) in [
+            ("resourceName", ["cpu", "memory"]),
+            ("restartPolicy", ["NotRequired", "RestartContainer"]),
+        ] {
             if !accepted.contains(&policy.get(key).and_then(Node::as_str).unwrap_or_default()) {
                 judge.one_of(&resize_at, Some(policy.get(key).unwrap_or(policy)), &accepted);
             }
         }
     }
     judge.exactly_if_there(at, container, "restartPolicy", &["Always", "Never", "OnFailure"]);
-    if container.get("restartPolicy").is_none() && !items(container, "restartPolicyRules").is_empty() {
-        judge.required(&at.field("restartPolicy"), container, "must specify restartPolicy when restart rules are used");
+    if container.get("restartPolicy").is_none()
+        && !items(container, "restartPolicyRules").is_empty()
+    {
+        judge.required(
+            &at.field("restartPolicy"),
+            container,
+            "must specify restartPolicy when restart rules are used",
+        );
     }
     let restarts = container.get("restartPolicy").and_then(Node::as_str) == Some("Always");
     for name in ["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"] {
         let Some(found) = container.get(name) else { continue };
         if init && !restarts {
             let detail = "may not be set for init containers without restartPolicy=Always";
-            judge.forbidden(&at.field(name), found, detail, "delete it, or write `restartPolicy: Always`");
+            judge.forbidden(
+                &at.field(name),
+                found,
+                detail,
+                "delete it, or write `restartPolicy: Always`",
+            );
         } else if name != "lifecycle" {
             probe::probe(judge, &at.field(name), found, name == "readinessProbe");
         } else {
             for moment in ["postStart", "preStop"] {
                 if let Some(handler) = found.get(moment) {
-                    probe::handler(judge, &at.field(name).field(moment), handler, &["exec", "httpGet", "tcpSocket", "sleep"], pod.grace);
+                    probe::handler(
+                        judge,
+                        &at.field(name).field(moment),
+                        handler,
+                        &["exec", "httpGet", "tcpSocket", "sleep"],
+                        pod.grace,
+                    );
                 }
             }
         }
@@ -82,7 +120,11 @@ fn environment(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
         let at = at.index(index);
         match variable.get("name") {
             Some(name) if name.as_str() != Some("") => {
-                judge.shaped(&at.field("name"), name, name.as_str().map(names::relaxed_env_var_name).unwrap_or_default());
+                judge.shaped(
+                    &at.field("name"),
+                    name,
+                    name.as_str().map(names::relaxed_env_var_name).unwrap_or_default(),
+                );
             }
             _ => judge.required(&at.field("name"), variable, ""),
         }
@@ -98,10 +140,20 @@ fn environment(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
                 "name a source",
             );
         } else if sources > 1 {
-            judge.invalid(&from_at, from, "may not have more than one field specified at a time", "keep one source");
+            judge.invalid(
+                &from_at,
+                from,
+                "may not have more than one field specified at a time",
+                "keep one source",
+            );
         }
         if variable.get("value").is_some_and(|value| value.as_str() != Some("")) && sources > 0 {
-            judge.invalid(&from_at, from, "may not be specified when `value` is not empty", "delete `value` or `valueFrom`");
+            judge.invalid(
+                &from_at,
+                from,
+                "may not be specified when `value` is not empty",
+                "delete `value` or `valueFrom`",
+            );
         }
     }
 }
@@ -125,7 +177,10 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node) {
         let at = at.field("fieldRef");
         if let Some(path) = judge.present(&at, field, "fieldPath") {
             let text = path.as_str().unwrap_or_default();
-            let label = text.strip_suffix("']").and_then(|text| text.strip_prefix("metadata.labels['").or_else(|| text.strip_prefix("metadata.annotations['")));
+            let label = text.strip_suffix("']").and_then(|text| {
+                text.strip_prefix("metadata.labels['")
+                    .or_else(|| text.strip_prefix("metadata.annotations['"))
+            });
             match label {
                 Some(key) => judge.shaped(&at, path, names::qualified_name(key)),
                 None if FIELDS.contains(&text) => {}
@@ -133,8 +188,14 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node) {
                     judge.one_of(&at.field("fieldPath"), Some(path), &FIELDS);
                 }
                 None => {
-                    let said = format!("error converting fieldPath: field label not supported: {text}");
-                    judge.invalid(&at.field("fieldPath"), path, &said, "write a path such as `metadata.name` or `metadata.labels['app']`");
+                    let said =
+                        format!("error converting fieldPath: field label not supported: {text}");
+                    judge.invalid(
+                        &at.field("fieldPath"),
+                        path,
+                        &said,
+                        "write a path such as `metadata.name` or `metadata.labels['app']`",
+                    );
                 }
             }
         }
@@ -143,7 +204,10 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node) {
         let at = at.field("resourceFieldRef");
         if let Some(name) = judge.present(&at, resource, "resource") {
             let text = name.as_str().unwrap_or_default();
-            if !["limits.hugepages-", "requests.hugepages-"].iter().any(|prefix| text.starts_with(prefix)) {
+            if !["limits.hugepages-", "requests.hugepages-"]
+                .iter()
+                .any(|prefix| text.starts_with(prefix))
+            {
                 judge.one_of(&at.field("resource"), Some(name), &RESOURCES);
             }
         }
@@ -152,20 +216,34 @@ fn from_fields(judge: &mut Judge<'_>, at: &At<'_>, from: &Node) {
         let Some(found) = from.get(key) else { continue };
         let at = at.field(key);
         let name = found.get("name").and_then(Node::as_str).unwrap_or_default();
-        judge.shaped(&at.field("name"), found.get("name").unwrap_or(found), names::dns1123_subdomain(name));
+        judge.shaped(
+            &at.field("name"),
+            found.get("name").unwrap_or(found),
+            names::dns1123_subdomain(name),
+        );
         if judge.present(&at, found, "key").is_some() {
             judge.formed(&at, found, "key", names::config_map_key);
         }
     }
 }
 
-const RESOURCES: [&str; 6] = ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
+const RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
 
 fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
     for (index, source) in items(container, "envFrom").iter().enumerate() {
         let here = at.index(index);
         judge.formed(&here, source, "prefix", names::relaxed_env_var_name);
-        let kinds: Vec<_> = ["configMapRef", "secretRef"].into_iter().filter(|kind| source.get(kind).is_some()).collect();
+        let kinds: Vec<_> = ["configMapRef", "secretRef"]
+            .into_iter()
+            .filter(|kind| source.get(kind).is_some())
+            .collect();
         for kind in &kinds {
             let at = here.field(kind);
             let holder = source.get(kind).unwrap_or(source);
@@ -174,8 +252,11 @@ fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
             }
         }
         if kinds.len() != 1 {
-            let said =
-                if kinds.is_empty() { "must specify one of: `configMapRef` or `secretRef`" } else { "may not have more than one field specified at a time" };
+            let said = if kinds.is_empty() {
+                "must specify one of: `configMapRef` or `secretRef`"
+            } else {
+                "may not have more than one field specified at a time"
+            };
             judge.invalid(at, source, said, "name one source");
         }
     }
@@ -191,20 +272,38 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
             let text = name.as_str().unwrap_or_default();
             let objections = names::port_name(text);
             if objections.is_empty() && seen.contains(&text) {
-                judge.refuse(&at.field("name"), name.origin.span(), &format!("Duplicate value: \"{text}\""), "give one of them another name");
+                judge.refuse(
+                    &at.field("name"),
+                    name.origin.span(),
+                    &format!("Duplicate value: \"{text}\""),
+                    "give one of them another name",
+                );
             }
             judge.shaped(&at.field("name"), name, objections);
             seen.push(text);
         }
         match port.get("containerPort") {
-            Some(number) => judge.shaped(&at.field("containerPort"), number, number.as_int().map(names::port_number).unwrap_or_default()),
+            Some(number) => judge.shaped(
+                &at.field("containerPort"),
+                number,
+                number.as_int().map(names::port_number).unwrap_or_default(),
+            ),
             None => judge.required(&at.field("containerPort"), port, ""),
         }
         judge.one_of(&at.field("protocol"), port.get("protocol"), &PROTOCOLS);
         if let Some(host) = port.get("hostPort").filter(|host| host.as_int() != Some(0)) {
-            judge.shaped(&at.field("hostPort"), host, host.as_int().map(names::port_number).unwrap_or_default());
+            judge.shaped(
+                &at.field("hostPort"),
+                host,
+                host.as_int().map(names::port_number).unwrap_or_default(),
+            );
             if host_network && host.as_int() != port.get("containerPort").and_then(Node::as_int) {
-                judge.invalid(&at.field("hostPort"), host, "must match `containerPort` when `hostNetwork` is true", "write the same number");
+                judge.invalid(
+                    &at.field("hostPort"),
+                    host,
+                    "must match `containerPort` when `hostNetwork` is true",
+                    "write the same number",
+                );
             }
         }
     }
@@ -212,18 +311,40 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
 
 /// How mounts spread; the server names the list, not the element.
 fn propagation(judge: &mut Judge<'_>, list: &At<'_>, mount: &Node, container: &Node) {
-    let privileged = container.at(&["securityContext", "privileged"]).and_then(Node::as_bool) == Some(true);
-    if judge.exactly_if_there(list, mount, "mountPropagation", &["Bidirectional", "HostToContainer", "None"])
-        && let Some(node) = mount.get("mountPropagation").filter(|node| node.as_str() == Some("Bidirectional") && !privileged)
+    let privileged =
+        container.at(&["securityContext", "privileged"]).and_then(Node::as_bool) == Some(true);
+    if judge.exactly_if_there(
+        list,
+        mount,
+        "mountPropagation",
+        &["Bidirectional", "HostToContainer", "None"],
+    ) && let Some(node) = mount
+        .get("mountPropagation")
+        .filter(|node| node.as_str() == Some("Bidirectional") && !privileged)
     {
         let detail = "Bidirectional mount propagation is available only to privileged containers";
-        judge.forbidden(&list.field("mountPropagation"), node, detail, "write `HostToContainer`, or a privileged container");
+        judge.forbidden(
+            &list.field("mountPropagation"),
+            node,
+            detail,
+            "write `HostToContainer`, or a privileged container",
+        );
     }
-    if judge.exactly_if_there(list, mount, "recursiveReadOnly", &["Disabled", "Enabled", "IfPossible"])
-        && let Some(node) = mount.get("recursiveReadOnly").filter(|node| node.as_str() != Some("Disabled"))
+    if judge.exactly_if_there(
+        list,
+        mount,
+        "recursiveReadOnly",
+        &["Disabled", "Enabled", "IfPossible"],
+    ) && let Some(node) =
+        mount.get("recursiveReadOnly").filter(|node| node.as_str() != Some("Disabled"))
         && mount.get("readOnly").and_then(Node::as_bool) != Some(true)
     {
-        judge.forbidden(&list.field("recursiveReadOnly"), node, "may only be specified when readOnly is true", "write `readOnly: true`");
+        judge.forbidden(
+            &list.field("recursiveReadOnly"),
+            node,
+            "may only be specified when readOnly is true",
+            "write `readOnly: true`",
+        );
     }
 }
 
@@ -249,17 +370,35 @@ fn mounts(judge: &mut Judge<'_>, list_at: &At<'_>, container: &Node, volumes: &[
             judge.required(&at.field("mountPath"), mount, "");
         }
         let says = |key: &str| mount.get(key).and_then(Node::as_str).unwrap_or_default();
-        if let Some(path) = mount.get("subPathExpr").filter(|_| !says("subPath").is_empty() && !says("subPathExpr").is_empty()) {
-            judge.invalid(&at.field("subPathExpr"), path, "subPathExpr and subPath are mutually exclusive", "keep one of them");
+        if let Some(path) = mount
+            .get("subPathExpr")
+            .filter(|_| !says("subPath").is_empty() && !says("subPathExpr").is_empty())
+        {
+            judge.invalid(
+                &at.field("subPathExpr"),
+                path,
+                "subPathExpr and subPath are mutually exclusive",
+                "keep one of them",
+            );
         }
         propagation(judge, list_at, mount, container);
         for key in ["subPath", "subPathExpr"] {
             let Some(path) = mount.get(key) else { continue };
             let text = path.as_str().unwrap_or_default();
             if text.starts_with('/') {
-                judge.invalid(&at.field(key), path, "must be a relative path", "write it without the first `/`");
+                judge.invalid(
+                    &at.field(key),
+                    path,
+                    "must be a relative path",
+                    "write it without the first `/`",
+                );
             } else if steps_up(text) {
-                judge.invalid(&at.field(key), path, "must not contain '..'", "write a path below the volume");
+                judge.invalid(
+                    &at.field(key),
+                    path,
+                    "must not contain '..'",
+                    "write a path below the volume",
+                );
             }
         }
     }
@@ -274,7 +413,12 @@ fn devices(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, volumes: &[&str
         if let Some(name) = judge.present(&at, device, "name")
             && name.as_str().is_none_or(|text| !volumes.contains(&text))
         {
-            judge.refuse(&at.field("name"), name.origin.span(), &format!("Not found: {}", name.to_json()), "add a volume of this name");
+            judge.refuse(
+                &at.field("name"),
+                name.origin.span(),
+                &format!("Not found: {}", name.to_json()),
+                "add a volume of this name",
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Built-in objects decoded through their types.
 //!
-//! A tree is handed to serde as it is, without a text in between. What a type has no field for, or cannot take, makes
-//! the object unfit; which value it was is said by the schema, this only notices. Texts are handed over empty, but for
-//! `apiVersion` and `kind`: nobody looks at the decoded object, and copying them would be most of the work.
+//! A tree is handed to serde as it is, without a text in between. What a type has no field for, or
+//! cannot take, makes the object unfit; which value it was is said by the schema, this only
+//! notices. Texts are handed over empty, but for `apiVersion` and `kind`: nobody looks at the
+//! decoded object, and copying them would be most of the work.
 
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
@@ -15,7 +16,10 @@ use k8s_openapi::api::{
     policy::v1::PodDisruptionBudget,
     rbac::v1::{Role, RoleBinding},
 };
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
+    SeqAccess, Visitor,
+};
 use std::cell::Cell;
 use std::fmt;
 
@@ -94,7 +98,9 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
             Value::Float(number) => visitor.visit_f64(*number),
             Value::Str(text) => visitor.visit_str(if self.depth == 1 { text } else { "" }),
             Value::List(items) => visitor.visit_seq(Elements { rest: items.iter(), above: self }),
-            Value::Map(map) => visitor.visit_map(Entries { rest: map.iter(), value: None, above: self }),
+            Value::Map(map) => {
+                visitor.visit_map(Entries { rest: map.iter(), value: None, above: self })
+            }
         }
     }
 
@@ -102,16 +108,31 @@ impl<'de> Deserializer<'de> for Decoder<'_> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Unfit> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unfit> {
         // An amount is a text for serde, whatever it says.
-        if name == "Quantity" && self.node.scalar_text().is_some_and(|text| Quantity::parse_field(&text).is_err()) {
+        if name == "Quantity"
+            && self.node.scalar_text().is_some_and(|text| Quantity::parse_field(&text).is_err())
+        {
             return Err(Unfit);
         }
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Unfit> {
-        if self.node.entries().any(|entry| !entry.node.is_null() && !fields.contains(&entry.key.as_str())) {
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unfit> {
+        if self
+            .node
+            .entries()
+            .any(|entry| !entry.node.is_null() && !fields.contains(&entry.key.as_str()))
+        {
             self.unknown.set(true);
         }
         self.deserialize_any(visitor)
@@ -134,7 +155,10 @@ struct Elements<'n> {
 impl<'de> SeqAccess<'de> for Elements<'_> {
     type Error = Unfit;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Unfit> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Unfit> {
         self.rest.next().map(|node| seed.deserialize(self.above.below(node))).transpose()
     }
 
@@ -152,7 +176,10 @@ struct Entries<'n> {
 impl<'de> MapAccess<'de> for Entries<'_> {
     type Error = Unfit;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unfit> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Unfit> {
         let Some(entry) = self.rest.next() else { return Ok(None) };
         self.value = Some(&entry.node);
         seed.deserialize(entry.key.as_str().into_deserializer()).map(Some)
@@ -178,7 +205,12 @@ mod tests {
         };
         for (object, expected) in [
             (pod(""), true),
-            (pod(r#","ports":[{"containerPort":8080}],"resources":{"limits":{"cpu":"1","nvidia.com/gpu":2}}"#), true),
+            (
+                pod(
+                    r#","ports":[{"containerPort":8080}],"resources":{"limits":{"cpu":"1","nvidia.com/gpu":2}}"#,
+                ),
+                true,
+            ),
             (pod(r#","image":null"#), true),
             (pod(r#","imagee":"x""#), false),
             (pod(r#","args":"--x""#), false),
@@ -188,6 +220,9 @@ mod tests {
         ] {
             assert_eq!(fits(&parse(&object)), Some(expected), "{object}");
         }
-        assert_eq!(fits(&parse(r#"{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject"}"#)), None);
+        assert_eq!(
+            fits(&parse(r#"{"apiVersion":"keda.sh/v1alpha1","kind":"ScaledObject"}"#)),
+            None
+        );
     }
 }

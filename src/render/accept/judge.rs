@@ -20,26 +20,47 @@ impl Judge<'_> {
     /// Says that a value is refused, in the server's words.
     pub(super) fn refuse(&mut self, at: &At<'_>, span: Option<Span>, detail: &str, help: &str) {
         let text = |keys: &[&str]| self.object.at(keys).and_then(Node::as_str).unwrap_or_default();
-        let (kind, name, namespace) = (text(&["kind"]), text(&["metadata", "name"]), text(&["metadata", "namespace"]));
-        let group = text(&["apiVersion"]).split_once('/').map_or(String::new(), |(group, _)| format!(".{group}"));
+        let (kind, name, namespace) =
+            (text(&["kind"]), text(&["metadata", "name"]), text(&["metadata", "namespace"]));
+        let group = text(&["apiVersion"])
+            .split_once('/')
+            .map_or(String::new(), |(group, _)| format!(".{group}"));
         let message = match self.severity {
             Severity::Error => format!("{kind}{group} \"{name}\" is invalid: {at}: {detail}"),
             _ => format!("pods of {kind}{group} \"{name}\" would be refused: {at}: {detail}"),
         };
-        let id = if namespace.is_empty() { format!("{kind}/{name}") } else { format!("{kind}/{namespace}/{name}") };
-        let finding = Diagnostic::new(Code::ServerRefuses, message).severity(self.severity).at(span).path(at.to_string()).object(id).help(help);
+        let id = if namespace.is_empty() {
+            format!("{kind}/{name}")
+        } else {
+            format!("{kind}/{namespace}/{name}")
+        };
+        let finding = Diagnostic::new(Code::ServerRefuses, message)
+            .severity(self.severity)
+            .at(span)
+            .path(at.to_string())
+            .object(id)
+            .help(help);
         self.findings.push(finding);
     }
 
     /// A value is absent or empty; the span is that of what holds it.
     pub(super) fn required(&mut self, at: &At<'_>, holder: &Node, detail: &str) {
-        let detail = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        let detail = if detail.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {detail}")
+        };
         self.refuse(at, holder.origin.span(), &detail, "add it");
     }
 
     /// A value is of no use.
     pub(super) fn invalid(&mut self, at: &At<'_>, node: &Node, detail: &str, help: &str) {
-        self.refuse(at, node.origin.span(), &format!("Invalid value: {}: {detail}", node.to_json()), help);
+        self.refuse(
+            at,
+            node.origin.span(),
+            &format!("Invalid value: {}: {detail}", node.to_json()),
+            help,
+        );
     }
 
     /// A value has no place where it stands.
@@ -52,7 +73,8 @@ impl Judge<'_> {
         let Some(node) = node else { return true };
         let fits = node.as_str().is_some_and(|text| text.is_empty() || accepted.contains(&text));
         if !fits {
-            let list = accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
+            let list =
+                accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
             self.refuse(
                 at,
                 node.origin.span(),
@@ -63,26 +85,50 @@ impl Judge<'_> {
         fits
     }
 
-    /// A field whose zero value is refused, too: it must be there and hold one of these; whether it does.
-    pub(super) fn exactly(&mut self, at: &At<'_>, holder: &Node, key: &str, accepted: &[&str]) -> bool {
+    /// A field whose zero value is refused, too: it must be there and hold one of these; whether it
+    /// does.
+    pub(super) fn exactly(
+        &mut self,
+        at: &At<'_>,
+        holder: &Node,
+        key: &str,
+        accepted: &[&str],
+    ) -> bool {
         let empty = Node::str("", holder.origin);
         let node = holder.get(key).unwrap_or(&empty);
         let fits = node.as_str().is_some_and(|text| accepted.contains(&text));
         if !fits {
-            let list = accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
+            let list =
+                accepted.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(", ");
             let said = format!("Unsupported value: {}: supported values: {list}", node.to_json());
-            self.refuse(&at.field(key), node.origin.span(), &said, "write one of the supported values");
+            self.refuse(
+                &at.field(key),
+                node.origin.span(),
+                &said,
+                "write one of the supported values",
+            );
         }
         fits
     }
 
     /// The same for a field that may be absent.
-    pub(super) fn exactly_if_there(&mut self, at: &At<'_>, holder: &Node, key: &str, accepted: &[&str]) -> bool {
+    pub(super) fn exactly_if_there(
+        &mut self,
+        at: &At<'_>,
+        holder: &Node,
+        key: &str,
+        accepted: &[&str],
+    ) -> bool {
         holder.get(key).is_none_or(Node::is_null) || self.exactly(at, holder, key, accepted)
     }
 
     /// A text that must be there and not be empty.
-    pub(super) fn present<'n>(&mut self, at: &At<'_>, holder: &'n Node, key: &str) -> Option<&'n Node> {
+    pub(super) fn present<'n>(
+        &mut self,
+        at: &At<'_>,
+        holder: &'n Node,
+        key: &str,
+    ) -> Option<&'n Node> {
         let found = holder.get(key).filter(|node| !node.is_null() && node.as_str() != Some(""));
         if found.is_none() {
             self.required(&at.field(key), holder, "");
@@ -91,23 +137,44 @@ impl Judge<'_> {
     }
 
     /// A text that is there and not empty is of this form.
-    pub(super) fn formed<T: Display>(&mut self, at: &At<'_>, holder: &Node, key: &str, form: impl Fn(&str) -> Vec<T>) {
+    pub(super) fn formed<T: Display>(
+        &mut self,
+        at: &At<'_>,
+        holder: &Node,
+        key: &str,
+        form: impl Fn(&str) -> Vec<T>,
+    ) {
         if let Some(node) = holder.get(key).filter(|node| node.as_str() != Some("")) {
             self.shaped(&at.field(key), node, node.as_str().map(form).unwrap_or_default());
         }
     }
 
     /// A number that is there lies between two.
-    pub(super) fn within(&mut self, at: &At<'_>, holder: &Node, key: &str, (least, most): (i64, i64)) {
-        if let Some(node) = holder.get(key).filter(|node| node.as_int().is_some_and(|number| !(least..=most).contains(&number))) {
+    pub(super) fn within(
+        &mut self,
+        at: &At<'_>,
+        holder: &Node,
+        key: &str,
+        (least, most): (i64, i64),
+    ) {
+        if let Some(node) = holder
+            .get(key)
+            .filter(|node| node.as_int().is_some_and(|number| !(least..=most).contains(&number)))
+        {
             let said = format!("must be between {least} and {most}, inclusive");
-            self.invalid(&at.field(key), node, &said, &format!("write a number from {least} to {most}"));
+            self.invalid(
+                &at.field(key),
+                node,
+                &said,
+                &format!("write a number from {least} to {most}"),
+            );
         }
     }
 
     /// The objections of a validation function to a text.
     ///
-    /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so (S0-058).
+    /// A placeholder that was not expanded is no value yet: `variable-outside-container` says so
+    /// (S0-058).
     pub(super) fn shaped(&mut self, at: &At<'_>, node: &Node, objections: Vec<impl Display>) {
         if objections.is_empty() || node.as_str().is_some_and(|text| text.contains("{{")) {
             return;
@@ -117,16 +184,19 @@ impl Judge<'_> {
         }
     }
 
-    /// Elements of a list must differ in these fields; `defaults` stand for absent ones. Whatever repeats is refused
-    /// once.
+    /// Elements of a list must differ in these fields; `defaults` stand for absent ones. Whatever
+    /// repeats is refused once.
     pub(super) fn keyed(&mut self, at: &At<'_>, list: &Node, keys: &[(&str, &str)]) {
         let items = list.items();
         if items.len() < 2 {
             return;
         }
-        let value = |item: &Node, (key, default): (&str, &str)| item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into());
+        let value = |item: &Node, (key, default): (&str, &str)| {
+            item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into())
+        };
         for (index, item) in items.iter().enumerate() {
-            let same = |other: &&Node| keys.iter().all(|key| value(other, *key) == value(item, *key));
+            let same =
+                |other: &&Node| keys.iter().all(|key| value(other, *key) == value(item, *key));
             let earlier = items[..index].iter().filter(same).count();
             if earlier == 1 {
                 let words: Vec<String> = keys
@@ -134,10 +204,19 @@ impl Judge<'_> {
                     .map(|(key, default)| {
                         let text = value(item, (*key, *default));
                         let number = item.get(key).is_some_and(|node| node.as_int().is_some());
-                        if number { format!("{key}={text}") } else { format!("{key}={}", serde_json::Value::from(text.as_str())) }
+                        if number {
+                            format!("{key}={text}")
+                        } else {
+                            format!("{key}={}", serde_json::Value::from(text.as_str()))
+                        }
                     })
                     .collect();
-                self.refuse(at, item.origin.span(), &format!("duplicate entries for key [{}]", words.join(",")), "keep one of them");
+                self.refuse(
+                    at,
+                    item.origin.span(),
+                    &format!("duplicate entries for key [{}]", words.join(",")),
+                    "keep one of them",
+                );
             }
         }
     }

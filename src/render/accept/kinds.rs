@@ -11,14 +11,22 @@ use crate::yaml::{Node, Value};
 /// Judges the spec of a Service.
 pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let text = |key: &str| spec.get(key).and_then(Node::as_str).unwrap_or_default();
-    judge.one_of(&at.field("type"), spec.get("type"), &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]);
+    judge.one_of(
+        &at.field("type"),
+        spec.get("type"),
+        &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
+    );
     judge.one_of(&at.field("sessionAffinity"), spec.get("sessionAffinity"), &["ClientIP", "None"]);
     let elsewhere = text("type") == "ExternalName";
     if elsewhere {
         match spec.get("externalName") {
             Some(name) if name.as_str() != Some("") => {
                 let text = name.as_str().unwrap_or_default();
-                judge.shaped(&at.field("externalName"), name, names::dns1123_subdomain(text.strip_suffix('.').unwrap_or(text)));
+                judge.shaped(
+                    &at.field("externalName"),
+                    name,
+                    names::dns1123_subdomain(text.strip_suffix('.').unwrap_or(text)),
+                );
             }
             _ => judge.required(&at.field("externalName"), spec, ""),
         }
@@ -41,7 +49,12 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 let text = name.as_str().unwrap_or_default();
                 judge.shaped(&at.field("name"), name, names::dns1123_label(text));
                 if seen.contains(&text) {
-                    judge.refuse(&at.field("name"), name.origin.span(), &format!("Duplicate value: \"{text}\""), "give one of them another name");
+                    judge.refuse(
+                        &at.field("name"),
+                        name.origin.span(),
+                        &format!("Duplicate value: \"{text}\""),
+                        "give one of them another name",
+                    );
                 }
                 seen.push(text);
             }
@@ -49,13 +62,28 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             _ => {}
         }
         match port.get("port") {
-            Some(number) => judge.shaped(&at.field("port"), number, number.as_int().map(names::port_number).unwrap_or_default()),
+            Some(number) => judge.shaped(
+                &at.field("port"),
+                number,
+                number.as_int().map(names::port_number).unwrap_or_default(),
+            ),
             None => judge.required(&at.field("port"), port, ""),
         }
-        if let Some(node) = port.get("nodePort").filter(|node| node.as_int() != Some(0) && matches!(text("type"), "" | "ClusterIP")) {
-            judge.forbidden(&at.field("nodePort"), node, "may not be used when `type` is 'ClusterIP'", "delete it, or write `type: NodePort`");
+        if let Some(node) = port
+            .get("nodePort")
+            .filter(|node| node.as_int() != Some(0) && matches!(text("type"), "" | "ClusterIP"))
+        {
+            judge.forbidden(
+                &at.field("nodePort"),
+                node,
+                "may not be used when `type` is 'ClusterIP'",
+                "delete it, or write `type: NodePort`",
+            );
         }
-        if let Some(target) = port.get("targetPort").filter(|target| target.as_int() != Some(0) && target.as_str() != Some("")) {
+        if let Some(target) = port
+            .get("targetPort")
+            .filter(|target| target.as_int() != Some(0) && target.as_str() != Some(""))
+        {
             let objections = match target.as_int() {
                 Some(number) => names::port_number(number),
                 None => target.as_str().map(names::port_name).unwrap_or_default(),
@@ -64,7 +92,11 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
         judge.one_of(&at.field("protocol"), port.get("protocol"), &["SCTP", "TCP", "UDP"]);
         if let Some(protocol) = port.get("appProtocol") {
-            judge.shaped(&at.field("appProtocol"), protocol, protocol.as_str().map(names::qualified_name).unwrap_or_default());
+            judge.shaped(
+                &at.field("appProtocol"),
+                protocol,
+                protocol.as_str().map(names::qualified_name).unwrap_or_default(),
+            );
         }
     }
 }
@@ -80,20 +112,39 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(node) = spec.get("clusterIP").filter(|_| !ip.is_empty()) {
         let list = at.field("clusterIPs");
         match kind {
-            "ExternalName" => judge.forbidden(&list, node, "may not be set for ExternalName services", "delete it"),
+            "ExternalName" => judge.forbidden(
+                &list,
+                node,
+                "may not be set for ExternalName services",
+                "delete it",
+            ),
             "LoadBalancer" | "NodePort" if ip == "None" => {
                 let said = format!("may not be set to 'None' for {kind} services");
                 judge.invalid(&list.index(0), node, &said, "delete it, or write `type: ClusterIP`");
             }
-            _ if ip != "None" && wrong_address(ip) => judge.invalid(&list.index(0), node, bad, "write `None` or an address"),
+            _ if ip != "None" && wrong_address(ip) => {
+                judge.invalid(&list.index(0), node, bad, "write `None` or an address");
+            }
             _ => {}
         }
     }
     let addresses = items(spec, "clusterIPs");
-    if let (Some(list), true) = (spec.get("clusterIPs").filter(|_| !addresses.is_empty()), ip.is_empty()) {
-        judge.invalid(&at.field("clusterIPs"), list, "must be empty when `clusterIP` is not specified", "write `clusterIP`, too");
+    if let (Some(list), true) =
+        (spec.get("clusterIPs").filter(|_| !addresses.is_empty()), ip.is_empty())
+    {
+        judge.invalid(
+            &at.field("clusterIPs"),
+            list,
+            "must be empty when `clusterIP` is not specified",
+            "write `clusterIP`, too",
+        );
     } else if let Some(first) = addresses.first().filter(|first| first.as_str() != Some(ip)) {
-        judge.invalid(&at.field("clusterIPs").index(0), first, "first value must match `clusterIP`", "write the same address");
+        judge.invalid(
+            &at.field("clusterIPs").index(0),
+            first,
+            "first value must match `clusterIP`",
+            "write the same address",
+        );
     }
     let outside_at = at.field("externalIPs");
     for (index, address) in items(spec, "externalIPs").iter().enumerate() {
@@ -106,18 +157,30 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         ("loadBalancerClass", "loadBalancerClass"),
         ("loadBalancerSourceRanges", "LoadBalancerSourceRanges"),
     ] {
-        if let Some(node) = spec.get(key).filter(|node| !balanced && (!matches!(node.value, Value::List(_)) || !node.items().is_empty())) {
-            judge.forbidden(&at.field(shown), node, "may only be used when `type` is 'LoadBalancer'", "delete it, or write `type: LoadBalancer`");
+        if let Some(node) = spec.get(key).filter(|node| {
+            !balanced && (!matches!(node.value, Value::List(_)) || !node.items().is_empty())
+        }) {
+            judge.forbidden(
+                &at.field(shown),
+                node,
+                "may only be used when `type` is 'LoadBalancer'",
+                "delete it, or write `type: LoadBalancer`",
+            );
         }
     }
     if balanced {
         judge.formed(at, spec, "loadBalancerClass", names::qualified_name);
     }
-    if let Some(port) = spec.get("healthCheckNodePort").filter(|port| port.as_int() != Some(0) && !(balanced && text("externalTrafficPolicy") == "Local")) {
-        let said = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    if let Some(port) = spec.get("healthCheckNodePort").filter(|port| {
+        port.as_int() != Some(0) && !(balanced && text("externalTrafficPolicy") == "Local")
+    }) {
+        let said =
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
         judge.invalid(&at.field("healthCheckNodePort"), port, said, "delete it");
     }
-    if let Some(policy) = spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some("")) {
+    if let Some(policy) =
+        spec.get("externalTrafficPolicy").filter(|policy| policy.as_str() != Some(""))
+    {
         let outside = balanced || kind == "NodePort" || !items(spec, "externalIPs").is_empty();
         if outside {
             judge.one_of(&at.field("externalTrafficPolicy"), Some(policy), &["Cluster", "Local"]);
@@ -127,24 +190,47 @@ fn exposure(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     judge.exactly_if_there(at, spec, "internalTrafficPolicy", &["Cluster", "Local"]);
-    judge.exactly_if_there(at, spec, "trafficDistribution", &["PreferClose", "PreferSameZone", "PreferSameNode"]);
-    judge.exactly_if_there(at, spec, "ipFamilyPolicy", &["SingleStack", "PreferDualStack", "RequireDualStack"]);
+    judge.exactly_if_there(
+        at,
+        spec,
+        "trafficDistribution",
+        &["PreferClose", "PreferSameZone", "PreferSameNode"],
+    );
+    judge.exactly_if_there(
+        at,
+        spec,
+        "ipFamilyPolicy",
+        &["SingleStack", "PreferDualStack", "RequireDualStack"],
+    );
     let families_at = at.field("ipFamilies");
     for (index, family) in items(spec, "ipFamilies").iter().enumerate() {
         if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
-            let said = format!("Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"", family.to_json());
-            judge.refuse(&families_at.index(index), family.origin.span(), &said, "write `IPv4` or `IPv6`");
+            let said = format!(
+                "Unsupported value: {}: supported values: \"IPv4\", \"IPv6\"",
+                family.to_json()
+            );
+            judge.refuse(
+                &families_at.index(index),
+                family.origin.span(),
+                &said,
+                "write `IPv4` or `IPv6`",
+            );
         }
     }
     let sticky = text("sessionAffinity") == "ClientIP";
     if let Some(config) = spec.get("sessionAffinityConfig") {
         let config_at = at.field("sessionAffinityConfig");
         // Without affinity the server drops its configuration.
-        if let Some(seconds) =
-            config.at(&["clientIP", "timeoutSeconds"]).filter(|node| sticky && node.as_int().is_some_and(|seconds| !(1..=86400).contains(&seconds)))
-        {
+        if let Some(seconds) = config.at(&["clientIP", "timeoutSeconds"]).filter(|node| {
+            sticky && node.as_int().is_some_and(|seconds| !(1..=86400).contains(&seconds))
+        }) {
             let at = config_at.field("clientIP");
-            judge.invalid(&at.field("timeoutSeconds"), seconds, "must be greater than 0 and less than 86400", "write a number of seconds up to a day");
+            judge.invalid(
+                &at.field("timeoutSeconds"),
+                seconds,
+                "must be greater than 0 and less than 86400",
+                "write a number of seconds up to a day",
+            );
         }
     }
 }
@@ -154,7 +240,11 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
     for list in ["data", "binaryData"] {
         let at = At::ROOT.field(list);
         for entry in object.get(list).into_iter().flat_map(Node::entries) {
-            judge.shaped(&at.key(&entry.key), &Node::str(entry.key.clone(), entry.key_origin), names::config_map_key(&entry.key));
+            judge.shaped(
+                &at.key(&entry.key),
+                &Node::str(entry.key.clone(), entry.key_origin),
+                names::config_map_key(&entry.key),
+            );
         }
     }
 }
@@ -163,29 +253,54 @@ pub(super) fn config_map(judge: &mut Judge<'_>, object: &Node) {
 pub(super) fn disruption_budget(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let (available, unavailable) = (spec.get("minAvailable"), spec.get("maxUnavailable"));
     if let (Some(_), Some(unavailable)) = (available, unavailable) {
-        judge.refuse(at, unavailable.origin.span(), "minAvailable and maxUnavailable cannot be both set", "keep one of the two");
+        judge.refuse(
+            at,
+            unavailable.origin.span(),
+            "minAvailable and maxUnavailable cannot be both set",
+            "keep one of the two",
+        );
     }
     for (key, node) in [("minAvailable", available), ("maxUnavailable", unavailable)] {
         count_or_percent(judge, &at.field(key), node);
         if let Some(node) = node.filter(|node| share(node).is_some_and(|share| share > 100)) {
-            judge.invalid(&at.field(key), node, "must not be greater than 100%", "write at most 100%");
+            judge.invalid(
+                &at.field(key),
+                node,
+                "must not be greater than 100%",
+                "write at most 100%",
+            );
         }
     }
-    judge.exactly_if_there(at, spec, "unhealthyPodEvictionPolicy", &["AlwaysAllow", "IfHealthyBudget"]);
+    judge.exactly_if_there(
+        at,
+        spec,
+        "unhealthyPodEvictionPolicy",
+        &["AlwaysAllow", "IfHealthyBudget"],
+    );
     metadata::selector(judge, &at.field("selector"), spec.get("selector"), false);
 }
 
-/// Judges the spec of an HTTPRoute by the one expression of its schema that a renderer can break: a Service is referred to
-/// by its port.
+/// Judges the spec of an HTTPRoute by the one expression of its schema that a renderer can break: a
+/// Service is referred to by its port.
 pub(super) fn route(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let rules_at = at.field("rules");
     for (index, rule) in items(spec, "rules").iter().enumerate() {
         let backends_at = rules_at.index(index);
         let backends_at = backends_at.field("backendRefs");
         for (position, backend) in items(rule, "backendRefs").iter().enumerate() {
-            let text = |key: &str, absent: &'static str| backend.get(key).map_or(absent, |node| node.as_str().unwrap_or_default());
-            if text("group", "").is_empty() && text("kind", "Service") == "Service" && backend.get("port").is_none() {
-                judge.refuse(&backends_at.index(position), backend.origin.span(), "Must have port for Service reference", "write the `port` of the Service");
+            let text = |key: &str, absent: &'static str| {
+                backend.get(key).map_or(absent, |node| node.as_str().unwrap_or_default())
+            };
+            if text("group", "").is_empty()
+                && text("kind", "Service") == "Service"
+                && backend.get("port").is_none()
+            {
+                judge.refuse(
+                    &backends_at.index(position),
+                    backend.origin.span(),
+                    "Must have port for Service reference",
+                    "write the `port` of the Service",
+                );
             }
         }
     }
@@ -194,7 +309,12 @@ pub(super) fn route(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 /// Judges the spec of an Ingress.
 pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if items(spec, "rules").is_empty() && spec.get("defaultBackend").is_none() {
-        judge.invalid(at, &Node::list([], spec.origin), "either `defaultBackend` or `rules` must be specified", "add a rule");
+        judge.invalid(
+            at,
+            &Node::list([], spec.origin),
+            "either `defaultBackend` or `rules` must be specified",
+            "add a rule",
+        );
     }
     let rules_at = at.field("rules");
     for (index, rule) in items(spec, "rules").iter().enumerate() {
@@ -202,7 +322,12 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         if let Some(host) = rule.get("host").filter(|host| host.as_str() != Some("")) {
             let text = host.as_str().unwrap_or_default();
             if text.parse::<std::net::IpAddr>().is_ok() {
-                judge.invalid(&at.field("host"), host, "must be a DNS name, not an IP address", "write a host name");
+                judge.invalid(
+                    &at.field("host"),
+                    host,
+                    "must be a DNS name, not an IP address",
+                    "write a host name",
+                );
             } else if text.contains('*') {
                 judge.shaped(&at.field("host"), host, names::wildcard_dns1123_subdomain(text));
             } else {
@@ -224,14 +349,22 @@ pub(super) fn ingress(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         backend(judge, &at.field("defaultBackend"), Some(found), spec);
     }
     if let Some(class) = spec.get("ingressClassName") {
-        judge.shaped(&at.field("ingressClassName"), class, class.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+        judge.shaped(
+            &at.field("ingressClassName"),
+            class,
+            class.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+        );
     }
     let tls_at = at.field("tls");
     for (index, tls) in items(spec, "tls").iter().enumerate() {
         let at = tls_at.index(index);
         let hosts_at = at.field("hosts");
         for (index, host) in items(tls, "hosts").iter().enumerate() {
-            let form = if host.as_str().is_some_and(|text| text.contains('*')) { names::wildcard_dns1123_subdomain } else { names::dns1123_subdomain };
+            let form = if host.as_str().is_some_and(|text| text.contains('*')) {
+                names::wildcard_dns1123_subdomain
+            } else {
+                names::dns1123_subdomain
+            };
             judge.shaped(&hosts_at.index(index), host, host.as_str().map(form).unwrap_or_default());
         }
         judge.formed(&at, tls, "secretName", names::dns1123_subdomain);
@@ -247,15 +380,35 @@ fn path(judge: &mut Judge<'_>, at: &At<'_>, path: &Node) {
     let text = path.get("path").and_then(Node::as_str).unwrap_or_default();
     let node = path.get("path").cloned().unwrap_or_else(|| Node::str("", path.origin));
     let strict = matches!(kind, "Exact" | "Prefix");
-    if judge.exactly(at, path, "pathType", &["Exact", "ImplementationSpecific", "Prefix"]) && !text.starts_with('/') && (strict || !text.is_empty()) {
-        judge.invalid(&at.field("path"), &node, "must be an absolute path", "begin the path with `/`");
+    if judge.exactly(at, path, "pathType", &["Exact", "ImplementationSpecific", "Prefix"])
+        && !text.starts_with('/')
+        && (strict || !text.is_empty())
+    {
+        judge.invalid(
+            &at.field("path"),
+            &node,
+            "must be an absolute path",
+            "begin the path with `/`",
+        );
     }
     if strict {
-        for part in ["//", "/./", "/../", "%2f", "%2F"].into_iter().filter(|part| text.contains(part)) {
-            judge.invalid(&at.field("path"), &node, &format!("must not contain '{part}'"), "write the path in its shortest form");
+        for part in
+            ["//", "/./", "/../", "%2f", "%2F"].into_iter().filter(|part| text.contains(part))
+        {
+            judge.invalid(
+                &at.field("path"),
+                &node,
+                &format!("must not contain '{part}'"),
+                "write the path in its shortest form",
+            );
         }
         for end in ["/..", "/."].into_iter().filter(|end| text.ends_with(end)) {
-            judge.invalid(&at.field("path"), &node, &format!("cannot end with '{end}'"), "write the path in its shortest form");
+            judge.invalid(
+                &at.field("path"),
+                &node,
+                &format!("cannot end with '{end}'"),
+                "write the path in its shortest form",
+            );
         }
     }
     backend(judge, &at.field("backend"), path.get("backend"), path);
@@ -267,8 +420,15 @@ fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &
     let found = backend.unwrap_or(&empty);
     let resource_at = at.field("resource");
     match (found.get("service"), found.get("resource")) {
-        (Some(_), Some(_)) => judge.invalid(at, found, "cannot set both resource and service backends", "keep one of them"),
-        (None, None) => judge.invalid(at, found, "resource or service backend is required", "add `service`"),
+        (Some(_), Some(_)) => judge.invalid(
+            at,
+            found,
+            "cannot set both resource and service backends",
+            "keep one of them",
+        ),
+        (None, None) => {
+            judge.invalid(at, found, "resource or service backend is required", "add `service`");
+        }
         (None, Some(resource)) => {
             judge.present(&resource_at, resource, "kind");
             judge.present(&resource_at, resource, "name");
@@ -280,12 +440,26 @@ fn backend(judge: &mut Judge<'_>, at: &At<'_>, backend: Option<&Node>, holder: &
             }
             let port_at = service_at.field("port");
             let name = service.at(&["port", "name"]).filter(|name| name.as_str() != Some(""));
-            let number = service.at(&["port", "number"]).filter(|number| number.as_int() != Some(0));
+            let number =
+                service.at(&["port", "number"]).filter(|number| number.as_int() != Some(0));
             match (name, number) {
-                (Some(_), Some(number)) => judge.invalid(at, number, "cannot set both port name & port number", "keep one of them"),
+                (Some(_), Some(number)) => judge.invalid(
+                    at,
+                    number,
+                    "cannot set both port name & port number",
+                    "keep one of them",
+                ),
                 (None, None) => judge.required(at, service, "port name or number is required"),
-                (Some(name), None) => judge.shaped(&port_at.field("name"), name, name.as_str().map(names::port_name).unwrap_or_default()),
-                (None, Some(port)) => judge.shaped(&port_at.field("number"), port, port.as_int().map(names::port_number).unwrap_or_default()),
+                (Some(name), None) => judge.shaped(
+                    &port_at.field("name"),
+                    name,
+                    name.as_str().map(names::port_name).unwrap_or_default(),
+                ),
+                (None, Some(port)) => judge.shaped(
+                    &port_at.field("number"),
+                    port,
+                    port.as_int().map(names::port_number).unwrap_or_default(),
+                ),
             }
         }
     }
@@ -297,7 +471,12 @@ pub(super) fn role(judge: &mut Judge<'_>, object: &Node) {
     for (index, rule) in items(object, "rules").iter().enumerate() {
         let at = at.index(index);
         if let Some(urls) = rule.get("nonResourceURLs").filter(|urls| !urls.items().is_empty()) {
-            judge.invalid(&at.field("nonResourceURLs"), urls, "namespaced rules cannot apply to non-resource URLs", "write a ClusterRole");
+            judge.invalid(
+                &at.field("nonResourceURLs"),
+                urls,
+                "namespaced rules cannot apply to non-resource URLs",
+                "write a ClusterRole",
+            );
         }
         for (key, detail) in [
             ("verbs", "verbs must contain at least one value"),

@@ -12,21 +12,34 @@ type Form = fn(&str) -> Vec<String>;
 /// Judges `metadata` of an object.
 pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
     let at = At::ROOT.field("metadata");
-    let Some(metadata) = object.get("metadata") else { return judge.required(&at.field("name"), object, "name or generateName is required") };
+    let Some(metadata) = object.get("metadata") else {
+        return judge.required(&at.field("name"), object, "name or generateName is required");
+    };
     let text = |key: &str| metadata.get(key).and_then(Node::as_str);
     let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-    let (valid, prefix): (Form, Form) = match (api_version, object.get("kind").and_then(Node::as_str)) {
-        ("v1", Some("Service")) => (names::service_name, |prefix| names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))),
-        (_, Some("Role" | "RoleBinding" | "PodDisruptionBudget")) => (names::path_segment_name, names::path_segment_prefix),
-        _ => (names::dns1123_subdomain, names::generate_name_subdomain),
-    };
+    let (valid, prefix): (Form, Form) =
+        match (api_version, object.get("kind").and_then(Node::as_str)) {
+            ("v1", Some("Service")) => (names::service_name, |prefix| {
+                names::service_name(prefix.strip_suffix('-').unwrap_or(prefix))
+            }),
+            (_, Some("Role" | "RoleBinding" | "PodDisruptionBudget")) => {
+                (names::path_segment_name, names::path_segment_prefix)
+            }
+            _ => (names::dns1123_subdomain, names::generate_name_subdomain),
+        };
     judge.formed(&at, metadata, "generateName", prefix);
     match metadata.get("name") {
-        Some(name) if text("name").is_some_and(|text| !text.is_empty()) => judge.shaped(&at.field("name"), name, valid(text("name").unwrap_or_default())),
+        Some(name) if text("name").is_some_and(|text| !text.is_empty()) => {
+            judge.shaped(&at.field("name"), name, valid(text("name").unwrap_or_default()));
+        }
         _ => judge.required(&at.field("name"), metadata, "name or generateName is required"),
     }
     if let Some(namespace) = metadata.get("namespace").filter(|node| node.as_str() != Some("")) {
-        judge.shaped(&at.field("namespace"), namespace, namespace.as_str().map(names::namespace).unwrap_or_default());
+        judge.shaped(
+            &at.field("namespace"),
+            namespace,
+            namespace.as_str().map(names::namespace).unwrap_or_default(),
+        );
     }
     labels(judge, &at.field("labels"), metadata.get("labels"));
     annotations(judge, &at.field("annotations"), metadata.get("annotations"));
@@ -35,24 +48,45 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
         judge,
         &at.field("finalizers"),
         metadata,
-        matches!(api_version, "v1" | "apps/v1" | "autoscaling/v2" | "networking.k8s.io/v1" | "rbac.authorization.k8s.io/v1"),
+        matches!(
+            api_version,
+            "v1" | "apps/v1"
+                | "autoscaling/v2"
+                | "networking.k8s.io/v1"
+                | "rbac.authorization.k8s.io/v1"
+        ),
     );
 }
 
-/// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the domain.
+/// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the
+/// domain.
 fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bool) {
     let mut seen: Vec<&str> = Vec::new();
     for (index, finalizer) in items(metadata, "finalizers").iter().enumerate() {
         let Some(text) = finalizer.as_str() else { continue };
         if seen.contains(&text) {
-            judge.refuse(at, finalizer.origin.span(), &format!("duplicate entries for key [={}]", finalizer.to_json()), "keep one of them");
+            judge.refuse(
+                at,
+                finalizer.origin.span(),
+                &format!("duplicate entries for key [={}]", finalizer.to_json()),
+                "keep one of them",
+            );
             continue;
         }
         seen.push(text);
         let objections = names::qualified_name(text);
-        if objections.is_empty() && qualified && !text.contains('/') && !matches!(text, "kubernetes" | "orphan" | "foregroundDeletion") {
+        if objections.is_empty()
+            && qualified
+            && !text.contains('/')
+            && !matches!(text, "kubernetes" | "orphan" | "foregroundDeletion")
+        {
             let said = "name is neither a standard finalizer name nor is it fully qualified";
-            judge.invalid(&at.index(index), finalizer, said, "write it with a domain: `example.com/name`");
+            judge.invalid(
+                &at.index(index),
+                finalizer,
+                said,
+                "write it with a domain: `example.com/name`",
+            );
         }
         judge.shaped(at, finalizer, objections);
     }
@@ -61,8 +95,13 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
 /// Judges a map of labels, of an object or in a selector.
 pub(super) fn labels(judge: &mut Judge<'_>, at: &At<'_>, labels: Option<&Node>) {
     for entry in labels.into_iter().flat_map(Node::entries) {
-        judge.shaped(at, &Node::str(entry.key.clone(), entry.key_origin), names::label_key(&entry.key));
-        // A variable that nobody expands here has a finding of its own, variable-outside-container (S0-058).
+        judge.shaped(
+            at,
+            &Node::str(entry.key.clone(), entry.key_origin),
+            names::label_key(&entry.key),
+        );
+        // A variable that nobody expands here has a finding of its own, variable-outside-container
+        // (S0-058).
         let text = entry.node.as_str().filter(|text| !text.contains("{{"));
         judge.shaped(at, &entry.node, text.map(names::label_value).unwrap_or_default());
     }
@@ -72,13 +111,22 @@ pub(super) fn labels(judge: &mut Judge<'_>, at: &At<'_>, labels: Option<&Node>) 
 pub(super) fn annotations(judge: &mut Judge<'_>, at: &At<'_>, annotations: Option<&Node>) {
     let entries = || annotations.into_iter().flat_map(Node::entries);
     for entry in entries() {
-        judge.shaped(at, &Node::str(entry.key.clone(), entry.key_origin), names::annotation_key(&entry.key));
+        judge.shaped(
+            at,
+            &Node::str(entry.key.clone(), entry.key_origin),
+            names::annotation_key(&entry.key),
+        );
     }
     let pairs = entries().filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)));
     if let (Some(error), Some(node)) = (names::annotations_size(pairs), annotations) {
         let path = at.to_string();
         let said = error.at(&path);
-        judge.refuse(at, node.origin.span(), said.strip_prefix(&path).unwrap_or(&said).trim_start_matches(": "), "shorten the annotations");
+        judge.refuse(
+            at,
+            node.origin.span(),
+            said.strip_prefix(&path).unwrap_or(&said).trim_start_matches(": "),
+            "shorten the annotations",
+        );
     }
 }
 
@@ -89,12 +137,25 @@ fn owners(judge: &mut Judge<'_>, at: &At<'_>, owners: Option<&Node>) {
     let owners = owners.map(Node::items).unwrap_or_default();
     for owner in owners {
         if owner.get("uid").and_then(Node::as_str).unwrap_or_default().is_empty() {
-            judge.refuse(&at.field("uid"), owner.origin.span(), "Invalid value: \"\": must not be empty", "leave the reference out");
+            judge.refuse(
+                &at.field("uid"),
+                owner.origin.span(),
+                "Invalid value: \"\": must not be empty",
+                "leave the reference out",
+            );
         }
     }
-    let controllers: Vec<_> = owners.iter().filter(|owner| owner.get("controller").and_then(Node::as_bool) == Some(true)).collect();
+    let controllers: Vec<_> = owners
+        .iter()
+        .filter(|owner| owner.get("controller").and_then(Node::as_bool) == Some(true))
+        .collect();
     if let [_, second, ..] = controllers.as_slice() {
-        judge.refuse(at, second.origin.span(), "Invalid value: only one reference can have Controller set to true", "keep one controller");
+        judge.refuse(
+            at,
+            second.origin.span(),
+            "Invalid value: only one reference can have Controller set to true",
+            "keep one controller",
+        );
     }
 }
 
@@ -114,44 +175,76 @@ pub(super) fn selector(judge: &mut Judge<'_>, at: &At<'_>, selector: Option<&Nod
         let values = items(expression, "values");
         match expression.get("operator").and_then(Node::as_str) {
             Some("In" | "NotIn") if values.is_empty() => {
-                judge.required(&at.field("values"), expression, "must be specified when `operator` is 'In' or 'NotIn'");
+                judge.required(
+                    &at.field("values"),
+                    expression,
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
             }
             Some("Exists" | "DoesNotExist") if !values.is_empty() => {
-                judge.forbidden(&at.field("values"), expression, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'", "delete `values`");
+                judge.forbidden(
+                    &at.field("values"),
+                    expression,
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                    "delete `values`",
+                );
             }
             Some("In" | "NotIn" | "Exists" | "DoesNotExist") => {}
             _ => {
                 let node = expression.get("operator").unwrap_or(expression);
-                judge.invalid(&at.field("operator"), node, "not a valid selector operator", "write `In`, `NotIn`, `Exists` or `DoesNotExist`");
+                judge.invalid(
+                    &at.field("operator"),
+                    node,
+                    "not a valid selector operator",
+                    "write `In`, `NotIn`, `Exists` or `DoesNotExist`",
+                );
             }
         }
         let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
-        judge.shaped(&at.field("key"), expression.get("key").unwrap_or(expression), names::label_key(key));
+        judge.shaped(
+            &at.field("key"),
+            expression.get("key").unwrap_or(expression),
+            names::label_key(key),
+        );
         let values_at = at.field("values");
         for (index, value) in values.iter().enumerate().filter(|_| strict) {
-            judge.shaped(&values_at.index(index), value, value.as_str().map(names::label_value).unwrap_or_default());
+            judge.shaped(
+                &values_at.index(index),
+                value,
+                value.as_str().map(names::label_value).unwrap_or_default(),
+            );
         }
     }
 }
 
 /// Whether the labels of a template have everything that a selector asks for.
 pub(super) fn selects(selector: &Node, labels: Option<&Node>) -> bool {
-    let label = |key: &str| labels.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(Node::as_str);
-    let matched = selector.get("matchLabels").is_none_or(|wanted| wanted.entries().all(|entry| label(&entry.key) == entry.node.as_str()));
+    let label = |key: &str| {
+        labels.and_then(Node::as_map).and_then(|map| map.get(key)).and_then(Node::as_str)
+    };
+    let matched = selector.get("matchLabels").is_none_or(|wanted| {
+        wanted.entries().all(|entry| label(&entry.key) == entry.node.as_str())
+    });
     matched
-        && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(|expression| {
-            let Some(key) = expression.get("key").and_then(Node::as_str) else { return true };
-            let has = || {
-                label(key).is_some_and(|value| expression.get("values").is_some_and(|values| values.items().iter().any(|item| item.as_str() == Some(value))))
-            };
-            match expression.get("operator").and_then(Node::as_str) {
-                Some("In") => has(),
-                Some("NotIn") => !has(),
-                Some("Exists") => label(key).is_some(),
-                Some("DoesNotExist") => label(key).is_none(),
-                _ => true,
-            }
-        })
+        && selector.get("matchExpressions").map(Node::items).unwrap_or_default().iter().all(
+            |expression| {
+                let Some(key) = expression.get("key").and_then(Node::as_str) else { return true };
+                let has = || {
+                    label(key).is_some_and(|value| {
+                        expression.get("values").is_some_and(|values| {
+                            values.items().iter().any(|item| item.as_str() == Some(value))
+                        })
+                    })
+                };
+                match expression.get("operator").and_then(Node::as_str) {
+                    Some("In") => has(),
+                    Some("NotIn") => !has(),
+                    Some("Exists") => label(key).is_some(),
+                    Some("DoesNotExist") => label(key).is_none(),
+                    _ => true,
+                }
+            },
+        )
 }
 
 /// Whether a mapping is there and holds something.

@@ -8,25 +8,46 @@ use crate::yaml::Node;
 
 /// Judges a pod spec.
 pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
-    judge.one_of(&at.field("dnsPolicy"), spec.get("dnsPolicy"), &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]);
-    judge.one_of(&at.field("restartPolicy"), spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
+    judge.one_of(
+        &at.field("dnsPolicy"),
+        spec.get("dnsPolicy"),
+        &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
+    );
+    judge.one_of(
+        &at.field("restartPolicy"),
+        spec.get("restartPolicy"),
+        &["Always", "OnFailure", "Never"],
+    );
     judge.exactly_if_there(at, spec, "preemptionPolicy", &["PreemptLowerPriority", "Never"]);
     if let Some(os) = spec.get("os") {
         judge.one_of(&at.field("os"), Some(os.get("name").unwrap_or(os)), &["linux", "windows"]);
     }
     // The older name of the field counts where the newer one is empty.
-    let account = ["serviceAccountName", "serviceAccount"].iter().filter_map(|key| spec.get(key)).find(|node| node.as_str() != Some(""));
+    let account = ["serviceAccountName", "serviceAccount"]
+        .iter()
+        .filter_map(|key| spec.get(key))
+        .find(|node| node.as_str() != Some(""));
     if let Some(account) = account {
-        judge.shaped(&at.field("serviceAccountName"), account, account.as_str().map(names::service_account).unwrap_or_default());
+        judge.shaped(
+            &at.field("serviceAccountName"),
+            account,
+            account.as_str().map(names::service_account).unwrap_or_default(),
+        );
     }
-    for (key, form) in
-        [("nodeName", names::dns1123_subdomain as fn(&str) -> Vec<String>), ("hostname", names::dns1123_label), ("subdomain", names::dns1123_label)]
-    {
+    for (key, form) in [
+        ("nodeName", names::dns1123_subdomain as fn(&str) -> Vec<String>),
+        ("hostname", names::dns1123_label),
+        ("subdomain", names::dns1123_label),
+    ] {
         judge.formed(at, spec, key, form);
     }
     judge.formed(at, spec, "priorityClassName", names::dns1123_subdomain);
     if let Some(class) = spec.get("runtimeClassName") {
-        judge.shaped(&at.field("runtimeClassName"), class, class.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+        judge.shaped(
+            &at.field("runtimeClassName"),
+            class,
+            class.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+        );
     }
     metadata::labels(judge, &at.field("nodeSelector"), spec.get("nodeSelector"));
     scheduling::scheduling(judge, at, spec);
@@ -47,8 +68,15 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
             judge.shaped(&at, gate.get(key).unwrap_or(gate), names::qualified_name(name));
         }
     }
-    if let Some(containers) = spec.get("ephemeralContainers").filter(|list| !list.items().is_empty()) {
-        judge.forbidden(&at.field("ephemeralContainers"), containers, "ephemeral containers not allowed in pod template", "delete them");
+    if let Some(containers) =
+        spec.get("ephemeralContainers").filter(|list| !list.items().is_empty())
+    {
+        judge.forbidden(
+            &at.field("ephemeralContainers"),
+            containers,
+            "ephemeral containers not allowed in pod template",
+            "delete them",
+        );
     }
     let claims = claims(judge, &at.field("resourceClaims"), spec);
     if let Some(found) = spec.get("resources") {
@@ -67,17 +95,32 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let Some(containers) = spec.get(list) else { continue };
         judge.keyed(&at, containers, &[("name", "")]);
         for (index, container) in containers.items().iter().enumerate() {
-            container::container(judge, &at.index(index), container, &pod, list == "initContainers");
+            container::container(
+                judge,
+                &at.index(index),
+                container,
+                &pod,
+                list == "initContainers",
+            );
         }
     }
     if items(spec, "containers").is_empty() {
         judge.required(&at.field("containers"), spec, "");
     }
-    let main = |name: Option<&str>| items(spec, "containers").iter().any(|other| name.is_some() && other.get("name").and_then(Node::as_str) == name);
+    let main = |name: Option<&str>| {
+        items(spec, "containers")
+            .iter()
+            .any(|other| name.is_some() && other.get("name").and_then(Node::as_str) == name)
+    };
     for (index, container) in items(spec, "initContainers").iter().enumerate() {
         if let Some(name) = container.get("name").filter(|name| main(name.as_str())) {
             let detail = format!("Duplicate value: {}", name.to_json());
-            judge.refuse(&at.field("initContainers").index(index).field("name"), name.origin.span(), &detail, "give it another name");
+            judge.refuse(
+                &at.field("initContainers").index(index).field("name"),
+                name.origin.span(),
+                &detail,
+                "give it another name",
+            );
         }
     }
 }
@@ -94,22 +137,37 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         address(judge, &at.field("ip"), alias.get("ip"), alias);
         let names_at = at.field("hostnames");
         for (index, name) in items(alias, "hostnames").iter().enumerate() {
-            judge.shaped(&names_at.index(index), name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+            judge.shaped(
+                &names_at.index(index),
+                name,
+                name.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+            );
         }
     }
     let dns_at = at.field("dnsConfig");
     let own = spec.get("dnsPolicy").and_then(Node::as_str) == Some("None");
     match spec.get("dnsConfig") {
-        None if own => judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None"),
+        None if own => {
+            judge.required(&dns_at, spec, "must provide `dnsConfig` when `dnsPolicy` is None");
+        }
         Some(config) if own && items(config, "nameservers").is_empty() => {
-            judge.required(&dns_at.field("nameservers"), config, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+            judge.required(
+                &dns_at.field("nameservers"),
+                config,
+                "must provide at least one DNS nameserver when `dnsPolicy` is None",
+            );
         }
         None => {}
         Some(config) => {
             let servers_at = dns_at.field("nameservers");
             let servers = items(config, "nameservers");
             if let Some(list) = config.get("nameservers").filter(|_| servers.len() > 3) {
-                judge.invalid(&servers_at, list, "must not have more than 3 nameservers", "keep three");
+                judge.invalid(
+                    &servers_at,
+                    list,
+                    "must not have more than 3 nameservers",
+                    "keep three",
+                );
             }
             for (index, server) in servers.iter().enumerate() {
                 address(judge, &servers_at.index(index), Some(server), config);
@@ -120,7 +178,11 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                 let text = search.as_str().unwrap_or_default();
                 let plain = text.strip_suffix('.').unwrap_or(text).replace('_', "a");
                 if text != "." {
-                    judge.shaped(&searches_at.index(index), search, names::dns1123_subdomain(&plain));
+                    judge.shaped(
+                        &searches_at.index(index),
+                        search,
+                        names::dns1123_subdomain(&plain),
+                    );
                 }
             }
             let options_at = dns_at.field("options");
@@ -132,17 +194,25 @@ fn network(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         }
     }
     if says("hostUsers", false) {
-        for (key, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+        for (key, shown) in
+            [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")]
+        {
             if let Some(node) = spec.get(key).filter(|_| says(key, true)) {
-                judge.forbidden(&at.field(shown), node, "when `hostUsers` is false", "delete one of the two");
+                judge.forbidden(
+                    &at.field(shown),
+                    node,
+                    "when `hostUsers` is false",
+                    "delete one of the two",
+                );
             }
         }
     }
     if let Some(name) = spec.get("hostnameOverride") {
         let at = at.field("hostnameOverride");
-        for (key, detail) in
-            [("setHostnameAsFQDN", "may not be specified when setHostnameAsFQDN is true"), ("hostNetwork", "may not be specified when hostNetwork is true")]
-        {
+        for (key, detail) in [
+            ("setHostnameAsFQDN", "may not be specified when setHostnameAsFQDN is true"),
+            ("hostNetwork", "may not be specified when hostNetwork is true"),
+        ] {
             if says(key, true) {
                 judge.forbidden(&at, name, detail, "delete one of the two");
             }
@@ -155,7 +225,12 @@ fn address(judge: &mut Judge<'_>, at: &At<'_>, address: Option<&Node>, holder: &
     let text = address.and_then(Node::as_str).unwrap_or_default();
     if !names::ip_address(text).is_empty() {
         let node = address.cloned().unwrap_or_else(|| Node::str("", holder.origin));
-        judge.invalid(at, &node, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)", "write an address such as 10.9.8.7");
+        judge.invalid(
+            at,
+            &node,
+            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            "write an address such as 10.9.8.7",
+        );
     }
 }
 
@@ -168,7 +243,10 @@ fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str
         if judge.present(&at, claim, "name").is_some() {
             judge.formed(&at, claim, "name", names::dns1123_label);
         }
-        let sources: Vec<_> = ["resourceClaimName", "resourceClaimTemplateName"].iter().filter(|key| claim.get(key).is_some()).collect();
+        let sources: Vec<_> = ["resourceClaimName", "resourceClaimTemplateName"]
+            .iter()
+            .filter(|key| claim.get(key).is_some())
+            .collect();
         if sources.len() != 1 {
             let said = if sources.is_empty() {
                 "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
@@ -179,7 +257,11 @@ fn claims<'n>(judge: &mut Judge<'_>, at: &At<'_>, spec: &'n Node) -> Vec<&'n str
         }
         for key in sources {
             if let Some(name) = claim.get(key) {
-                judge.shaped(&at.field(key), name, name.as_str().map(names::dns1123_subdomain).unwrap_or_default());
+                judge.shaped(
+                    &at.field(key),
+                    name,
+                    name.as_str().map(names::dns1123_subdomain).unwrap_or_default(),
+                );
             }
         }
     }

@@ -17,40 +17,81 @@ pub(super) fn probe(judge: &mut Judge<'_>, at: &At<'_>, probe: &Node, readiness:
             judge.invalid(&at, seconds, "must not be set for readinessProbes", "delete it");
         }
     }
-    for key in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
+    for key in [
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ] {
         let Some(number) = probe.get(key) else { continue };
         if number.as_int().is_some_and(|number| number < 0) {
-            judge.invalid(&at.field(key), number, "must be greater than or equal to 0", "write at least 0");
+            judge.invalid(
+                &at.field(key),
+                number,
+                "must be greater than or equal to 0",
+                "write at least 0",
+            );
         }
     }
-    if let Some(number) = probe.get("successThreshold").filter(|number| !readiness && number.as_int().is_some_and(|number| number > 1)) {
+    if let Some(number) = probe
+        .get("successThreshold")
+        .filter(|number| !readiness && number.as_int().is_some_and(|number| number > 1))
+    {
         judge.invalid(&at.field("successThreshold"), number, "must be 1", "write 1");
     }
 }
 
-/// Judges a handler: exactly one way of asking, with a port that can be one. Sleep ends within the grace period.
-pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds: &[&str], grace: Option<i64>) {
+/// Judges a handler: exactly one way of asking, with a port that can be one. Sleep ends within the
+/// grace period.
+pub(super) fn handler(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    handler: &Node,
+    kinds: &[&str],
+    grace: Option<i64>,
+) {
     let mut found = 0;
     for kind in kinds {
         let Some(node) = handler.get(kind) else { continue };
         found += 1;
         let at = at.field(kind);
         if found > 1 {
-            judge.forbidden(&at, node, "may not specify more than 1 handler type", "keep one of them");
+            judge.forbidden(
+                &at,
+                node,
+                "may not specify more than 1 handler type",
+                "keep one of them",
+            );
             continue;
         }
         match *kind {
-            "exec" if super::pod::items(node, "command").is_empty() => judge.required(&at.field("command"), node, ""),
+            "exec" if super::pod::items(node, "command").is_empty() => {
+                judge.required(&at.field("command"), node, "");
+            }
             "httpGet" | "tcpSocket" => port(judge, &at.field("port"), node),
             "grpc" => {
                 let number = node.get("port").map_or(Some(0), Node::as_int);
-                judge.shaped(&at.field("port"), node.get("port").unwrap_or(node), number.map(names::port_number).unwrap_or_default());
+                judge.shaped(
+                    &at.field("port"),
+                    node.get("port").unwrap_or(node),
+                    number.map(names::port_number).unwrap_or_default(),
+                );
             }
             "sleep" => {
                 let seconds = node.get("seconds").map_or(Some(0), Node::as_int);
-                if let Some(grace) = grace.filter(|grace| seconds.is_some_and(|seconds| !(0..=*grace).contains(&seconds))) {
-                    let said = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
-                    judge.invalid(&at, node.get("seconds").unwrap_or(node), &said, "sleep for a shorter time");
+                if let Some(grace) = grace
+                    .filter(|grace| seconds.is_some_and(|seconds| !(0..=*grace).contains(&seconds)))
+                {
+                    let said = format!(
+                        "must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+                    );
+                    judge.invalid(
+                        &at,
+                        node.get("seconds").unwrap_or(node),
+                        &said,
+                        "sleep for a shorter time",
+                    );
                 }
             }
             _ => {}
@@ -59,7 +100,11 @@ pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds:
             judge.one_of(&at.field("scheme"), node.get("scheme"), &["HTTP", "HTTPS"]);
             for header in super::pod::items(node, "httpHeaders") {
                 let name = header.get("name").and_then(Node::as_str).unwrap_or_default();
-                judge.shaped(&at.field("httpHeaders"), header.get("name").unwrap_or(header), names::http_header_name(name));
+                judge.shaped(
+                    &at.field("httpHeaders"),
+                    header.get("name").unwrap_or(header),
+                    names::http_header_name(name),
+                );
             }
         }
     }
@@ -71,8 +116,12 @@ pub(super) fn handler(judge: &mut Judge<'_>, at: &At<'_>, handler: &Node, kinds:
 /// A port by number or name.
 pub(super) fn port(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node) {
     match holder.get("port") {
-        Some(port) if port.as_int().is_some() => judge.shaped(at, port, port.as_int().map(names::port_number).unwrap_or_default()),
-        Some(port) => judge.shaped(at, port, port.as_str().map(names::port_name).unwrap_or_default()),
+        Some(port) if port.as_int().is_some() => {
+            judge.shaped(at, port, port.as_int().map(names::port_number).unwrap_or_default());
+        }
+        Some(port) => {
+            judge.shaped(at, port, port.as_str().map(names::port_name).unwrap_or_default());
+        }
         None => judge.required(at, holder, ""),
     }
 }

@@ -16,8 +16,14 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
         match claim.get("name").and_then(Node::as_str).filter(|name| !name.is_empty()) {
             None => judge.required(&at, claim, ""),
             Some(name) if !claims.contains(&name) => {
-                let known = if claims.is_empty() { " which is empty".to_owned() } else { format!(": {}", claims.join(", ")) };
-                let said = format!("Not found: \"{name}\": must be one of the names in pod.spec.resourceClaims{known}");
+                let known = if claims.is_empty() {
+                    " which is empty".to_owned()
+                } else {
+                    format!(": {}", claims.join(", "))
+                };
+                let said = format!(
+                    "Not found: \"{name}\": must be one of the names in pod.spec.resourceClaims{known}"
+                );
                 judge.refuse(&at, claim.origin.span(), &said, "add the claim to the pod");
             }
             Some(_) => {}
@@ -28,17 +34,29 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node,
 /// Judges `resources` of a pod as a whole.
 pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node) {
     if let Some(claims) = resources.get("claims") {
-        judge.forbidden(&at.field("claims"), claims, "claims may not be set for Resources at pod-level", "name them in the containers");
+        judge.forbidden(
+            &at.field("claims"),
+            claims,
+            "claims may not be set for Resources at pod-level",
+            "name them in the containers",
+        );
     }
     amounts(judge, at, resources, pod_name);
 }
 
 /// Judges requests and limits.
-fn amounts(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, name: fn(&mut Judge<'_>, &At<'_>, &str, &Node)) {
+fn amounts(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    resources: &Node,
+    name: fn(&mut Judge<'_>, &At<'_>, &str, &Node),
+) {
     let (limits_at, requests_at) = (at.field("limits"), at.field("requests"));
     let mut huge = false;
     let mut computes = false;
-    for (list_at, list) in [(&limits_at, resources.get("limits")), (&requests_at, resources.get("requests"))] {
+    for (list_at, list) in
+        [(&limits_at, resources.get("limits")), (&requests_at, resources.get("requests"))]
+    {
         for entry in list.into_iter().flat_map(Node::entries) {
             let at = list_at.key(&entry.key);
             name(judge, &at, &entry.key, &entry.node);
@@ -47,14 +65,24 @@ fn amounts(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, name: fn(&mut J
             // What is no amount at all is not of its type, and said to be so.
             let Some(quantity) = quantity(&entry.node) else { continue };
             if quantity.is_negative() {
-                judge.invalid(&at, &entry.node, "must be greater than or equal to 0", "write an amount of at least 0");
+                judge.invalid(
+                    &at,
+                    &entry.node,
+                    "must be greater than or equal to 0",
+                    "write an amount of at least 0",
+                );
             } else if !is_native(&entry.key) && !quantity.is_integer() {
                 judge.invalid(&at, &entry.node, "must be an integer", "write a whole number");
             }
         }
     }
     if huge && !computes {
-        judge.forbidden(at, resources, "HugePages require cpu or memory", "request cpu or memory as well");
+        judge.forbidden(
+            at,
+            resources,
+            "HugePages require cpu or memory",
+            "request cpu or memory as well",
+        );
     }
     let mut limit_missing = false;
     for entry in resources.get("requests").into_iter().flat_map(Node::entries) {
@@ -75,7 +103,11 @@ fn amounts(judge: &mut Judge<'_>, at: &At<'_>, resources: &Node, name: fn(&mut J
                 judge.invalid(
                     &requests_at,
                     &value,
-                    &format!("must be less than or equal to {} limit of {}", entry.key, limit.canonical()),
+                    &format!(
+                        "must be less than or equal to {} limit of {}",
+                        entry.key,
+                        limit.canonical()
+                    ),
                     "raise the limit or lower the request",
                 );
             }
@@ -112,7 +144,8 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     if !objections.is_empty() {
         judge.shaped(at, &shown(), objections);
     } else if !name.contains('/') {
-        let standard = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+        let standard = matches!(name, "cpu" | "memory" | "ephemeral-storage")
+            || name.starts_with("hugepages-");
         if !standard {
             judge.invalid(
                 at,
@@ -122,7 +155,12 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
             );
         }
     } else if !is_native(name) && name.starts_with("requests.") {
-        judge.invalid(at, &shown(), "doesn't follow extended resource name standard", "write the name without `requests.`");
+        judge.invalid(
+            at,
+            &shown(),
+            "doesn't follow extended resource name standard",
+            "write the name without `requests.`",
+        );
     }
 }
 
@@ -130,9 +168,14 @@ fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
 fn pod_name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {
     let shown = Node::str(name, node.origin);
     let objections = names::qualified_name(name);
-    if objections.is_empty() && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-") {
+    if objections.is_empty() && !matches!(name, "cpu" | "memory") && !name.starts_with("hugepages-")
+    {
         let plain = !name.contains('/') && name != "ephemeral-storage" && name != "storage";
-        let said = if plain { "must be a standard resource type or fully qualified" } else { "must be a standard resource for pods" };
+        let said = if plain {
+            "must be a standard resource type or fully qualified"
+        } else {
+            "must be a standard resource for pods"
+        };
         return judge.invalid(at, &shown, said, "write `cpu` or `memory`");
     }
     judge.shaped(at, &shown, objections);

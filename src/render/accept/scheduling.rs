@@ -32,7 +32,12 @@ pub(super) fn scheduling(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
 fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
     match constraint.get("maxSkew") {
         Some(skew) if skew.as_int().is_some_and(|skew| skew <= 0) => {
-            judge.invalid(&at.field("maxSkew"), skew, "must be greater than zero", "write at least 1");
+            judge.invalid(
+                &at.field("maxSkew"),
+                skew,
+                "must be greater than zero",
+                "write at least 1",
+            );
         }
         Some(_) => {}
         None => judge.required(&at.field("maxSkew"), constraint, ""),
@@ -48,8 +53,14 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
         }
         let action = constraint.get("whenUnsatisfiable").and_then(Node::as_str).unwrap_or_default();
         if action != "DoNotSchedule" {
-            let said = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
-            judge.invalid(&at, domains, &said, "delete it, or write `whenUnsatisfiable: DoNotSchedule`");
+            let said =
+                format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+            judge.invalid(
+                &at,
+                domains,
+                &said,
+                "delete it, or write `whenUnsatisfiable: DoNotSchedule`",
+            );
         }
     }
     judge.exactly_if_there(at, constraint, "nodeAffinityPolicy", &["Honor", "Ignore"]);
@@ -62,8 +73,15 @@ fn spread(judge: &mut Judge<'_>, at: &At<'_>, constraint: &Node) {
 fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
     let keys = items(holder, list);
     let at = at.field(list);
-    if let Some(node) = holder.get(list).filter(|_| !keys.is_empty() && holder.get("labelSelector").is_none()) {
-        judge.forbidden(&at, node, "must not be specified when labelSelector is not set", "add a labelSelector");
+    if let Some(node) =
+        holder.get(list).filter(|_| !keys.is_empty() && holder.get("labelSelector").is_none())
+    {
+        judge.forbidden(
+            &at,
+            node,
+            "must not be specified when labelSelector is not set",
+            "add a labelSelector",
+        );
         return;
     }
     for (index, key) in keys.iter().enumerate() {
@@ -72,7 +90,10 @@ fn label_keys(judge: &mut Judge<'_>, at: &At<'_>, list: &str, holder: &Node) {
 }
 
 fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
-    let (required, preferred) = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
+    let (required, preferred) = (
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+    );
     let required_at = at.field(required);
     for (index, term) in items(affinity, required).iter().enumerate() {
         pod_term(judge, &required_at.index(index), term, term);
@@ -82,7 +103,12 @@ fn pod_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         let at = preferred_at.index(index);
         weight(judge, &at, weighted);
         let empty = Node::map(weighted.origin);
-        pod_term(judge, &at.field("podAffinityTerm"), weighted.get("podAffinityTerm").unwrap_or(&empty), weighted);
+        pod_term(
+            judge,
+            &at.field("podAffinityTerm"),
+            weighted.get("podAffinityTerm").unwrap_or(&empty),
+            weighted,
+        );
     }
 }
 
@@ -91,20 +117,33 @@ fn pod_term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, holder: &Node) {
         metadata::selector(judge, &at.field(selector), term.get(selector), true);
     }
     for namespace in items(term, "namespaces") {
-        judge.shaped(&at.field("namespace"), namespace, namespace.as_str().map(names::namespace).unwrap_or_default());
+        judge.shaped(
+            &at.field("namespace"),
+            namespace,
+            namespace.as_str().map(names::namespace).unwrap_or_default(),
+        );
     }
     label_keys(judge, at, "matchLabelKeys", term);
     label_keys(judge, at, "mismatchLabelKeys", term);
     match term.get("topologyKey").filter(|key| key.as_str() != Some("")) {
         None => judge.required(&at.field("topologyKey"), holder, "can not be empty"),
-        Some(key) => judge.shaped(&at.field("topologyKey"), key, key.as_str().map(names::label_key).unwrap_or_default()),
+        Some(key) => judge.shaped(
+            &at.field("topologyKey"),
+            key,
+            key.as_str().map(names::label_key).unwrap_or_default(),
+        ),
     }
 }
 
 fn weight(judge: &mut Judge<'_>, at: &At<'_>, preferred: &Node) {
     let weight = preferred.get("weight").cloned().unwrap_or_else(|| Node::int(0, preferred.origin));
     if weight.as_int().is_some_and(|weight| !(1..=100).contains(&weight)) {
-        judge.invalid(&at.field("weight"), &weight, "must be in the range 1-100", "write a weight from 1 to 100");
+        judge.invalid(
+            &at.field("weight"),
+            &weight,
+            "must be in the range 1-100",
+            "write a weight from 1 to 100",
+        );
     }
 }
 
@@ -126,7 +165,12 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
         && operator == "Exists"
         && let Some(value) = toleration.get("value").filter(|_| !text("value").is_empty())
     {
-        judge.invalid(&at.field("operator"), value, "value must be empty when `operator` is 'Exists'", "delete `value`, or write `operator: Equal`");
+        judge.invalid(
+            &at.field("operator"),
+            value,
+            "value must be empty when `operator` is 'Exists'",
+            "delete `value`, or write `operator: Equal`",
+        );
     }
     // A value that no label can have is named by the operator, too.
     if matches!(operator, "" | "Equal")
@@ -134,10 +178,19 @@ fn toleration(judge: &mut Judge<'_>, at: &At<'_>, toleration: &Node) {
     {
         judge.shaped(&at.field("operator"), value, names::label_value(text("value")));
     }
-    judge.one_of(&at.field("effect"), toleration.get("effect"), &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+    judge.one_of(
+        &at.field("effect"),
+        toleration.get("effect"),
+        &["NoSchedule", "PreferNoSchedule", "NoExecute"],
+    );
     if toleration.get("tolerationSeconds").is_some() && text("effect") != "NoExecute" {
         let node = toleration.get("effect").unwrap_or(toleration);
-        judge.invalid(&at.field("effect"), node, "effect must be 'NoExecute' when `tolerationSeconds` is set", "delete `tolerationSeconds`");
+        judge.invalid(
+            &at.field("effect"),
+            node,
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+            "delete `tolerationSeconds`",
+        );
     }
 }
 
@@ -153,7 +206,9 @@ fn node_affinity(judge: &mut Judge<'_>, at: &At<'_>, affinity: &Node) {
         }
     }
     let preferred_at = at.field("preferredDuringSchedulingIgnoredDuringExecution");
-    for (index, preferred) in items(affinity, "preferredDuringSchedulingIgnoredDuringExecution").iter().enumerate() {
+    for (index, preferred) in
+        items(affinity, "preferredDuringSchedulingIgnoredDuringExecution").iter().enumerate()
+    {
         let at = preferred_at.index(index);
         weight(judge, &at, preferred);
         if let Some(term) = preferred.get("preference") {
@@ -172,10 +227,20 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
             Some("In" | "NotIn") => {
                 judge.required(&at.field("values"), field, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
             }
-            _ => judge.invalid(&at.field("operator"), field.get("operator").unwrap_or(field), "not a valid selector operator", "write `In` or `NotIn`"),
+            _ => judge.invalid(
+                &at.field("operator"),
+                field.get("operator").unwrap_or(field),
+                "not a valid selector operator",
+                "write `In` or `NotIn`",
+            ),
         }
         if field.get("key").and_then(Node::as_str) != Some("metadata.name") {
-            judge.invalid(&at.field("key"), field.get("key").unwrap_or(field), "not a valid field selector key", "write `metadata.name`");
+            judge.invalid(
+                &at.field("key"),
+                field.get("key").unwrap_or(field),
+                "not a valid field selector key",
+                "write `metadata.name`",
+            );
         }
     }
     let list = at.field("matchExpressions");
@@ -184,21 +249,47 @@ fn term(judge: &mut Judge<'_>, at: &At<'_>, term: &Node, required: bool) {
         let values = items(expression, "values");
         let values_at = at.field("values");
         match expression.get("operator").and_then(Node::as_str) {
-            Some("In" | "NotIn") if values.is_empty() => judge.required(&values_at, expression, "must be specified when `operator` is 'In' or 'NotIn'"),
+            Some("In" | "NotIn") if values.is_empty() => judge.required(
+                &values_at,
+                expression,
+                "must be specified when `operator` is 'In' or 'NotIn'",
+            ),
             Some("Exists" | "DoesNotExist") if !values.is_empty() => {
-                judge.forbidden(&values_at, expression, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'", "delete `values`");
+                judge.forbidden(
+                    &values_at,
+                    expression,
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                    "delete `values`",
+                );
             }
-            Some("Gt" | "Lt") if values.len() != 1 => judge.required(&values_at, expression, "must be specified single value when `operator` is 'Lt' or 'Gt'"),
+            Some("Gt" | "Lt") if values.len() != 1 => judge.required(
+                &values_at,
+                expression,
+                "must be specified single value when `operator` is 'Lt' or 'Gt'",
+            ),
             Some("In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt") => {}
             _ => {
                 let node = expression.get("operator").unwrap_or(expression);
-                judge.invalid(&at.field("operator"), node, "not a valid selector operator", "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`");
+                judge.invalid(
+                    &at.field("operator"),
+                    node,
+                    "not a valid selector operator",
+                    "write `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`",
+                );
             }
         }
         let key = expression.get("key").and_then(Node::as_str).unwrap_or_default();
-        judge.shaped(&at.field("key"), expression.get("key").unwrap_or(expression), names::label_key(key));
+        judge.shaped(
+            &at.field("key"),
+            expression.get("key").unwrap_or(expression),
+            names::label_key(key),
+        );
         for (index, value) in values.iter().enumerate().filter(|_| required) {
-            judge.shaped(&values_at.index(index), value, value.as_str().map(names::label_value).unwrap_or_default());
+            judge.shaped(
+                &values_at.index(index),
+                value,
+                value.as_str().map(names::label_value).unwrap_or_default(),
+            );
         }
     }
 }

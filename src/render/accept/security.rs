@@ -17,7 +17,12 @@ pub(super) fn of_pod(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     let groups_at = at.field("supplementalGroups");
     for (index, group) in items(context, "supplementalGroups").iter().enumerate() {
         if group.as_int().is_some_and(|id| !(IDS.0..=IDS.1).contains(&id)) {
-            judge.invalid(&groups_at.index(index), group, "must be between 0 and 2147483647, inclusive", "write a group number");
+            judge.invalid(
+                &groups_at.index(index),
+                group,
+                "must be between 0 and 2147483647, inclusive",
+                "write a group number",
+            );
         }
     }
     judge.exactly_if_there(&at, context, "fsGroupChangePolicy", &["Always", "OnRootMismatch"]);
@@ -35,19 +40,34 @@ pub(super) fn of_container(judge: &mut Judge<'_>, at: &At<'_>, context: &Node, h
     profiles(judge, at, context);
     if judge.exactly_if_there(at, context, "procMount", &["Default", "Unmasked"])
         && host_users
-        && let Some(mount) = context.get("procMount").filter(|mount| mount.as_str() == Some("Unmasked"))
+        && let Some(mount) =
+            context.get("procMount").filter(|mount| mount.as_str() == Some("Unmasked"))
     {
-        judge.invalid(&at.field("procMount"), mount, "`hostUsers` must be false to use `Unmasked`", "write `hostUsers: false` in the pod");
+        judge.invalid(
+            &at.field("procMount"),
+            mount,
+            "`hostUsers` must be false to use `Unmasked`",
+            "write `hostUsers: false` in the pod",
+        );
     }
     if says("allowPrivilegeEscalation") != Some(false) {
         return;
     }
     if says("privileged") == Some(true) {
-        judge.invalid(at, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true", "delete one of the two");
+        judge.invalid(
+            at,
+            context,
+            "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
+            "delete one of the two",
+        );
     }
-    let capabilities = context.get("capabilities").map(|capabilities| items(capabilities, "add")).unwrap_or_default();
+    let capabilities = context
+        .get("capabilities")
+        .map(|capabilities| items(capabilities, "add"))
+        .unwrap_or_default();
     if capabilities.iter().any(|capability| capability.as_str() == Some("CAP_SYS_ADMIN")) {
-        let said = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+        let said =
+            "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
         judge.invalid(at, context, said, "delete one of the two");
     }
 }
@@ -59,7 +79,9 @@ fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
     for (key, kind) in [("seccompProfile", "seccomp"), ("appArmorProfile", "AppArmor")] {
         let Some(profile) = context.get(key) else { continue };
         let at = at.field(key);
-        if profile.get("type").is_none_or(|node| node.as_str() == Some("")) && key == "appArmorProfile" {
+        if profile.get("type").is_none_or(|node| node.as_str() == Some(""))
+            && key == "appArmorProfile"
+        {
             judge.required(&at.field("type"), profile, "");
             continue;
         }
@@ -68,7 +90,11 @@ fn profiles(judge: &mut Judge<'_>, at: &At<'_>, context: &Node) {
         }
         let local = profile.get("type").and_then(Node::as_str) == Some("Localhost");
         match profile.get("localhostProfile") {
-            None if local => judge.required(&at.field("localhostProfile"), profile, &format!("must be set when {kind} type is Localhost")),
+            None if local => judge.required(
+                &at.field("localhostProfile"),
+                profile,
+                &format!("must be set when {kind} type is Localhost"),
+            ),
             Some(file) if !local => {
                 let said = format!("can only be set when {kind} type is Localhost");
                 judge.invalid(&at.field("localhostProfile"), file, &said, "delete it");

@@ -20,13 +20,20 @@ fn judge(object: &Json) -> Vec<Diagnostic> {
 
 #[test]
 fn verdicts_are_those_of_the_server() {
-    let directory = std::env::var_os("OME_APIMACHINERY_DIR").map_or_else(|| Path::new(SHARED).join("conformance/apimachinery"), PathBuf::from);
-    let Ok(table) = std::fs::read_to_string(directory.join("object-validation.jsonl")) else { return };
+    let directory = std::env::var_os("OME_APIMACHINERY_DIR")
+        .map_or_else(|| Path::new(SHARED).join("conformance/apimachinery"), PathBuf::from);
+    let Ok(table) = std::fs::read_to_string(directory.join("object-validation.jsonl")) else {
+        return;
+    };
     let mut wrong = Vec::new();
-    for row in table.lines().map(|line| serde_json::from_str::<Json>(line).expect("a row of JSON")) {
+    for row in table.lines().map(|line| serde_json::from_str::<Json>(line).expect("a row of JSON"))
+    {
         let about = row["about"].as_str().unwrap_or_default();
         let findings = judge(&row["object"]);
-        let said: Vec<_> = findings.iter().map(|finding| format!("{} {}", finding.code.as_str(), finding.message)).collect();
+        let said: Vec<_> = findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code.as_str(), finding.message))
+            .collect();
         if row["ok"] == true {
             if findings.iter().any(|finding| finding.severity > Severity::Info) {
                 wrong.push(format!("{about}: taken by the server: {said:?}"));
@@ -38,7 +45,10 @@ fn verdicts_are_those_of_the_server() {
             Some("type") => &[Code::InvalidType, Code::ServerRefuses],
             _ => &[Code::ServerRefuses],
         };
-        if !findings.iter().any(|finding| finding.severity == Severity::Error && expected.contains(&finding.code)) {
+        if !findings
+            .iter()
+            .any(|finding| finding.severity == Severity::Error && expected.contains(&finding.code))
+        {
             wrong.push(format!("{about}: {} \n     said {said:?}", row["error"]));
             continue;
         }
@@ -46,7 +56,8 @@ fn verdicts_are_those_of_the_server() {
         let error = row["error"].as_str().unwrap_or_default();
         // The server leaves positions out here and there.
         let error = error.replace("volumeMounts.subPath", "volumeMounts[0].subPath");
-        let named = |finding: &Diagnostic| finding.path.as_deref().is_some_and(|path| error.contains(path));
+        let named =
+            |finding: &Diagnostic| finding.path.as_deref().is_some_and(|path| error.contains(path));
         if row["class"] == "semantic" && !findings.iter().any(named) {
             wrong.push(format!("{about}: {error}\n     names another field: {said:?}"));
         }
@@ -62,11 +73,22 @@ fn recorded_objects_are_refused_where_their_case_says_so() {
         let mut cases = Vec::new();
         directories(&Path::new(SHARED).join("conformance").join(suite), &mut cases);
         for case in cases {
-            let read = |name: &str| std::fs::read_to_string(case.join(name)).ok().and_then(|text| serde_json::from_str::<Json>(&text).ok());
-            let (Some(about), Some(Json::Array(objects))) = (read("case.json"), read("objects.json")) else { continue };
+            let read = |name: &str| {
+                std::fs::read_to_string(case.join(name))
+                    .ok()
+                    .and_then(|text| serde_json::from_str::<Json>(&text).ok())
+            };
+            let (Some(about), Some(Json::Array(objects))) =
+                (read("case.json"), read("objects.json"))
+            else {
+                continue;
+            };
             judged += 1;
-            let found: Vec<Diagnostic> =
-                objects.iter().flat_map(|object| judge(&as_rendered(object))).filter(|finding| finding.severity == Severity::Error).collect();
+            let found: Vec<Diagnostic> = objects
+                .iter()
+                .flat_map(|object| judge(&as_rendered(object)))
+                .filter(|finding| finding.severity == Severity::Error)
+                .collect();
             let expected = about["runs"][0]["exit"] == 2;
             if found.is_empty() == expected {
                 let said: Vec<_> = found.iter().map(|finding| &finding.message).collect();
@@ -77,11 +99,13 @@ fn recorded_objects_are_refused_where_their_case_says_so() {
     assert!(wrong.is_empty(), "{} of {judged} cases differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A recorded object as `render` prints it: without owners, whose uid is unknown, and without nulls.
+/// A recorded object as `render` prints it: without owners, whose uid is unknown, and without
+/// nulls.
 fn as_rendered(object: &Json) -> Json {
     match object {
         Json::Object(fields) => {
-            let kept = fields.iter().filter(|(key, value)| *key != "ownerReferences" && !value.is_null());
+            let kept =
+                fields.iter().filter(|(key, value)| *key != "ownerReferences" && !value.is_null());
             Json::Object(kept.map(|(key, value)| (key.clone(), as_rendered(value))).collect())
         }
         Json::Array(items) => Json::Array(items.iter().map(as_rendered).collect()),
@@ -98,30 +122,59 @@ fn directories(at: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// What the server says of a Deployment whose pod has this in it: the fields it names; none: it takes the object.
+/// What the server says of a Deployment whose pod has this in it: the fields it names; none: it
+/// takes the object.
 #[test]
 fn pods_are_judged_as_the_server_does() {
     let volumes = r#""volumes":[{"name":"v","emptyDir":{}}]"#;
     for (pod, container, named) in [
         ("", "", ""),
         // A volume of no kind is an empty directory, and a negative grace period is no fault.
-        (r#""volumes":[{"name":"v"}],"terminationGracePeriodSeconds":-1"#, r#""volumeMounts":[{"name":"v","mountPath":"/v"}]"#, ""),
-        (r#""volumes":[{"name":"v","emptyDir":{"sizeLimit":"words"}}]"#, "", "spec.template.spec.volumes[0].emptyDir.sizeLimit"),
-        (r#""volumes":[{"name":"v","hostPath":{"path":"/a","type":"Disk"}}]"#, "", "spec.template.spec.volumes[0].hostPath.type"),
-        (r#""volumes":[{"name":"v","nfs":{"server":"s","path":"a"}}]"#, "", "spec.template.spec.volumes[0].nfs.path"),
+        (
+            r#""volumes":[{"name":"v"}],"terminationGracePeriodSeconds":-1"#,
+            r#""volumeMounts":[{"name":"v","mountPath":"/v"}]"#,
+            "",
+        ),
+        (
+            r#""volumes":[{"name":"v","emptyDir":{"sizeLimit":"words"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].emptyDir.sizeLimit",
+        ),
+        (
+            r#""volumes":[{"name":"v","hostPath":{"path":"/a","type":"Disk"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].hostPath.type",
+        ),
+        (
+            r#""volumes":[{"name":"v","nfs":{"server":"s","path":"a"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].nfs.path",
+        ),
         (
             r#""volumes":[{"name":"v","secret":{"secretName":"s","items":[{"key":"k","path":"../k"}]}}]"#,
             "",
             "spec.template.spec.volumes[0].secret.items[0].path",
         ),
         (r#""dnsPolicy":"None""#, "", "spec.template.spec.dnsConfig"),
-        (r#""dnsConfig":{"nameservers":["dns"]}"#, "", "spec.template.spec.dnsConfig.nameservers[0]"),
+        (
+            r#""dnsConfig":{"nameservers":["dns"]}"#,
+            "",
+            "spec.template.spec.dnsConfig.nameservers[0]",
+        ),
         (r#""hostname":"a.b""#, "", "spec.template.spec.hostname"),
         (r#""priorityClassName":"High""#, "", "spec.template.spec.priorityClassName"),
         (r#""activeDeadlineSeconds":5"#, "", "spec.template.spec.activeDeadlineSeconds"),
-        (r#""imagePullSecrets":[{"name":"a"},{"name":"a"}]"#, "", "spec.template.spec.imagePullSecrets"),
+        (
+            r#""imagePullSecrets":[{"name":"a"},{"name":"a"}]"#,
+            "",
+            "spec.template.spec.imagePullSecrets",
+        ),
         (r#""imagePullSecrets":[{"name":"a"},{"name":"b"}]"#, "", ""),
-        (r#""tolerations":[{"key":"a","value":"b c"}]"#, "", "spec.template.spec.tolerations[0].operator"),
+        (
+            r#""tolerations":[{"key":"a","value":"b c"}]"#,
+            "",
+            "spec.template.spec.tolerations[0].operator",
+        ),
         (r#""securityContext":{"fsGroup":-1}"#, "", "spec.template.spec.securityContext.fsGroup"),
         (r#""hostUsers":false,"hostNetwork":true"#, "", "spec.template.spec.hostNetwork"),
         (
@@ -134,36 +187,76 @@ fn pods_are_judged_as_the_server_does() {
             "",
             "spec.template.spec.topologySpreadConstraints[0].minDomains",
         ),
-        ("", r#""livenessProbe":{"grpc":{"port":0}}"#, "spec.template.spec.containers[0].livenessProbe.grpc.port"),
+        (
+            "",
+            r#""livenessProbe":{"grpc":{"port":0}}"#,
+            "spec.template.spec.containers[0].livenessProbe.grpc.port",
+        ),
         (
             "",
             r#""readinessProbe":{"tcpSocket":{"port":80},"terminationGracePeriodSeconds":5}"#,
             "spec.template.spec.containers[0].readinessProbe.terminationGracePeriodSeconds",
         ),
-        ("", r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#, "spec.template.spec.containers[0].lifecycle.preStop.sleep"),
-        (r#""terminationGracePeriodSeconds":60"#, r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#, ""),
-        ("", r#""envFrom":[{"secretRef":{"name":"a"},"configMapRef":{"name":"a"}}]"#, "spec.template.spec.containers[0].envFrom"),
-        ("", r#""env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['app']"}}}]"#, ""),
+        (
+            "",
+            r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#,
+            "spec.template.spec.containers[0].lifecycle.preStop.sleep",
+        ),
+        (
+            r#""terminationGracePeriodSeconds":60"#,
+            r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#,
+            "",
+        ),
+        (
+            "",
+            r#""envFrom":[{"secretRef":{"name":"a"},"configMapRef":{"name":"a"}}]"#,
+            "spec.template.spec.containers[0].envFrom",
+        ),
+        (
+            "",
+            r#""env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['app']"}}}]"#,
+            "",
+        ),
         (
             "",
             r#""env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.replicas"}}}]"#,
             "spec.template.spec.containers[0].env[0].valueFrom.fieldRef.fieldPath",
         ),
-        ("", r#""env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s"}}}]"#, "spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.key"),
+        (
+            "",
+            r#""env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s"}}}]"#,
+            "spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.key",
+        ),
         (
             "",
             r#""securityContext":{"seccompProfile":{"type":"Localhost"}}"#,
             "spec.template.spec.containers[0].securityContext.seccompProfile.localhostProfile",
         ),
-        ("", r#""resources":{"claims":[{"name":"gpu"}]}"#, "spec.template.spec.containers[0].resources.claims[0]"),
-        (r#""resourceClaims":[{"name":"gpu","resourceClaimName":"gpu"}]"#, r#""resources":{"claims":[{"name":"gpu"}]}"#, ""),
+        (
+            "",
+            r#""resources":{"claims":[{"name":"gpu"}]}"#,
+            "spec.template.spec.containers[0].resources.claims[0]",
+        ),
+        (
+            r#""resourceClaims":[{"name":"gpu","resourceClaimName":"gpu"}]"#,
+            r#""resources":{"claims":[{"name":"gpu"}]}"#,
+            "",
+        ),
         (
             volumes,
             r#""volumeMounts":[{"name":"v","mountPath":"/v","mountPropagation":"Bidirectional"}]"#,
             "spec.template.spec.containers[0].volumeMounts.mountPropagation",
         ),
-        (r#""initContainers":[{"name":"i","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]"#, "", "spec.template.spec.initContainers[0].livenessProbe"),
-        (r#""initContainers":[{"name":"i","image":"i","restartPolicy":"Always","livenessProbe":{"tcpSocket":{"port":1}}}]"#, "", ""),
+        (
+            r#""initContainers":[{"name":"i","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]"#,
+            "",
+            "spec.template.spec.initContainers[0].livenessProbe",
+        ),
+        (
+            r#""initContainers":[{"name":"i","image":"i","restartPolicy":"Always","livenessProbe":{"tcpSocket":{"port":1}}}]"#,
+            "",
+            "",
+        ),
     ] {
         let comma = |text: &str| if text.is_empty() { String::new() } else { format!(",{text}") };
         let text = format!(
@@ -177,7 +270,11 @@ fn pods_are_judged_as_the_server_does() {
 
 #[test]
 fn other_kinds_are_judged_as_the_server_does() {
-    let service = |spec: &str| format!(r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"s"}},"spec":{{"ports":[{{"port":80}}]{spec}}}}}"#);
+    let service = |spec: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"s"}},"spec":{{"ports":[{{"port":80}}]{spec}}}}}"#
+        )
+    };
     let scaler = |spec: &str| {
         format!(
             r#"{{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{{"name":"h"}},"spec":{{"maxReplicas":3,"scaleTargetRef":{{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}{spec}}}}}"#
@@ -188,7 +285,11 @@ fn other_kinds_are_judged_as_the_server_does() {
             r#"{{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{{"name":"i"}},"spec":{{"rules":[{{"host":"a.example.com","http":{{"paths":[{path}]}}}}]}}}}"#
         )
     };
-    let budget = |name: &str, spec: &str| format!(r#"{{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{{"name":"{name}"}},"spec":{spec}}}"#);
+    let budget = |name: &str, spec: &str| {
+        format!(
+            r#"{{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{{"name":"{name}"}},"spec":{spec}}}"#
+        )
+    };
     let metric = |rest: &str| scaler(&format!(r#","metrics":[{{{rest}}}]"#));
     for (text, named) in [
         (service(""), ""),
@@ -231,7 +332,9 @@ fn expect(text: &str, named: &str) {
     if named.is_empty() {
         assert!(findings.is_empty(), "{text}: {said:?}");
     } else {
-        let errors = |finding: &&Diagnostic| finding.severity == Severity::Error && finding.path.as_deref() == Some(named);
+        let errors = |finding: &&Diagnostic| {
+            finding.severity == Severity::Error && finding.path.as_deref() == Some(named)
+        };
         assert!(findings.iter().any(|finding| errors(&finding)), "{text}: {named}: {said:?}");
     }
 }

@@ -7,18 +7,29 @@ use super::pod::items;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
 
-/// Judges the volumes of a pod and returns their names; a name that is none counts for nothing, as on the server.
-pub(super) fn volumes<'n>(judge: &mut Judge<'_>, at: &At<'_>, volumes: Option<&'n Node>) -> Vec<&'n str> {
+/// Judges the volumes of a pod and returns their names; a name that is none counts for nothing, as
+/// on the server.
+pub(super) fn volumes<'n>(
+    judge: &mut Judge<'_>,
+    at: &At<'_>,
+    volumes: Option<&'n Node>,
+) -> Vec<&'n str> {
     let Some(list) = volumes else { return Vec::new() };
     judge.keyed(at, list, &[("name", "")]);
     let mut found = Vec::with_capacity(list.items().len());
     for (index, volume) in list.items().iter().enumerate() {
         let at = at.index(index);
-        let mut sources = volume.entries().filter(|entry| entry.key != "name" && !entry.node.is_null());
+        let mut sources =
+            volume.entries().filter(|entry| entry.key != "name" && !entry.node.is_null());
         let source = sources.next();
         let more: Vec<_> = sources.collect();
         for entry in &more {
-            judge.forbidden(&at.field(&entry.key), &entry.node, "may not specify more than 1 volume type", "keep one of them");
+            judge.forbidden(
+                &at.field(&entry.key),
+                &entry.node,
+                "may not specify more than 1 volume type",
+                "keep one of them",
+            );
         }
         let mut sound = more.is_empty();
         // A volume of no kind is an empty directory.
@@ -49,17 +60,29 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
             }
             if steps_up(text("path")) {
                 let path = source.get("path").unwrap_or(source);
-                judge.invalid(&at.field("path"), path, "must not contain '..'", "write the path without `..`");
+                judge.invalid(
+                    &at.field("path"),
+                    path,
+                    "must not contain '..'",
+                    "write the path without `..`",
+                );
                 return false;
             }
             return judge.exactly_if_there(at, source, "type", &HOST_PATHS);
         }
         "nfs" => {
-            let named = judge.present(at, source, "server").is_some() & judge.present(at, source, "path").is_some();
+            let named = judge.present(at, source, "server").is_some()
+                & judge.present(at, source, "path").is_some();
             let absolute = text("path").starts_with('/');
             if !absolute {
-                let path = source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
-                judge.invalid(&at.field("path"), &path, "must be an absolute path", "begin the path with `/`");
+                let path =
+                    source.get("path").cloned().unwrap_or_else(|| Node::str("", source.origin));
+                judge.invalid(
+                    &at.field("path"),
+                    &path,
+                    "must be an absolute path",
+                    "begin the path with `/`",
+                );
             }
             return named && absolute;
         }
@@ -89,9 +112,17 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
         }
         "emptyDir" => {
             let limit = source.get("sizeLimit");
-            let negative = limit.and_then(Node::scalar_text).and_then(|text| Quantity::parse_field(&text).ok()).is_some_and(|limit| limit.is_negative());
+            let negative = limit
+                .and_then(Node::scalar_text)
+                .and_then(|text| Quantity::parse_field(&text).ok())
+                .is_some_and(|limit| limit.is_negative());
             if let Some(limit) = limit.filter(|_| negative) {
-                judge.forbidden(&at.field("sizeLimit"), limit, "SizeLimit field must be a valid resource quantity", "write an amount of at least 0");
+                judge.forbidden(
+                    &at.field("sizeLimit"),
+                    limit,
+                    "SizeLimit field must be a valid resource quantity",
+                    "write an amount of at least 0",
+                );
                 return false;
             }
         }
@@ -102,11 +133,22 @@ fn source(judge: &mut Judge<'_>, at: &At<'_>, kind: &str, source: &Node) -> bool
 }
 
 /// What stands at a path of the node.
-const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const HOST_PATHS: [&str; 8] = [
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+];
 
 /// Judges the bits of a file mode; whether they are such.
 fn mode(judge: &mut Judge<'_>, at: &At<'_>, holder: &Node, key: &str) -> bool {
-    let wrong = holder.get(key).filter(|node| node.as_int().is_some_and(|mode| !(0..=0o777).contains(&mode)));
+    let wrong = holder
+        .get(key)
+        .filter(|node| node.as_int().is_some_and(|mode| !(0..=0o777).contains(&mode)));
     if let Some(node) = wrong {
         let said = "must be a number between 0 and 0777 (octal), both inclusive";
         judge.invalid(&at.field(key), node, said, "write it in octal: `0644`");
@@ -158,16 +200,29 @@ fn projected(judge: &mut Judge<'_>, at: &At<'_>, volume: &Node) -> bool {
         }
         if let Some(token) = source.get("serviceAccountToken") {
             let token_at = here.field("serviceAccountToken");
-            if let Some(seconds) = token.get("expirationSeconds").filter(|seconds| seconds.as_int().is_some_and(|seconds| seconds < 600)) {
+            if let Some(seconds) = token
+                .get("expirationSeconds")
+                .filter(|seconds| seconds.as_int().is_some_and(|seconds| seconds < 600))
+            {
                 let said = "may not specify a duration less than 10 minutes";
-                judge.invalid(&token_at.field("expirationSeconds"), seconds, said, "write at least 600");
+                judge.invalid(
+                    &token_at.field("expirationSeconds"),
+                    seconds,
+                    said,
+                    "write at least 600",
+                );
                 sound = false;
             }
             // The server names the volume here, not the source.
             sound &= local_path(judge, at, token);
         }
         if source.entries().filter(|entry| !entry.node.is_null()).count() > 1 {
-            judge.forbidden(&here, source, "may not specify more than 1 volume type per source", "keep one of them");
+            judge.forbidden(
+                &here,
+                source,
+                "may not specify more than 1 volume type per source",
+                "keep one of them",
+            );
             sound = false;
         }
     }

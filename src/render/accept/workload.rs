@@ -12,22 +12,45 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         non_negative(judge, &at.field(key), spec.get(key));
     }
     let seconds = |key: &str, absent: i64| spec.get(key).map_or(Some(absent), Node::as_int);
-    if seconds("progressDeadlineSeconds", 600).zip(seconds("minReadySeconds", 0)).is_some_and(|(deadline, ready)| deadline <= ready) {
-        let node = spec.get("progressDeadlineSeconds").cloned().unwrap_or_else(|| Node::int(600, spec.origin));
-        judge.invalid(&at.field("progressDeadlineSeconds"), &node, "must be greater than minReadySeconds", "raise it, or lower `minReadySeconds`");
+    if seconds("progressDeadlineSeconds", 600)
+        .zip(seconds("minReadySeconds", 0))
+        .is_some_and(|(deadline, ready)| deadline <= ready)
+    {
+        let node = spec
+            .get("progressDeadlineSeconds")
+            .cloned()
+            .unwrap_or_else(|| Node::int(600, spec.origin));
+        judge.invalid(
+            &at.field("progressDeadlineSeconds"),
+            &node,
+            "must be greater than minReadySeconds",
+            "raise it, or lower `minReadySeconds`",
+        );
     }
     let labels = spec.at(&["template", "metadata", "labels"]);
     match spec.get("selector") {
         None => judge.required(&at.field("selector"), spec, ""),
         Some(selector) => {
             metadata::selector(judge, &at.field("selector"), Some(selector), true);
-            if !metadata::holds_something(selector.get("matchLabels")) && !metadata::holds_something(selector.get("matchExpressions")) {
-                judge.invalid(&at.field("selector"), selector, "empty selector is invalid for deployment", "select the labels of the template");
+            if !metadata::holds_something(selector.get("matchLabels"))
+                && !metadata::holds_something(selector.get("matchExpressions"))
+            {
+                judge.invalid(
+                    &at.field("selector"),
+                    selector,
+                    "empty selector is invalid for deployment",
+                    "select the labels of the template",
+                );
             } else if !metadata::selects(selector, labels) {
                 let node = labels.unwrap_or(selector);
                 let place = at.field("template");
                 let place = place.field("metadata");
-                judge.invalid(&place.field("labels"), node, "`selector` does not match template `labels`", "give both the same labels");
+                judge.invalid(
+                    &place.field("labels"),
+                    node,
+                    "`selector` does not match template `labels`",
+                    "give both the same labels",
+                );
             }
         }
     }
@@ -35,7 +58,9 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         self::strategy(judge, &at.field("strategy"), strategy);
     }
     let template_at = at.field("template");
-    let Some(template) = spec.get("template") else { return judge.required(&template_at, spec, "") };
+    let Some(template) = spec.get("template") else {
+        return judge.required(&template_at, spec, "");
+    };
     metadata::template(judge, &template_at, template);
     let spec_at = template_at.field("spec");
     let Some(found) = template.get("spec") else { return judge.required(&spec_at, template, "") };
@@ -44,7 +69,11 @@ pub(super) fn deployment(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
         let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
         judge.forbidden(&spec_at.field("activeDeadlineSeconds"), deadline, detail, "delete it");
     }
-    if found.get("restartPolicy").and_then(Node::as_str).is_some_and(|policy| matches!(policy, "OnFailure" | "Never")) {
+    if found
+        .get("restartPolicy")
+        .and_then(Node::as_str)
+        .is_some_and(|policy| matches!(policy, "OnFailure" | "Never"))
+    {
         judge.one_of(&spec_at.field("restartPolicy"), found.get("restartPolicy"), &["Always"]);
     }
 }
@@ -71,10 +100,20 @@ fn strategy(judge: &mut Judge<'_>, at: &At<'_>, strategy: &Node) {
     if let Some(node) = unavailable {
         let none = |node: &Node| node.as_int() == Some(0) || node.as_str() == Some("0%");
         if none(node) && surge.is_some_and(none) {
-            judge.invalid(&unavailable_at, node, "may not be 0 when `maxSurge` is 0", "let one of the two be at least 1");
+            judge.invalid(
+                &unavailable_at,
+                node,
+                "may not be 0 when `maxSurge` is 0",
+                "let one of the two be at least 1",
+            );
         }
         if share(node).is_some_and(|share| share > 100) {
-            judge.invalid(&unavailable_at, node, "must not be greater than 100%", "write at most 100%");
+            judge.invalid(
+                &unavailable_at,
+                node,
+                "must not be greater than 100%",
+                "write at most 100%",
+            );
         }
     }
 }

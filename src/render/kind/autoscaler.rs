@@ -1,4 +1,5 @@
-//! HorizontalPodAutoscaler, `autoscaling/v2`, and KEDA ScaledObject, `keda.sh/v1alpha1` (ome-objects.md 2.4, 2.5, 4).
+//! HorizontalPodAutoscaler, `autoscaling/v2`, and KEDA ScaledObject, `keda.sh/v1alpha1`
+//! (ome-objects.md 2.4, 2.5, 4).
 
 use crate::render::build::{IntoNode, node, set};
 use crate::render::frame::Frame;
@@ -35,12 +36,16 @@ pub(crate) fn class(annotations: &Map) -> Result<Class, String> {
     }
 }
 
-/// Smallest and largest number of replicas: the smallest is at least 1, the largest at least the smallest.
+/// Smallest and largest number of replicas: the smallest is at least 1, the largest at least the
+/// smallest.
 fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
-    let given = |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node.clone())));
+    let given =
+        |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node.clone())));
     let min = given("minReplicas").filter(|(number, _)| *number >= 1);
     let least = min.as_ref().map_or(1, |(number, _)| *number);
-    let min = min.map(|(_, node)| node).or_else(|| 1.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
+    let min = min
+        .map(|(_, node)| node)
+        .or_else(|| 1.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
     let max = given("maxReplicas")
         .filter(|(number, _)| *number >= least)
         .map(|(_, node)| node)
@@ -53,11 +58,16 @@ fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
     node!(rule; { kind: "Deployment", name: (frame.name()), apiVersion: "apps/v1" })
 }
 
-/// The HorizontalPodAutoscaler of a component. The empty `behavior` that upstream writes is not printed.
+/// The HorizontalPodAutoscaler of a component. The empty `behavior` that upstream writes is not
+/// printed.
 pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::HPA;
     let (min, max) = bounds(frame);
-    let metric = frame.spec("scaleMetric").filter(|node| node.as_str() != Some("")).cloned().or_else(|| "cpu".into_node(Origin::Default(&rules::HPA_METRIC)));
+    let metric = frame
+        .spec("scaleMetric")
+        .filter(|node| node.as_str() != Some(""))
+        .cloned()
+        .or_else(|| "cpu".into_node(Origin::Default(&rules::HPA_METRIC)));
     node!(RULE; {
         apiVersion: "autoscaling/v2",
         kind: "HorizontalPodAutoscaler",
@@ -71,19 +81,23 @@ pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
     })
 }
 
-/// Percent of what is requested: annotation, scaleTarget, 80. An annotation that is no number counts as 0 upstream.
+/// Percent of what is requested: annotation, scaleTarget, 80. An annotation that is no number
+/// counts as 0 upstream.
 fn utilization(frame: &Frame<'_>) -> Option<Node> {
     match frame.annotations.get("ome.io/targetUtilizationPercentage") {
         Some(node) => {
             let percent = node.scalar_text().map_or(0, |text| atoi32(&text));
             Some(Node::new(Value::Int(percent.into()), node.origin))
         }
-        None => frame.spec("scaleTarget").cloned().or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
+        None => frame
+            .spec("scaleTarget")
+            .cloned()
+            .or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
     }
 }
 
-/// A number as Go makes an int32 of `strconv.Atoi`, errors ignored: 0 for what is none, and of a number that is too
-/// large the low bits of the largest that fits.
+/// A number as Go makes an int32 of `strconv.Atoi`, errors ignored: 0 for what is none, and of a
+/// number that is too large the low bits of the largest that fits.
 #[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
 fn atoi32(text: &str) -> i32 {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
@@ -97,16 +111,23 @@ fn atoi32(text: &str) -> i32 {
     }
 }
 
-/// The ScaledObject of a component and what is odd about its query. Quirk: labels lack `app` and those of queues;
-/// `kedaConfig` of a component is never read, the service's counts for all of them.
+/// The ScaledObject of a component and what is odd about its query. Quirk: labels lack `app` and
+/// those of queues; `kedaConfig` of a component is never read, the service's counts for all of
+/// them.
 pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>) {
     const RULE: &Rule = &rules::KEDA;
     const DEFAULTS: Origin = Origin::Default(&rules::KEDA_DEFAULTS);
     let config = frame.service.object.spec("kedaConfig");
-    let configured = |key: &str| config.and_then(|config| config.get(key)).filter(|node| node.as_str() != Some("")).cloned();
+    let configured = |key: &str| {
+        config.and_then(|config| config.get(key)).filter(|node| node.as_str() != Some("")).cloned()
+    };
     let annotated = |key: &str| frame.annotations.get(key).cloned();
     let (min, max) = bounds(frame);
-    let metric = frame.spec("scaleMetric").filter(|node| node.as_str() != Some("")).cloned().or_else(|| "tps".into_node(DEFAULTS));
+    let metric = frame
+        .spec("scaleMetric")
+        .filter(|node| node.as_str() != Some(""))
+        .cloned()
+        .or_else(|| "tps".into_node(DEFAULTS));
 
     let mut remark = None;
     let query = annotated("autoscaling.keda.sh/prometheus.query").or_else(|| {
@@ -120,9 +141,15 @@ pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>)
     });
     let address = annotated("autoscaling.keda.sh/prometheus.serverAddress")
         .or_else(|| configured("promServerAddress"))
-        .or_else(|| "http://prometheus-operated.monitoring.svc.cluster.local:9090".into_node(DEFAULTS));
-    let threshold = annotated("autoscaling.keda.sh/threshold").or_else(|| configured("scalingThreshold")).or_else(|| "10".into_node(DEFAULTS));
-    let operator = annotated("autoscaling.keda.sh/operator").or_else(|| configured("scalingOperator")).or_else(|| "LessThanOrEqual".into_node(DEFAULTS));
+        .or_else(|| {
+            "http://prometheus-operated.monitoring.svc.cluster.local:9090".into_node(DEFAULTS)
+        });
+    let threshold = annotated("autoscaling.keda.sh/threshold")
+        .or_else(|| configured("scalingThreshold"))
+        .or_else(|| "10".into_node(DEFAULTS));
+    let operator = annotated("autoscaling.keda.sh/operator")
+        .or_else(|| configured("scalingOperator"))
+        .or_else(|| "LessThanOrEqual".into_node(DEFAULTS));
     let reference = config.and_then(|config| config.get("authenticationRef")).cloned();
     let modes = reference.as_ref().and_then(|_| configured("authModes"));
 
@@ -156,23 +183,29 @@ fn authentication(mut reference: Node) -> Node {
     reference
 }
 
-/// Whether a format takes its one argument exactly once and holds nothing else that begins with `%`.
+/// Whether a format takes its one argument exactly once and holds nothing else that begins with
+/// `%`.
 fn names_the_component_once(format: &str) -> bool {
     let indexed = format.matches("%[1]s").count();
     let plain = format.matches("%s").count();
-    format.matches('%').count() == indexed + plain && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
+    format.matches('%').count() == indexed + plain
+        && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
 }
 
-/// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods are labelled with
-/// the service's, so that as shipped it finds nothing (ome-objects.md B6).
+/// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods
+/// are labelled with the service's, so that as shipped it finds nothing (ome-objects.md B6).
 fn default_query(component: &EcoString) -> String {
     let lines = [
         "sum(".to_owned(),
-        format!("            avg_over_time(vllm:avg_generation_throughput_toks_per_s{{ome_io_inferenceservice=\"{component}\"}}[5m]) < bool 10"),
+        format!(
+            "            avg_over_time(vllm:avg_generation_throughput_toks_per_s{{ome_io_inferenceservice=\"{component}\"}}[5m]) < bool 10"
+        ),
         "        )".to_owned(),
         "        *".to_owned(),
         "        sum(".to_owned(),
-        format!("            rate(vllm:request_success_total{{ome_io_inferenceservice=\"{component}\"}}[1m]) > bool 0.50"),
+        format!(
+            "            rate(vllm:request_success_total{{ome_io_inferenceservice=\"{component}\"}}[1m]) > bool 0.50"
+        ),
         "        )".to_owned(),
     ];
     lines.join("\n")
@@ -224,7 +257,11 @@ mod tests {
             ("{}", r#"{"ome.io/targetUtilizationPercentage":"-99999999999999999999"}"#, 0),
         ] {
             let case = Case::engine(spec, "{}").annotated(annotations);
-            assert_eq!(utilization(&case.frame()).and_then(|node| node.as_int()), Some(expected), "{spec} {annotations}");
+            assert_eq!(
+                utilization(&case.frame()).and_then(|node| node.as_int()),
+                Some(expected),
+                "{spec} {annotations}"
+            );
         }
     }
 
@@ -239,18 +276,25 @@ mod tests {
         assert_eq!(object["spec"]["triggers"][0]["metadata"]["threshold"], "7");
         assert_eq!(object["spec"]["triggers"][0]["metadata"]["query"], "up{n=\"chat-engine\"}");
         assert_eq!(object["spec"]["triggers"][0]["metadata"]["metricName"], "rps");
-        assert_eq!(object["spec"]["triggers"][0]["authenticationRef"], serde_json::json!({"name": "p", "kind": "TriggerAuthentication"}));
+        assert_eq!(
+            object["spec"]["triggers"][0]["authenticationRef"],
+            serde_json::json!({"name": "p", "kind": "TriggerAuthentication"})
+        );
         assert_eq!(object["metadata"]["name"], "scaledobject-chat-engine");
         assert!(object["metadata"]["labels"].get("app").is_none());
     }
 
     #[test]
     fn modes_without_a_reference_are_left_out_and_odd_queries_are_remarked_on() {
-        let case = Case::engine("{}", "{}").service(r#"{"kedaConfig":{"authModes":"bearer","customPromQuery":"a % 5"}}"#);
+        let case = Case::engine("{}", "{}")
+            .service(r#"{"kedaConfig":{"authModes":"bearer","customPromQuery":"a % 5"}}"#);
         let (object, remark) = scaled_object(&case.frame());
         let object = object.expect("an object").to_json();
         assert!(object["spec"]["triggers"][0]["metadata"].get("authModes").is_none());
-        assert_eq!(object["spec"]["triggers"][0]["metadata"]["query"], "a %!(NOVERB)%!(EXTRA string=chat-engine)");
+        assert_eq!(
+            object["spec"]["triggers"][0]["metadata"]["query"],
+            "a %!(NOVERB)%!(EXTRA string=chat-engine)"
+        );
         assert!(remark.is_some());
     }
 }

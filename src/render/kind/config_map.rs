@@ -10,8 +10,13 @@ use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 
 /// The ConfigMap that describes a model to the pods of a service.
-pub(crate) fn object(service: &EcoString, namespace: &Node, config: &ModelConfig<'_>) -> Option<Node> {
-    let labels: Map = [label(SERVICE_LABEL, service.clone(), &rules::MODEL_CONFIG)].into_iter().collect();
+pub(crate) fn object(
+    service: &EcoString,
+    namespace: &Node,
+    config: &ModelConfig<'_>,
+) -> Option<Node> {
+    let labels: Map =
+        [label(SERVICE_LABEL, service.clone(), &rules::MODEL_CONFIG)].into_iter().collect();
     node!(&rules::MODEL_CONFIG; {
         apiVersion: "v1",
         kind: "ConfigMap",
@@ -53,12 +58,22 @@ fn base_model(out: &mut String, model: &Model) {
     let mut fields = Fields::begin(out);
     fields.storage(model.object.spec("storage"));
     let format = model.object.spec("modelFormat");
-    fields.text("modelFormatName", format.and_then(|format| format.get("name")).and_then(Node::scalar_text).unwrap_or_default().as_str());
+    fields.text(
+        "modelFormatName",
+        format
+            .and_then(|format| format.get("name"))
+            .and_then(Node::scalar_text)
+            .unwrap_or_default()
+            .as_str(),
+    );
     fields.optional("modelFormatVersion", format.and_then(|format| format.get("version")));
     fields.optional("modelType", model.object.spec("modelType"));
     let framework = model.object.spec("modelFramework");
     fields.optional("modelFrameworkName", framework.and_then(|framework| framework.get("name")));
-    fields.optional("modelFrameworkVersion", framework.and_then(|framework| framework.get("version")));
+    fields.optional(
+        "modelFrameworkVersion",
+        framework.and_then(|framework| framework.get("version")),
+    );
     fields.end();
 }
 
@@ -99,7 +114,9 @@ impl<'a> Fields<'a> {
         self.optional("path", get("path"));
         self.optional("schemaPath", get("schemaPath"));
         // An empty map is left out as an absent one is.
-        if let Some(Value::Map(parameters)) = get("parameters").filter(|node| !node.is_empty()).map(|node| &node.value) {
+        if let Some(Value::Map(parameters)) =
+            get("parameters").filter(|node| !node.is_empty()).map(|node| &node.value)
+        {
             self.key("parameters");
             let mut sorted = parameters.clone();
             sorted.sort();

@@ -28,16 +28,25 @@ pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
     })
 }
 
-/// The component's strategy; an untold type is a rolling update, an untold rolling update adds one pod first.
+/// The component's strategy; an untold type is a rolling update, an untold rolling update adds one
+/// pod first.
 fn strategy(given: Option<&Node>) -> Node {
-    let mut strategy = given.filter(|node| node.as_map().is_some()).cloned().unwrap_or_else(|| Node::map(STRATEGY));
+    let mut strategy = given
+        .filter(|node| node.as_map().is_some())
+        .cloned()
+        .unwrap_or_else(|| Node::map(STRATEGY));
     if let Value::Map(map) = &mut strategy.value {
         if is_empty(map, "type") {
             set(map, "type", "RollingUpdate", STRATEGY);
         }
         let rolling = map.get("type").and_then(Node::as_str) == Some("RollingUpdate");
         if rolling && map.get("rollingUpdate").is_none_or(Node::is_null) {
-            set(map, "rollingUpdate", node!(STRATEGY; { maxUnavailable: 0, maxSurge: 1 }), STRATEGY);
+            set(
+                map,
+                "rollingUpdate",
+                node!(STRATEGY; { maxUnavailable: 0, maxSurge: 1 }),
+                STRATEGY,
+            );
         }
     }
     strategy
@@ -55,10 +64,19 @@ mod tests {
     #[test]
     fn strategies_are_filled_in_where_they_say_nothing() {
         for (given, expected) in [
-            ("null", r#"{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":0,"maxSurge":1}}"#),
+            (
+                "null",
+                r#"{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":0,"maxSurge":1}}"#,
+            ),
             (r#"{"type":"Recreate"}"#, r#"{"type":"Recreate"}"#),
-            (r#"{"type":"RollingUpdate"}"#, r#"{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":0,"maxSurge":1}}"#),
-            (r#"{"rollingUpdate":{"maxSurge":"50%"}}"#, r#"{"rollingUpdate":{"maxSurge":"50%"},"type":"RollingUpdate"}"#),
+            (
+                r#"{"type":"RollingUpdate"}"#,
+                r#"{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":0,"maxSurge":1}}"#,
+            ),
+            (
+                r#"{"rollingUpdate":{"maxSurge":"50%"}}"#,
+                r#"{"rollingUpdate":{"maxSurge":"50%"},"type":"RollingUpdate"}"#,
+            ),
         ] {
             assert_eq!(strategy(Some(&parse(given))), parse(expected), "{given}");
         }

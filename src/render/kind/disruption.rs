@@ -5,11 +5,15 @@ use crate::render::frame::Frame;
 use crate::render::rules;
 use crate::yaml::{Node, Origin, Rule};
 
-/// The budget of a component. Quirk: both bounds are written when both are given, which a server refuses.
+/// The budget of a component. Quirk: both bounds are written when both are given, which a server
+/// refuses.
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::DISRUPTION;
     let available = frame.spec("minAvailable").cloned();
-    let unavailable = frame.spec("maxUnavailable").cloned().or_else(|| if available.is_none() { 1.into_node(Origin::Default(RULE)) } else { None });
+    let unavailable = frame
+        .spec("maxUnavailable")
+        .cloned()
+        .or_else(|| if available.is_none() { 1.into_node(Origin::Default(RULE)) } else { None });
     node!(RULE; {
         apiVersion: "policy/v1",
         kind: "PodDisruptionBudget",

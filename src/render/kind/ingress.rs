@@ -8,7 +8,8 @@ use crate::render::rules;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The Ingress of a service with these components. Quirk: backends listen on 8080, whatever their Services expose.
+/// The Ingress of a service with these components. Quirk: backends listen on 8080, whatever their
+/// Services expose.
 ///
 /// # Errors
 /// The operator's sentence for a host that cannot be made.
@@ -16,7 +17,8 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig) -> Result<Optio
     const RULE: &Rule = &rules::INGRESS;
     let mut rules = Vec::new();
     for (host, backend) in targets(entry.name, entry.components) {
-        let host = entry.settings.host(&host, entry.namespace_name, entry.labels, entry.annotations)?;
+        let host =
+            entry.settings.host(&host, entry.namespace_name, entry.labels, entry.annotations)?;
         rules.extend(node!(RULE; {
             host: host,
             http: { paths: [{ path: "/", pathType: "Prefix", backend: { service: { name: backend, port: { number: 8080 } } } }] },
@@ -64,7 +66,8 @@ impl Entry<'_> {
 fn targets(name: &EcoString, components: &[ComponentKind]) -> Vec<(EcoString, EcoString)> {
     let of = |component: ComponentKind| eco_format!("{name}-{}", component.as_str());
     let own = |component| (of(component), of(component));
-    let (decoder, router) = (components.contains(&ComponentKind::Decoder), components.contains(&ComponentKind::Router));
+    let (decoder, router) =
+        (components.contains(&ComponentKind::Decoder), components.contains(&ComponentKind::Router));
     let top = if router { ComponentKind::Router } else { ComponentKind::Engine };
     let mut targets = vec![(name.clone(), of(top))];
     if router {
@@ -88,11 +91,28 @@ mod tests {
         use ComponentKind::{Decoder, Engine, Router};
         for (components, expected) in [
             (&[Engine][..], &["chat->chat-engine"][..]),
-            (&[Engine, Decoder], &["chat->chat-engine", "chat-engine->chat-engine", "chat-decoder->chat-decoder"]),
-            (&[Engine, Router], &["chat->chat-router", "chat-router->chat-router", "chat-engine->chat-engine"]),
-            (&[Engine, Decoder, Router], &["chat->chat-router", "chat-router->chat-router", "chat-engine->chat-engine", "chat-decoder->chat-decoder"]),
+            (
+                &[Engine, Decoder],
+                &["chat->chat-engine", "chat-engine->chat-engine", "chat-decoder->chat-decoder"],
+            ),
+            (
+                &[Engine, Router],
+                &["chat->chat-router", "chat-router->chat-router", "chat-engine->chat-engine"],
+            ),
+            (
+                &[Engine, Decoder, Router],
+                &[
+                    "chat->chat-router",
+                    "chat-router->chat-router",
+                    "chat-engine->chat-engine",
+                    "chat-decoder->chat-decoder",
+                ],
+            ),
         ] {
-            let found: Vec<_> = targets(&"chat".into(), components).into_iter().map(|(host, backend)| format!("{host}->{backend}")).collect();
+            let found: Vec<_> = targets(&"chat".into(), components)
+                .into_iter()
+                .map(|(host, backend)| format!("{host}->{backend}"))
+                .collect();
             assert_eq!(found, expected);
         }
     }

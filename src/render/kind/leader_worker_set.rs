@@ -9,12 +9,25 @@ use crate::yaml::{Map, Node, Origin, Rule};
 /// Annotations that would make Prometheus scrape workers.
 const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape"];
 
-/// The LeaderWorkerSet of a component with `workers` workers to a leader. Neither autoscaler nor budget belongs to it.
-pub(crate) fn object(frame: &Frame<'_>, leader: &Node, worker: &Node, workers: i64) -> Option<Node> {
+/// The LeaderWorkerSet of a component with `workers` workers to a leader. Neither autoscaler nor
+/// budget belongs to it.
+pub(crate) fn object(
+    frame: &Frame<'_>,
+    leader: &Node,
+    worker: &Node,
+    workers: i64,
+) -> Option<Node> {
     const RULE: &Rule = &rules::LEADER_WORKER_SET;
-    let replicas = frame.spec("minReplicas").cloned().or_else(|| 1.into_node(Origin::Default(RULE)));
+    let replicas =
+        frame.spec("minReplicas").cloned().or_else(|| 1.into_node(Origin::Default(RULE)));
     // The label `app` is not shortened here, unlike a Deployment's.
-    let leader_labels = with(&frame.queued_labels, [label("app", frame.name().clone(), &rules::APP_LABEL), label("ray.io/node-type", "head", RULE)]);
+    let leader_labels = with(
+        &frame.queued_labels,
+        [
+            label("app", frame.name().clone(), &rules::APP_LABEL),
+            label("ray.io/node-type", "head", RULE),
+        ],
+    );
     let worker_annotations = without(&frame.annotations, |key| SCRAPED.contains(&key));
     let template = |labels: &Map, annotations: &Map, spec: &Node| node!(RULE; { metadata: (frame.metadata(frame.name().clone(), labels, annotations)), spec: (pod::leader_worker_set(spec)) });
     node!(RULE; {

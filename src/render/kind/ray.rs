@@ -7,8 +7,8 @@ use crate::render::{names, pod, rules};
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
-/// The RayCluster of one replica. Quirk: it always has one worker, made like the head; the worker section of the
-/// service and its size are not read.
+/// The RayCluster of one replica. Quirk: it always has one worker, made like the head; the worker
+/// section of the service and its size are not read.
 pub(crate) fn cluster(frame: &Frame<'_>, index: i64) -> Option<Node> {
     const RULE: &Rule = &rules::RAY;
     let name = eco_format!("{}-{index}", frame.name());
@@ -41,9 +41,15 @@ pub(crate) fn prober(frame: &Frame<'_>, index: i64, config: &Node) -> Option<Nod
     let app = || label("app", frame.name().clone(), &rules::APP_LABEL);
     let labels = with(&frame.queued_labels, [app()]);
     let selector: Map = [app()].into_iter().collect();
-    let endpoint = eco_format!("http://{}.{}.svc.cluster.local:8080", names::ray(&eco_format!("{}-{index}", frame.name())), frame.service.namespace);
-    let resources = |cpu, memory| node!(RULE; { cpu: (config.get(cpu)), memory: (config.get(memory)) });
-    // Upstream decodes these into numbers, where absent ones are 0 and are left out when the probe is written.
+    let endpoint = eco_format!(
+        "http://{}.{}.svc.cluster.local:8080",
+        names::ray(&eco_format!("{}-{index}", frame.name())),
+        frame.service.namespace
+    );
+    let resources =
+        |cpu, memory| node!(RULE; { cpu: (config.get(cpu)), memory: (config.get(memory)) });
+    // Upstream decodes these into numbers, where absent ones are 0 and are left out when the probe
+    // is written.
     let setting = |key| config.get(key).filter(|node| node.as_int() != Some(0));
     node!(RULE; {
         apiVersion: "apps/v1",
@@ -87,11 +93,17 @@ fn probe(path: &'static str) -> Option<Node> {
     node!(RULE; { httpGet: { path: path, port: 8080 }, timeoutSeconds: 5, periodSeconds: 30, successThreshold: 1, failureThreshold: 3 })
 }
 
-/// What is missing from the setting `multinodeProber`; upstream crashes on quantities that are not there.
+/// What is missing from the setting `multinodeProber`; upstream crashes on quantities that are not
+/// there.
 pub(crate) fn missing_setting(config: Option<&Node>) -> Option<EcoString> {
-    let Some(config) = config else { return Some("the key `multinodeProber` of the ConfigMap inferenceservice-config is missing".into()) };
-    let key = ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"]
-        .into_iter()
-        .find(|key| config.get(key).and_then(Node::scalar_text).is_none_or(|text| text.is_empty()))?;
+    let Some(config) = config else {
+        return Some(
+            "the key `multinodeProber` of the ConfigMap inferenceservice-config is missing".into(),
+        );
+    };
+    let key =
+        ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"].into_iter().find(|key| {
+            config.get(key).and_then(Node::scalar_text).is_none_or(|text| text.is_empty())
+        })?;
     Some(eco_format!("`multinodeProber.{key}` of the ConfigMap inferenceservice-config is empty"))
 }

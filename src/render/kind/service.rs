@@ -1,5 +1,5 @@
-//! Services, `v1`: in front of a component (ome-objects.md 2.3, 2.8), the stable address of a service (2.9), and the
-//! alias of a serverless one (2.12).
+//! Services, `v1`: in front of a component (ome-objects.md 2.3, 2.8), the stable address of a
+//! service (2.9), and the alias of a serverless one (2.12).
 
 use crate::api::{ComponentKind, Service};
 use crate::render::build::{IntoNode, node};
@@ -14,15 +14,15 @@ pub(crate) fn of_deployment(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> 
     component(frame, &frame.app_labels, frame.app_selector(), ports(pod_spec, None))
 }
 
-/// The Service of a component deployed as a LeaderWorkerSet. Quirk: it selects every leader of the namespace
-/// (ome-objects.md B1).
+/// The Service of a component deployed as a LeaderWorkerSet. Quirk: it selects every leader of the
+/// namespace (ome-objects.md B1).
 pub(crate) fn of_leader(frame: &Frame<'_>, leader: &Node) -> Option<Node> {
     let selector = [label("ray.io/node-type", "head", &rules::SERVICE)].into_iter().collect();
     component(frame, &frame.labels, selector, ports(leader, None))
 }
 
-/// The Service of Ray heads. Quirk: it selects by the component's name where pods carry the service's, so that it
-/// selects nothing (ome-objects.md B2); its own ports have no protocol.
+/// The Service of Ray heads. Quirk: it selects by the component's name where pods carry the
+/// service's, so that it selects nothing (ome-objects.md B2); its own ports have no protocol.
 pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SERVICE;
     let selector = [
@@ -36,7 +36,13 @@ pub(crate) fn of_ray(frame: &Frame<'_>) -> Option<Node> {
         ports.extend(node!(RULE; { name: name, port: port, targetPort: port }));
     }
     let type_ = service_type(&frame.annotations);
-    service(frame.metadata(frame.app.clone(), &frame.queued_labels, &frame.annotations), type_, &frame.annotations, selector.into_iter().collect(), ports)
+    service(
+        frame.metadata(frame.app.clone(), &frame.queued_labels, &frame.annotations),
+        type_,
+        &frame.annotations,
+        selector.into_iter().collect(),
+        ports,
+    )
 }
 
 fn component(frame: &Frame<'_>, labels: &Map, selector: Map, ports: Vec<Node>) -> Option<Node> {
@@ -44,9 +50,17 @@ fn component(frame: &Frame<'_>, labels: &Map, selector: Map, ports: Vec<Node>) -
     service(metadata, service_type(&frame.annotations), &frame.annotations, selector, ports)
 }
 
-fn service(metadata: Option<Node>, type_: Node, annotations: &Map, selector: Map, ports: Vec<Node>) -> Option<Node> {
+fn service(
+    metadata: Option<Node>,
+    type_: Node,
+    annotations: &Map,
+    selector: Map,
+    ports: Vec<Node>,
+) -> Option<Node> {
     let balanced = type_.as_str() == Some("LoadBalancer");
-    let address = annotations.get("ome.io/load-balancer-ip").filter(|address| balanced && address.as_str().is_some_and(|text| !text.is_empty()));
+    let address = annotations
+        .get("ome.io/load-balancer-ip")
+        .filter(|address| balanced && address.as_str().is_some_and(|text| !text.is_empty()));
     node!(&rules::SERVICE; {
         apiVersion: "v1",
         kind: "Service",
@@ -64,19 +78,23 @@ fn service_type(annotations: &Map) -> Node {
         .unwrap_or_else(|| Node::str("ClusterIP", Origin::Default(&rules::SERVICE_TYPE)))
 }
 
-/// One entry per port of the first container, else port 8080 under a name: the one given, or the container's.
+/// One entry per port of the first container, else port 8080 under a name: the one given, or the
+/// container's.
 fn ports(pod_spec: &Node, default_name: Option<&EcoString>) -> Vec<Node> {
     const RULE: &Rule = &rules::SERVICE_PORTS;
     let Some(container) = pod::first_container(pod_spec) else { return Vec::new() };
     let declared = container.get("ports").map(Node::items).unwrap_or_default();
     if declared.is_empty() {
-        let name = default_name.and_then(|name| name.into_node(RULE)).or_else(|| text(container, "name").cloned());
+        let name = default_name
+            .and_then(|name| name.into_node(RULE))
+            .or_else(|| text(container, "name").cloned());
         return node!(Origin::Default(RULE); { name: name, protocol: "TCP", port: 8080, targetPort: 8080 }).into_iter().collect();
     }
     let mut ports = Vec::with_capacity(declared.len());
     for declared in declared {
         let port = declared.get("containerPort").cloned().or_else(|| 0.into_node(RULE));
-        let protocol = text(declared, "protocol").cloned().or_else(|| "TCP".into_node(Origin::Default(RULE)));
+        let protocol =
+            text(declared, "protocol").cloned().or_else(|| "TCP".into_node(Origin::Default(RULE)));
         ports.extend(node!(RULE; { name: (text(declared, "name")), protocol: protocol, port: (&port), targetPort: (&port) }));
     }
     ports
@@ -91,14 +109,24 @@ fn non_empty(ports: Vec<Node>) -> Option<Vec<Node>> {
     (!ports.is_empty()).then_some(ports)
 }
 
-/// The stable address of a service that gets no Ingress. Quirk: while the deprecated predictor is used, which
-/// migration does not change, the selector takes every pod of the service.
-pub(crate) fn external(service: &Service, annotations: &Map, namespace: &Node, entry: ComponentKind, port: Option<&Node>) -> Option<Node> {
+/// The stable address of a service that gets no Ingress. Quirk: while the deprecated predictor is
+/// used, which migration does not change, the selector takes every pod of the service.
+pub(crate) fn external(
+    service: &Service,
+    annotations: &Map,
+    namespace: &Node,
+    entry: ComponentKind,
+    port: Option<&Node>,
+) -> Option<Node> {
     const RULE: &Rule = &rules::EXTERNAL_SERVICE;
     let name = service.name();
-    let labels: Map = [label("component", "external-service", RULE), label(SERVICE_LABEL, name.clone(), RULE)].into_iter().collect();
+    let labels: Map =
+        [label("component", "external-service", RULE), label(SERVICE_LABEL, name.clone(), RULE)]
+            .into_iter()
+            .collect();
     let component = (!service.predictor.used).then(|| label("component", entry.as_str(), RULE));
-    let selector: Map = component.into_iter().chain([label(SERVICE_LABEL, name.clone(), RULE)]).collect();
+    let selector: Map =
+        component.into_iter().chain([label(SERVICE_LABEL, name.clone(), RULE)]).collect();
     let port = port.cloned().or_else(|| 8080.into_node(Origin::Default(RULE)));
     node!(RULE; {
         apiVersion: "v1",
@@ -134,17 +162,26 @@ mod tests {
                 r#"{"containers":[{"name":"side","ports":[{"name":"m","containerPort":9100},{"containerPort":53,"protocol":"UDP","hostPort":53}]},{"name":"ome-container","ports":[{"containerPort":8080}]}]}"#,
                 r#"[{"name":"m","protocol":"TCP","port":9100,"targetPort":9100},{"protocol":"UDP","port":53,"targetPort":53}]"#,
             ),
-            (r#"{"containers":[{"name":"runner"}]}"#, r#"[{"name":"runner","protocol":"TCP","port":8080,"targetPort":8080}]"#),
+            (
+                r#"{"containers":[{"name":"runner"}]}"#,
+                r#"[{"name":"runner","protocol":"TCP","port":8080,"targetPort":8080}]"#,
+            ),
             (r#"{"containers":[]}"#, "[]"),
         ] {
-            let built = Node::list(ports(&parse(pod), None), crate::yaml::Origin::Derived(&rules::SERVICE));
+            let built =
+                Node::list(ports(&parse(pod), None), crate::yaml::Origin::Derived(&rules::SERVICE));
             assert_eq!(built, parse(expected), "{pod}");
         }
     }
 
     #[test]
     fn only_three_types_are_known() {
-        for (given, expected) in [("NodePort", "NodePort"), ("LoadBalancer", "LoadBalancer"), ("loadbalancer", "ClusterIP"), ("ExternalName", "ClusterIP")] {
+        for (given, expected) in [
+            ("NodePort", "NodePort"),
+            ("LoadBalancer", "LoadBalancer"),
+            ("loadbalancer", "ClusterIP"),
+            ("ExternalName", "ClusterIP"),
+        ] {
             let annotations = map(&format!(r#"{{"ome.io/service-type":"{given}"}}"#));
             assert_eq!(service_type(&annotations).as_str(), Some(expected), "{given}");
         }

@@ -6,8 +6,8 @@ use crate::render::metadata::{SERVICE_LABEL, label, text};
 use crate::render::rules;
 use crate::yaml::{Map, Node, Rule};
 
-/// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the component's name where
-/// pods carry the service's (ome-objects.md B2).
+/// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the
+/// component's name where pods carry the service's (ome-objects.md B2).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SIDECAR;
     if text(&frame.labels, "sidecar.istio.io/inject").as_deref() != Some("true") {

@@ -10,20 +10,35 @@ use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
 
-/// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster may have another.
+/// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster
+/// may have another.
 pub(crate) const KNATIVE_DOMAIN: &str = "example.com";
 
-/// The VirtualService of a serverless service. Upstream writes and deletes it in turns (ome-objects.md B4).
-pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain: &str) -> Option<Node> {
+/// The VirtualService of a serverless service. Upstream writes and deletes it in turns
+/// (ome-objects.md B4).
+pub(crate) fn object(
+    entry: &Entry<'_>,
+    config: &OperatorConfig,
+    cluster_domain: &str,
+) -> Option<Node> {
     let ingress = &config.ingress;
     let namespace = entry.namespace_name;
     let internal_host = eco_format!("{}.{namespace}.svc.{cluster_domain}", entry.name);
-    let main = if entry.has(ComponentKind::Router) { ComponentKind::Router } else { ComponentKind::Engine };
+    let main = if entry.has(ComponentKind::Router) {
+        ComponentKind::Router
+    } else {
+        ComponentKind::Engine
+    };
     let public_host = public_host(entry, main);
-    let internal = text(entry.labels, VISIBILITY).as_deref() == Some("cluster-local") || public_host == internal_host;
+    let internal = text(entry.labels, VISIBILITY).as_deref() == Some("cluster-local")
+        || public_host == internal_host;
     // A path template that fails takes its routes with it and nothing else.
     let path = entry.settings.path(entry.name, namespace).and_then(Result::ok);
-    let additional = if internal { Vec::new() } else { entry.settings.additional_hosts(&public_host, &[KNATIVE_DOMAIN]) };
+    let additional = if internal {
+        Vec::new()
+    } else {
+        entry.settings.additional_hosts(&public_host, &[KNATIVE_DOMAIN])
+    };
 
     let mut hosts = vec![internal_host.clone()];
     let mut gateways = vec![ingress.local_gateway.clone(), "mesh".into()];
@@ -45,7 +60,11 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
 
     let authority = |host: &str, gateways: Vec<EcoString>, uri: Option<Node>| node!(RULE; { authority: { regex: (host_expression(host, cluster_domain)) }, gateways: gateways, uri: uri });
     let matches = |uri: &Option<Node>| {
-        let mut found = vec![authority(&internal_host, vec![ingress.local_gateway.clone(), "mesh".into()], uri.clone())];
+        let mut found = vec![authority(
+            &internal_host,
+            vec![ingress.local_gateway.clone(), "mesh".into()],
+            uri.clone(),
+        )];
         if !internal {
             let outside = || vec![ingress.ingress_gateway.clone()];
             found.push(authority(&public_host, outside(), uri.clone()));
@@ -54,7 +73,8 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
         found
     };
     let route = |component, found: Vec<Option<Node>>, rewrite: Option<Node>| {
-        let target = eco_format!("{}.{namespace}.svc.{cluster_domain}", entry.component_name(component));
+        let target =
+            eco_format!("{}.{namespace}.svc.{cluster_domain}", entry.component_name(component));
         node!(RULE; {
             match: found,
             rewrite: rewrite,
@@ -64,17 +84,28 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
     };
     let mut routes = Vec::new();
     if entry.has(ComponentKind::Decoder) {
-        routes.push(route(ComponentKind::Decoder, matches(&node!(RULE; { regex: "^/v1/.*$" })), None));
+        routes.push(route(
+            ComponentKind::Decoder,
+            matches(&node!(RULE; { regex: "^/v1/.*$" })),
+            None,
+        ));
     }
     routes.push(route(main, matches(&None), None));
     if let Some(path) = path {
-        let at = |uri| authority(&entry.settings.domain, vec![ingress.ingress_gateway.clone()], uri);
+        let at =
+            |uri| authority(&entry.settings.domain, vec![ingress.ingress_gateway.clone()], uri);
         if entry.has(ComponentKind::Decoder) {
             let expression = eco_format!("{path}(/v1/.*)$");
-            let rewrite = node!(RULE; { uriRegexRewrite: { match: (&expression), rewrite: "\\1" } });
-            routes.push(route(ComponentKind::Decoder, vec![at(node!(RULE; { regex: (&expression) }))], rewrite));
+            let rewrite =
+                node!(RULE; { uriRegexRewrite: { match: (&expression), rewrite: "\\1" } });
+            routes.push(route(
+                ComponentKind::Decoder,
+                vec![at(node!(RULE; { regex: (&expression) }))],
+                rewrite,
+            ));
         }
-        let (prefix, exact) = (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
+        let (prefix, exact) =
+            (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
         routes.push(route(main, vec![at(prefix), at(exact)], node!(RULE; { uri: "/" })));
     }
     node!(RULE; {
@@ -85,18 +116,27 @@ pub(crate) fn object(entry: &Entry<'_>, config: &OperatorConfig, cluster_domain:
     })
 }
 
-/// The host Knative gives the component, with the component taken out of it: its first `-default` form when the host
-/// holds `-default` anywhere, else the first `-engine` or `-router` (ome-objects.md B15).
+/// The host Knative gives the component, with the component taken out of it: its first `-default`
+/// form when the host holds `-default` anywhere, else the first `-engine` or `-router`
+/// (ome-objects.md B15).
 fn public_host(entry: &Entry<'_>, main: ComponentKind) -> EcoString {
-    let host = eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);
-    let suffix = if host.contains("-default") { eco_format!("-{}-default", main.as_str()) } else { eco_format!("-{}", main.as_str()) };
+    let host =
+        eco_format!("{}.{}.{KNATIVE_DOMAIN}", entry.component_name(main), entry.namespace_name);
+    let suffix = if host.contains("-default") {
+        eco_format!("-{}-default", main.as_str())
+    } else {
+        eco_format!("-{}", main.as_str())
+    };
     host.replacen(suffix.as_str(), "", 1)
 }
 
-/// A regular expression for a host with an optional port; inside the cluster every shorter form of it counts as well.
+/// A regular expression for a host with an optional port; inside the cluster every shorter form of
+/// it counts as well.
 fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
     const PORT: &str = r"(?::\d{1,5})?$";
-    if let Some(prefix) = host.strip_suffix(cluster_domain).and_then(|rest| rest.strip_suffix(".svc.")) {
+    if let Some(prefix) =
+        host.strip_suffix(cluster_domain).and_then(|rest| rest.strip_suffix(".svc."))
+    {
         eco_format!(r"^{}(\.svc(\.{})?)?{PORT}", quote(prefix), quote(cluster_domain))
     } else {
         eco_format!("^{}{PORT}", quote(host))
@@ -105,7 +145,9 @@ fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
 
 /// Go's regexp.QuoteMeta.
 pub(crate) fn quote(text: &str) -> String {
-    text.chars().flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c])).collect()
+    text.chars()
+        .flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c]))
+        .collect()
 }
 
 #[cfg(test)]
@@ -115,7 +157,10 @@ mod tests {
     #[test]
     fn hosts_become_expressions() {
         for (host, expected) in [
-            ("chat.prod.svc.cluster.local", r"^chat\.prod(\.svc(\.cluster\.local)?)?(?::\d{1,5})?$"),
+            (
+                "chat.prod.svc.cluster.local",
+                r"^chat\.prod(\.svc(\.cluster\.local)?)?(?::\d{1,5})?$",
+            ),
             ("chat.prod.example.com", r"^chat\.prod\.example\.com(?::\d{1,5})?$"),
             ("svc.cluster.local", r"^svc\.cluster\.local(?::\d{1,5})?$"),
         ] {

@@ -16,8 +16,8 @@ pub(super) fn is_open(view: &View<'_>) -> bool {
     !local && !inside && !view.settings.disable_ingress_creation
 }
 
-/// The Ingress of a service. Quirk: its annotations are those of the service, unfiltered, and the host of a
-/// transformer leads to the predictor and, with an explainer, to that first.
+/// The Ingress of a service. Quirk: its annotations are those of the service, unfiltered, and the
+/// host of a transformer leads to the predictor and, with an explainer, to that first.
 pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
     const RULE: &Rule = &rules::KSERVE_INGRESS;
     let of = |kind| view.component(kind).map(|component| component.name.clone());

@@ -1,7 +1,7 @@
 //! Which objects KServe's controller writes for a service, in which order (kserve.md 6).
 //!
-//! Standard mode: a Service, a Deployment and an autoscaler per component and a way in. Knative mode: a Knative Service
-//! per component, a VirtualService and an alias. ModelMesh: nothing.
+//! Standard mode: a Service, a Deployment and an autoscaler per component and a way in. Knative
+//! mode: a Knative Service per component, a VirtualService and an alias. ModelMesh: nothing.
 
 mod entry;
 mod knative;
@@ -53,22 +53,46 @@ impl View<'_> {
     }
 
     fn host(&self, name: &str) -> Result<EcoString, ServiceError> {
-        self.settings.host_of(name, &self.service.namespace, &self.labels, &self.annotations).map_err(|message| {
-            let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
-            ServiceError { code: Code::InvalidInput, message, help: Some("correct `domainTemplate` or `ingressDomain`".into()), span: Some(span) }
-        })
+        self.settings
+            .host_of(name, &self.service.namespace, &self.labels, &self.annotations)
+            .map_err(|message| {
+                let span =
+                    self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
+                ServiceError {
+                    code: Code::InvalidInput,
+                    message,
+                    help: Some("correct `domainTemplate` or `ingressDomain`".into()),
+                    span: Some(span),
+                }
+            })
     }
 
     /// Labels without those that are not copied.
     fn allowed_labels(&self) -> Map {
-        metadata::without(&self.labels, |key| self.config.disallowed_labels.iter().any(|label| label == key))
+        metadata::without(&self.labels, |key| {
+            self.config.disallowed_labels.iter().any(|label| label == key)
+        })
     }
 
-    /// Variants of the predictor beside the stable one: name of the Service and share of the traffic.
+    /// Variants of the predictor beside the stable one: name of the Service and share of the
+    /// traffic.
     fn canaries(&self) -> Vec<(EcoString, i64)> {
         let listed = self.service.object.spec("canary").map(Node::items).unwrap_or_default();
-        let name = |canary: &Node| canary.at(&["predictor", "name"]).and_then(Node::as_str).map(|name| eco_format!("{}-{name}-predictor", self.name()));
-        listed.iter().filter_map(|canary| Some((name(canary)?, canary.get("trafficPercent").and_then(Node::as_int).unwrap_or(0)))).collect()
+        let name = |canary: &Node| {
+            canary
+                .at(&["predictor", "name"])
+                .and_then(Node::as_str)
+                .map(|name| eco_format!("{}-{name}-predictor", self.name()))
+        };
+        listed
+            .iter()
+            .filter_map(|canary| {
+                Some((
+                    name(canary)?,
+                    canary.get("trafficPercent").and_then(Node::as_int).unwrap_or(0),
+                ))
+            })
+            .collect()
     }
 }
 
@@ -76,10 +100,15 @@ impl View<'_> {
 ///
 /// # Errors
 /// Where the controller fails before it has written everything, in its words.
-pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+pub(super) fn objects(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let service = composed.service;
     let config = &settings.config.kserve;
-    let Some(facts) = kserve_facts(settings.policy, service, composed.runtime, config) else { return Ok(Checked::clean(Vec::new())) };
+    let Some(facts) = kserve_facts(settings.policy, service, composed.runtime, config) else {
+        return Ok(Checked::clean(Vec::new()));
+    };
     let Some(first) = composed.components.first() else { return Ok(Checked::clean(Vec::new())) };
     let mode = first.mode;
     let view = View {
@@ -103,25 +132,48 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
         return Ok(Checked::clean(Vec::new()));
     }
     if let Some(data) = config.ca_data.as_ref().filter(|_| service.namespace != "kserve") {
-        push(None, 0, config_map::plain("global-ca-bundle".into(), &view.namespace, &Map::new(), data.clone()));
+        push(
+            None,
+            0,
+            config_map::plain(
+                "global-ca-bundle".into(),
+                &view.namespace,
+                &Map::new(),
+                data.clone(),
+            ),
+        );
     }
     if facts.pulls_models() {
-        let data = node!(&rules::KSERVE_MODELS; { "models.json": "[]" }).unwrap_or_else(|| view.namespace.clone());
+        let data = node!(&rules::KSERVE_MODELS; { "models.json": "[]" })
+            .unwrap_or_else(|| view.namespace.clone());
         let labels = metadata::sorted(service.object.labels());
-        push(None, 0, config_map::plain(eco_format!("modelconfig-{}-0", service.name()), &view.namespace, &labels, data));
+        push(
+            None,
+            0,
+            config_map::plain(
+                eco_format!("modelconfig-{}-0", service.name()),
+                &view.namespace,
+                &labels,
+                data,
+            ),
+        );
     }
-    let settled = settings.policy.semantics == Semantics::Documented || composed.components.iter().all(|component| component.worker.is_none());
+    let settled = settings.policy.semantics == Semantics::Documented
+        || composed.components.iter().all(|component| component.worker.is_none());
     let mut findings = Vec::new();
     for component in &composed.components {
         let kind = Some(component.kind);
         let shown = if config.expand || config.v2_probes {
-            let shown = kserve_effective(settings.policy, service, composed.runtime, config, component)?;
+            let shown =
+                kserve_effective(settings.policy, service, composed.runtime, config, component)?;
             findings.extend(shown.diagnostics);
             Some(shown.value)
         } else {
             None
         };
-        let (component, of_pods) = shown.as_ref().map_or((component, None), |shown| (&shown.component, Some(&shown.annotations)));
+        let (component, of_pods) = shown
+            .as_ref()
+            .map_or((component, None), |shown| (&shown.component, Some(&shown.annotations)));
         if mode == DeploymentMode::Serverless {
             push(kind, 1, knative::object(&view, component, of_pods));
             continue;
@@ -129,7 +181,10 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
         if let Some(class) = scale::unknown_class(component) {
             return Err(ServiceError {
                 code: Code::InvalidInput,
-                message: format!("unknown autoscaler class type: {}", class.scalar_text().unwrap_or_default()),
+                message: format!(
+                    "unknown autoscaler class type: {}",
+                    class.scalar_text().unwrap_or_default()
+                ),
                 help: Some("write `hpa`, `keda`, `external` or `none`".into()),
                 span: class.origin.span().or_else(|| Some(service.object.name_span())),
             });
@@ -140,7 +195,9 @@ pub(super) fn objects(composed: &Composed<'_>, settings: Settings<'_>) -> Result
         }
     }
     if mode == DeploymentMode::Serverless {
-        if let Some(routes) = virtual_service::object(&view).filter(|_| !config.ingress.disable_istio_virtual_host) {
+        if let Some(routes) =
+            virtual_service::object(&view).filter(|_| !config.ingress.disable_istio_virtual_host)
+        {
             push(None, 3, Some(routes));
             push(None, 3, entry::alias(&view));
         }

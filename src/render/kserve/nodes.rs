@@ -16,16 +16,27 @@ pub(super) fn generation(view: &View<'_>) -> Entry {
 }
 
 fn number(view: &View<'_>) -> EcoString {
-    view.service.object.metadata("generation").and_then(Node::scalar_text).unwrap_or_else(|| "1".into())
+    view.service
+        .object
+        .metadata("generation")
+        .and_then(Node::scalar_text)
+        .unwrap_or_else(|| "1".into())
 }
 
-/// The headless Services by which head and workers find each other. Quirk: they follow the predictor's own name, the
-/// variables that name them do not.
-pub(super) fn services(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> impl Iterator<Item = Option<Node>> {
+/// The headless Services by which head and workers find each other. Quirk: they follow the
+/// predictor's own name, the variables that name them do not.
+pub(super) fn services(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    labels: &Map,
+) -> impl Iterator<Item = Option<Node>> {
     let number = number(view);
     let base = component.name.strip_suffix("-predictor").unwrap_or(&component.name);
     let of = |role: &'static str, name: EcoString, app: EcoString| {
-        let selector: Map = [label("app", app, &rules::KSERVE_APP), label("isvc.generation", number.clone(), RULE)].into_iter().collect();
+        let selector: Map =
+            [label("app", app, &rules::KSERVE_APP), label("isvc.generation", number.clone(), RULE)]
+                .into_iter()
+                .collect();
         node!(RULE; {
             apiVersion: "v1",
             kind: "Service",
@@ -33,7 +44,12 @@ pub(super) fn services(view: &View<'_>, component: &ComposedComponent, labels: &
             spec: { clusterIP: "None", publishNotReadyAddresses: true, selector: selector },
         })
     };
-    let head = of("head", eco_format!("{base}-head-{number}"), eco_format!("isvc.{}", component.name));
-    let workers = of("worker", eco_format!("{base}-workers-{number}"), eco_format!("isvc.{}-predictor-worker", view.name()));
+    let head =
+        of("head", eco_format!("{base}-head-{number}"), eco_format!("isvc.{}", component.name));
+    let workers = of(
+        "worker",
+        eco_format!("{base}-workers-{number}"),
+        eco_format!("isvc.{}-predictor-worker", view.name()),
+    );
     [head, workers].into_iter()
 }

@@ -25,8 +25,13 @@ struct Wrapped<'a> {
     of_pods: Option<&'a Map>,
 }
 
-/// The objects of a component with the wave of each; `of_pods` are annotations that only its pods have.
-pub(super) fn objects(view: &View<'_>, component: &ComposedComponent, of_pods: Option<&Map>) -> Vec<(i32, Option<Node>)> {
+/// The objects of a component with the wave of each; `of_pods` are annotations that only its pods
+/// have.
+pub(super) fn objects(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    of_pods: Option<&Map>,
+) -> Vec<(i32, Option<Node>)> {
     let app: EcoString = eco_format!("isvc.{}", component.name);
     let mut labels = with(&component.labels, [label("app", app.clone(), &rules::KSERVE_APP)]);
     if component.worker.is_some() {
@@ -35,35 +40,68 @@ pub(super) fn objects(view: &View<'_>, component: &ComposedComponent, of_pods: O
     let mut objects = vec![(1, service(view, component, &labels, &app))];
     if let Some((worker, count)) = &component.worker {
         objects.extend(nodes::services(view, component, &labels).map(|object| (1, object)));
-        let head = Wrapped { name: &component.name, pod: &component.pod, labels: &labels, app: &app, workers: None, of_pods };
+        let head = Wrapped {
+            name: &component.name,
+            pod: &component.pod,
+            labels: &labels,
+            app: &app,
+            workers: None,
+            of_pods,
+        };
         objects.push((1, deployment(view, component, &head)));
         let name = eco_format!("{}-predictor-worker", view.name());
         let app = eco_format!("isvc.{name}");
-        let (own, annotations) = component.worker_metadata.clone().unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
-        let labels = with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
+        let (own, annotations) = component
+            .worker_metadata
+            .clone()
+            .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
+        let labels =
+            with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
         let component = ComposedComponent { annotations, ..component.clone() };
-        let workers = Wrapped { name: &name, pod: worker, labels: &labels, app: &app, workers: Some(*count), of_pods };
+        let workers = Wrapped {
+            name: &name,
+            pod: worker,
+            labels: &labels,
+            app: &app,
+            workers: Some(*count),
+            of_pods,
+        };
         objects.push((1, deployment(view, &component, &workers)));
         return objects;
     }
     objects.push((1, scale::collector(view, component)));
-    let wrapped = Wrapped { name: &component.name, pod: &component.pod, labels: &labels, app: &app, workers: None, of_pods };
+    let wrapped = Wrapped {
+        name: &component.name,
+        pod: &component.pod,
+        labels: &labels,
+        app: &app,
+        workers: None,
+        of_pods,
+    };
     objects.push((1, deployment(view, component, &wrapped)));
     objects.push((2, scale::object(view, component, &labels)));
     objects
 }
 
-fn deployment(view: &View<'_>, component: &ComposedComponent, wrapped: &Wrapped<'_>) -> Option<Node> {
+fn deployment(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    wrapped: &Wrapped<'_>,
+) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
     let &Wrapped { name, pod: pod_spec, labels, app, workers, of_pods } = wrapped;
-    let own = component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some());
-    let rolling =
-        |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
-    let standard = matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
-    let usual = |part: &EcoString| if part.is_empty() || !standard { "25%".into() } else { part.clone() };
+    let own =
+        component.spec.get("deploymentStrategy").filter(|strategy| strategy.as_map().is_some());
+    let rolling = |surge: EcoString, unavailable: EcoString| node!(RULE; { type: "RollingUpdate", rollingUpdate: { maxUnavailable: unavailable, maxSurge: surge } });
+    let standard =
+        matches!(view.config.default_mode.as_deref(), Some("Standard" | "RawDeployment"));
+    let usual =
+        |part: &EcoString| if part.is_empty() || !standard { "25%".into() } else { part.clone() };
     let strategy = match (own, workers) {
         // Workers that roll keep their old pods until the new ones are there, whatever is written.
-        (Some(own), Some(_)) if own.get("type").and_then(Node::as_str) != Some("RollingUpdate") => Some(own.clone()),
+        (Some(own), Some(_)) if own.get("type").and_then(Node::as_str) != Some("RollingUpdate") => {
+            Some(own.clone())
+        }
         (_, Some(_)) => rolling("100%".into(), "0%".into()),
         (Some(own), None) => Some(own.clone()),
         (None, None) => rolling(usual(&view.config.rollout.0), usual(&view.config.rollout.1)),
@@ -71,11 +109,18 @@ fn deployment(view: &View<'_>, component: &ComposedComponent, wrapped: &Wrapped<
     let none = scale::class(component) == Some("none");
     let replicas = match workers {
         Some(count) => node!(RULE; count),
-        None => component.spec.get("minReplicas").filter(|_| none && component.worker.is_none()).cloned(),
+        None => component
+            .spec
+            .get("minReplicas")
+            .filter(|_| none && component.worker.is_none())
+            .cloned(),
     };
     let (history, progress) = if own.is_some() { (None, None) } else { (Some(10), Some(600)) };
     let of = |annotations: &Map| metadata(name.clone(), Some(&view.namespace), labels, annotations);
-    let pods = of_pods.map_or_else(|| component.annotations.clone(), |own| with(&component.annotations, own.iter().cloned()));
+    let pods = of_pods.map_or_else(
+        || component.annotations.clone(),
+        |own| with(&component.annotations, own.iter().cloned()),
+    );
     let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
     node!(RULE; {
         apiVersion: "apps/v1",
@@ -98,7 +143,12 @@ pub(super) fn is_grpc(name: &str) -> bool {
     name.contains("grpc") || name.contains("h2c")
 }
 
-fn service(view: &View<'_>, component: &ComposedComponent, labels: &Map, app: &EcoString) -> Option<Node> {
+fn service(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    labels: &Map,
+    app: &EcoString,
+) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
     node!(RULE; {
@@ -117,24 +167,38 @@ fn service(view: &View<'_>, component: &ComposedComponent, labels: &Map, app: &E
 pub(super) fn ports(component: &ComposedComponent) -> Vec<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let containers = component.pod.get("containers").map(Node::items).unwrap_or_default();
-    let named = |wanted: &str| containers.iter().find(|container| container.get("name").and_then(Node::as_str) == Some(wanted));
+    let named = |wanted: &str| {
+        containers
+            .iter()
+            .find(|container| container.get("name").and_then(Node::as_str) == Some(wanted))
+    };
     let source = named("transformer-container").or_else(|| containers.first());
-    let declared = source.and_then(|container| container.get("ports")).map(Node::items).unwrap_or_default();
+    let declared =
+        source.and_then(|container| container.get("ports")).map(Node::items).unwrap_or_default();
     let mut ports: Vec<Node> = Vec::new();
     for (index, declared) in declared.iter().enumerate() {
         let name = declared.get("name").filter(|name| name.as_str() != Some("")).cloned();
-        let protocol = declared.get("protocol").filter(|protocol| protocol.as_str() != Some("")).cloned();
+        let protocol =
+            declared.get("protocol").filter(|protocol| protocol.as_str() != Some("")).cloned();
         let target = declared.get("containerPort").cloned();
-        let grpc = name.as_ref().and_then(Node::as_str).is_some_and(is_grpc).then_some("kubernetes.io/h2c");
+        let grpc = name
+            .as_ref()
+            .and_then(Node::as_str)
+            .is_some_and(is_grpc)
+            .then_some("kubernetes.io/h2c");
         let port = if index == 0 { node!(RULE; 80) } else { target.clone() };
         // Quirk: only the ports after the first one are given a protocol.
         let protocol = if index == 0 { protocol } else { protocol.or_else(|| node!(RULE; "TCP")) };
         ports.extend(node!(RULE; { name: name, protocol: protocol, appProtocol: grpc, port: port, targetPort: target }));
     }
     if ports.is_empty() {
-        ports.extend(node!(RULE; { name: (&component.name), protocol: "TCP", port: 80, targetPort: 8080 }));
+        ports.extend(
+            node!(RULE; { name: (&component.name), protocol: "TCP", port: 80, targetPort: 8080 }),
+        );
     }
-    let agent = ["logger", "batcher"].iter().any(|key| component.spec.get(key).is_some_and(|node| node.as_map().is_some()));
+    let agent = ["logger", "batcher"]
+        .iter()
+        .any(|key| component.spec.get(key).is_some_and(|node| node.as_map().is_some()));
     if let Some(first) = ports.first_mut().and_then(Node::as_map_mut).filter(|_| agent) {
         set(first, "targetPort", AGENT, RULE);
     }

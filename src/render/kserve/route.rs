@@ -20,12 +20,18 @@ const GRPC: &str = r"^/inference\.GRPCInferenceService/.*$";
 /// A route for each component and one on top.
 pub(super) fn objects(view: &View<'_>) -> Result<Vec<Node>, ServiceError> {
     let Some(predictor) = view.component(ComponentKind::Predictor) else { return Ok(Vec::new()) };
-    let (transformer, explainer) = (view.component(ComponentKind::Transformer), view.component(ComponentKind::Explainer));
+    let (transformer, explainer) =
+        (view.component(ComponentKind::Transformer), view.component(ComponentKind::Explainer));
     let mut objects = Vec::new();
     let stable = eco_format!("{}-predictor", view.name());
     objects.extend(route(view, &stable, vec![view.host(&stable)?], to(view, predictor)));
     for component in [transformer, explainer].into_iter().flatten() {
-        objects.extend(route(view, &component.name, vec![view.host(&component.name)?], to(view, component)));
+        objects.extend(route(
+            view,
+            &component.name,
+            vec![view.host(&component.name)?],
+            to(view, component),
+        ));
     }
     let top = transformer.unwrap_or(predictor);
     let main = view.host(view.name())?;
@@ -45,7 +51,13 @@ pub(super) fn objects(view: &View<'_>) -> Result<Vec<Node>, ServiceError> {
         })?;
         hosts.push(view.settings.domain.clone());
         if let Some(explainer) = explainer {
-            forwards.push(forward(view, explainer, &eco_format!(r"{path}(/v1/models/[\w-]+:explain)$"), false, 80));
+            forwards.push(forward(
+                view,
+                explainer,
+                &eco_format!(r"{path}(/v1/models/[\w-]+:explain)$"),
+                false,
+                80,
+            ));
         }
         forwards.push(forward(view, top, &eco_format!("{path}/"), false, 80));
     }
@@ -53,8 +65,14 @@ pub(super) fn objects(view: &View<'_>) -> Result<Vec<Node>, ServiceError> {
     Ok(objects)
 }
 
-fn route(view: &View<'_>, name: &EcoString, hosts: Vec<EcoString>, forwards: Vec<Option<Node>>) -> Option<Node> {
-    let (namespace, gateway) = view.config.ingress.ome_ingress_gateway.split_once('/').unwrap_or_default();
+fn route(
+    view: &View<'_>,
+    name: &EcoString,
+    hosts: Vec<EcoString>,
+    forwards: Vec<Option<Node>>,
+) -> Option<Node> {
+    let (namespace, gateway) =
+        view.config.ingress.ome_ingress_gateway.split_once('/').unwrap_or_default();
     node!(RULE; {
         apiVersion: "gateway.networking.k8s.io/v1",
         kind: "HTTPRoute",
@@ -73,21 +91,42 @@ fn to(view: &View<'_>, component: &ComposedComponent) -> Vec<Option<Node>> {
     let grpc = |port: &&Node| port.get("name").and_then(Node::as_str).is_some_and(raw::is_grpc);
     let number = |port: &Node| port.get("port").and_then(Node::as_int).unwrap_or(80);
     match (ports.iter().find(grpc), ports.iter().find(|port| !grpc(port))) {
-        (Some(first), Some(rest)) => vec![forward(view, component, GRPC, true, number(first)), forward(view, component, ALL, false, number(rest))],
+        (Some(first), Some(rest)) => vec![
+            forward(view, component, GRPC, true, number(first)),
+            forward(view, component, ALL, false, number(rest)),
+        ],
         _ => vec![forward(view, component, ALL, false, 80)],
     }
 }
 
-/// One rule: paths that match go to a port of the Service, with two headers that name the service. Variants of the
-/// predictor share the traffic.
-fn forward(view: &View<'_>, component: &ComposedComponent, path: &str, grpc: bool, port: i64) -> Option<Node> {
-    let timeout = component.spec.get("timeout").or_else(|| component.spec.get("timeoutSeconds")).and_then(Node::as_int).unwrap_or(60);
-    let timeouts = (!view.config.ingress.disable_route_timeout).then(|| node!(RULE; { request: (eco_format!("{timeout}s")) })).flatten();
-    let headers = if grpc { node!(RULE; [{ type: "RegularExpression", name: "content-type", value: "^application/grpc.*" }]) } else { None };
-    let canaries = if component.kind == ComponentKind::Predictor { view.canaries() } else { Vec::new() };
-    let stable = (!canaries.is_empty()).then(|| 100 - canaries.iter().map(|(_, percent)| percent).sum::<i64>());
-    let backend =
-        |name: &EcoString, weight: Option<i64>| node!(RULE; { kind: "Service", name: name, namespace: (&view.namespace), port: port, weight: weight });
+/// One rule: paths that match go to a port of the Service, with two headers that name the service.
+/// Variants of the predictor share the traffic.
+fn forward(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    path: &str,
+    grpc: bool,
+    port: i64,
+) -> Option<Node> {
+    let timeout = component
+        .spec
+        .get("timeout")
+        .or_else(|| component.spec.get("timeoutSeconds"))
+        .and_then(Node::as_int)
+        .unwrap_or(60);
+    let timeouts = (!view.config.ingress.disable_route_timeout)
+        .then(|| node!(RULE; { request: (eco_format!("{timeout}s")) }))
+        .flatten();
+    let headers = if grpc {
+        node!(RULE; [{ type: "RegularExpression", name: "content-type", value: "^application/grpc.*" }])
+    } else {
+        None
+    };
+    let canaries =
+        if component.kind == ComponentKind::Predictor { view.canaries() } else { Vec::new() };
+    let stable = (!canaries.is_empty())
+        .then(|| 100 - canaries.iter().map(|(_, percent)| percent).sum::<i64>());
+    let backend = |name: &EcoString, weight: Option<i64>| node!(RULE; { kind: "Service", name: name, namespace: (&view.namespace), port: port, weight: weight });
     let mut backends = vec![backend(&component.name, stable)];
     backends.extend(canaries.iter().map(|(name, percent)| backend(name, Some(*percent))));
     node!(RULE; {

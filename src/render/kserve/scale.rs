@@ -1,5 +1,5 @@
-//! What scales a component of Standard mode: HorizontalPodAutoscaler, ScaledObject of KEDA with its collector, or nothing
-//! (kserve.md 6.1).
+//! What scales a component of Standard mode: HorizontalPodAutoscaler, ScaledObject of KEDA with its
+//! collector, or nothing (kserve.md 6.1).
 
 use super::View;
 use crate::api::Amounts;
@@ -20,7 +20,8 @@ pub(super) fn class(component: &ComposedComponent) -> Option<&str> {
     component.annotations.get(CLASS).and_then(Node::as_str)
 }
 
-/// The class of a component, when it is none that the controller knows: the webhook looks at those of the service only.
+/// The class of a component, when it is none that the controller knows: the webhook looks at those
+/// of the service only.
 pub(super) fn unknown_class(component: &ComposedComponent) -> Option<&Node> {
     let known = matches!(class(component), None | Some("hpa" | "keda" | "external" | "none"));
     component.annotations.get(CLASS).filter(|_| !known)
@@ -38,10 +39,14 @@ pub(super) fn object(view: &View<'_>, component: &ComposedComponent, labels: &Ma
 /// Bounds; `zero` is the least minimum.
 fn bounds(component: &ComposedComponent, zero: i64) -> (Option<Node>, Option<Node>) {
     const RULE: &Rule = &rules::KSERVE_BOUNDS;
-    let given = |key: &str| component.spec.get(key).and_then(|node| Some((node.as_int()?, node.clone())));
+    let given =
+        |key: &str| component.spec.get(key).and_then(|node| Some((node.as_int()?, node.clone())));
     let min = given("minReplicas").filter(|(number, _)| *number >= zero);
     let least = min.as_ref().map_or(1, |(number, _)| *number);
-    let max = given("maxReplicas").filter(|(number, _)| *number >= least).map(|(_, node)| node).or_else(|| least.into_node(RULE));
+    let max = given("maxReplicas")
+        .filter(|(number, _)| *number >= least)
+        .map(|(_, node)| node)
+        .or_else(|| least.into_node(RULE));
     (min.map(|(_, node)| node).or_else(|| 1.into_node(RULE)), max)
 }
 
@@ -50,24 +55,38 @@ fn text<'n>(node: &'n Node, keys: &[&str]) -> Option<&'n str> {
 }
 
 fn metrics(component: &ComposedComponent) -> Option<&[Node]> {
-    component.spec.get("autoScaling").filter(|scaling| scaling.as_map().is_some()).map(|scaling| scaling.get("metrics").map(Node::items).unwrap_or_default())
+    component
+        .spec
+        .get("autoScaling")
+        .filter(|scaling| scaling.as_map().is_some())
+        .map(|scaling| scaling.get("metrics").map(Node::items).unwrap_or_default())
 }
 
 fn horizontal(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_HPA;
     let (min, max) = bounds(component, 1);
     let metric = |name: &str, target: Option<Node>| node!(RULE; { type: "Resource", resource: { name: name, target: target } });
-    let utilization = |percent: Option<Node>| node!(RULE; { type: "Utilization", averageUtilization: percent });
+    let utilization =
+        |percent: Option<Node>| node!(RULE; { type: "Utilization", averageUtilization: percent });
     let listed: Vec<Option<Node>> = if let Some(metrics) = metrics(component) {
         let of = |entry: &Node| -> Option<Node> {
             let resource = entry.get("resource").filter(|resource| !resource.is_null())?;
             let target = |key: &str| resource.at(&["target", key]).cloned();
             match text(resource, &["name"])? {
-                "cpu" => metric("cpu", utilization(target("averageUtilization").or_else(|| 80.into_node(RULE)))),
-                // Quirk: an amount of memory altogether is no target of a pod, and the target stays without a type.
+                "cpu" => metric(
+                    "cpu",
+                    utilization(target("averageUtilization").or_else(|| 80.into_node(RULE))),
+                ),
+                // Quirk: an amount of memory altogether is no target of a pod, and the target stays
+                // without a type.
                 "memory" => match text(resource, &["target", "type"]) {
-                    Some("Utilization") => metric("memory", utilization(target("averageUtilization"))),
-                    Some("AverageValue") => metric("memory", node!(RULE; { type: "AverageValue", averageValue: (target("averageValue")) })),
+                    Some("Utilization") => {
+                        metric("memory", utilization(target("averageUtilization")))
+                    }
+                    Some("AverageValue") => metric(
+                        "memory",
+                        node!(RULE; { type: "AverageValue", averageValue: (target("averageValue")) }),
+                    ),
                     _ => metric("memory", node!(RULE; { type: "" })),
                 },
                 _ => None,
@@ -78,7 +97,10 @@ fn horizontal(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> O
         let target = component.spec.get("scaleTarget").cloned();
         match text(&component.spec, &["scaleMetric"]).unwrap_or("cpu") {
             "cpu" => vec![metric("cpu", utilization(target.or_else(|| 80.into_node(RULE))))],
-            "memory" => target.into_iter().map(|target| metric("memory", utilization(Some(target)))).collect(),
+            "memory" => target
+                .into_iter()
+                .map(|target| metric("memory", utilization(Some(target))))
+                .collect(),
             _ => Vec::new(),
         }
     };
@@ -103,14 +125,24 @@ fn as_text(node: Option<&Node>) -> Option<Node> {
 fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_KEDA;
     let (min, max) = bounds(component, 0);
-    let triggers: Vec<Option<Node>> = metrics(component).unwrap_or_default().iter().map(|entry| trigger(view, component, entry)).collect();
+    let triggers: Vec<Option<Node>> = metrics(component)
+        .unwrap_or_default()
+        .iter()
+        .map(|entry| trigger(view, component, entry))
+        .collect();
     // Quirk: of the behavior only the windows are taken over.
     let behavior = |side: &str, window: &str| {
-        let own = component.spec.at(&["autoScaling", "behavior", side, "stabilizationWindowSeconds"]).cloned();
+        let own = component
+            .spec
+            .at(&["autoScaling", "behavior", side, "stabilizationWindowSeconds"])
+            .cloned();
         let window = own.or_else(|| node!(RULE; (window.parse::<i32>().ok())))?;
         node!(RULE; { stabilizationWindowSeconds: window })
     };
-    let (up, down) = (behavior("scaleUp", &view.config.windows.0), behavior("scaleDown", &view.config.windows.1));
+    let (up, down) = (
+        behavior("scaleUp", &view.config.windows.0),
+        behavior("scaleDown", &view.config.windows.1),
+    );
     let advanced =
         (up.is_some() || down.is_some()).then(|| node!(RULE; { horizontalPodAutoscalerConfig: { behavior: { scaleUp: up, scaleDown: down } } })).flatten();
     node!(RULE; {
@@ -149,7 +181,9 @@ fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Opti
             let own = |key: &str| metric.get(key).cloned();
             let reference = entry.at(&["external", "authenticationRef"]);
             let modes = filled(reference.and_then(|reference| reference.get("authModes")));
-            let name = filled(reference.and_then(|reference| reference.at(&["authenticationRef", "name"])));
+            let name = filled(
+                reference.and_then(|reference| reference.at(&["authenticationRef", "name"])),
+            );
             let credentials = name.and_then(|name| node!(RULE; { name: name }));
             let prometheus = text(metric, &["backend"]) == Some("prometheus");
             let said = |key: &str| own(key).or_else(|| "".into_node(RULE));
@@ -167,10 +201,18 @@ fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Opti
             if text(metric, &["backend"]) != Some(TELEMETRY) {
                 return node!(RULE; { type: "", metadata: {} });
             }
-            let scaler = filled(metric.get("serverAddress")).or_else(|| (&view.config.collector.scaler).into_node(RULE));
+            let scaler = filled(metric.get("serverAddress"))
+                .or_else(|| (&view.config.collector.scaler).into_node(RULE));
             let query = text(metric, &["query"]).unwrap_or_default();
-            let query = eco_format!("sum({query}{{namespace=\"{}\", deployment=\"{}\"}})", view.service.namespace, component.name);
-            let operation = metric.get("operationOverTime").filter(|operation| operation.as_str() != Some("")).cloned();
+            let query = eco_format!(
+                "sum({query}{{namespace=\"{}\", deployment=\"{}\"}})",
+                view.service.namespace,
+                component.name
+            );
+            let operation = metric
+                .get("operationOverTime")
+                .filter(|operation| operation.as_str() != Some(""))
+                .cloned();
             node!(RULE; {
                 type: "external",
                 metadata: { metricQuery: query, targetValue: (value("podmetric", "value")), scalerAddress: scaler, operationOverTime: operation },
@@ -180,10 +222,14 @@ fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Opti
     }
 }
 
-/// The collector that a scale by metrics of pods needs. Quirk: it is made for every class, and for named metrics only.
+/// The collector that a scale by metrics of pods needs. Quirk: it is made for every class, and for
+/// named metrics only.
 pub(super) fn collector(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_COLLECTOR;
-    let collected = |entry: &&Node| text(entry, &["type"]) == Some("PodMetric") && text(entry, &["podmetric", "metric", "backend"]) == Some(TELEMETRY);
+    let collected = |entry: &&Node| {
+        text(entry, &["type"]) == Some("PodMetric")
+            && text(entry, &["podmetric", "metric", "backend"]) == Some(TELEMETRY)
+    };
     let names: Vec<Node> = metrics(component)?
         .iter()
         .filter(collected)
@@ -195,10 +241,15 @@ pub(super) fn collector(view: &View<'_>, component: &ComposedComponent) -> Optio
     }
     let port = component.annotations.get("prometheus.kserve.io/port").and_then(Node::scalar_text);
     let target = eco_format!("localhost:{}", port.as_deref().unwrap_or("8080"));
-    let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &view.config.collector.resources;
-    let statement = |name: &str| eco_format!("set(attributes[\"{name}\"], resource.attributes[\"k8s.{name}.name\"])");
-    let statements: Vec<EcoString> = ["namespace", "deployment", "pod"].into_iter().map(statement).collect();
-    let processors: Vec<EcoString> = vec!["resourcedetection/env".into(), "transform".into(), "filter/metrics".into()];
+    let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } =
+        &view.config.collector.resources;
+    let statement = |name: &str| {
+        eco_format!("set(attributes[\"{name}\"], resource.attributes[\"k8s.{name}.name\"])")
+    };
+    let statements: Vec<EcoString> =
+        ["namespace", "deployment", "pod"].into_iter().map(statement).collect();
+    let processors: Vec<EcoString> =
+        vec!["resourcedetection/env".into(), "transform".into(), "filter/metrics".into()];
     node!(RULE; {
         apiVersion: "opentelemetry.io/v1beta1",
         kind: "OpenTelemetryCollector",

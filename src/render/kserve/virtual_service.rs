@@ -17,18 +17,29 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
     let namespace = view.service.namespace.as_str();
     let name = view.name();
     let internal_host = eco_format!("{name}.{namespace}.svc.{}", view.cluster_domain);
-    let main = view.component(ComponentKind::Transformer).or_else(|| view.component(ComponentKind::Predictor))?;
+    let main = view
+        .component(ComponentKind::Transformer)
+        .or_else(|| view.component(ComponentKind::Predictor))?;
     let explainer = view.component(ComponentKind::Explainer);
     // Quirk: the first occurrence goes, also when it belongs to the service's own name.
-    let suffix = if main.kind == ComponentKind::Transformer { "-transformer" } else { "-predictor" };
+    let suffix =
+        if main.kind == ComponentKind::Transformer { "-transformer" } else { "-predictor" };
     let host = format!("{}.{namespace}.{KNATIVE_DOMAIN}", main.name);
     // Quirk: `-default` anywhere in the host is taken for the suffix that names once had.
-    let legacy = if host.contains("-default") { format!("{suffix}-default") } else { suffix.to_owned() };
+    let legacy =
+        if host.contains("-default") { format!("{suffix}-default") } else { suffix.to_owned() };
     let public_host = EcoString::from(host.replacen(&legacy, "", 1));
-    let internal = text(&view.labels, "networking.knative.dev/visibility").as_deref() == Some("cluster-local") || public_host == internal_host;
+    let internal = text(&view.labels, "networking.knative.dev/visibility").as_deref()
+        == Some("cluster-local")
+        || public_host == internal_host;
     // Without a path that can be written neither routes nor alias are.
     let path = view.settings.path(name, namespace).transpose().ok()?;
-    let additional = if internal { Vec::new() } else { view.settings.additional_hosts(&public_host, &[KNATIVE_DOMAIN, view.settings.domain.as_str()]) };
+    let additional = if internal {
+        Vec::new()
+    } else {
+        view.settings
+            .additional_hosts(&public_host, &[KNATIVE_DOMAIN, view.settings.domain.as_str()])
+    };
 
     let mut hosts = vec![internal_host.clone()];
     let mut gateways = vec![ingress.local_gateway.clone(), "mesh".into()];
@@ -47,11 +58,14 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
         new
     });
 
-    let authority =
-        |host: &str, gateways: Vec<EcoString>, uri: Option<Node>| node!(RULE; { authority: { regex: (expression(host)) }, gateways: gateways, uri: uri });
+    let authority = |host: &str, gateways: Vec<EcoString>, uri: Option<Node>| node!(RULE; { authority: { regex: (expression(host)) }, gateways: gateways, uri: uri });
     let outside = || vec![ingress.ingress_gateway.clone()];
     let matches = |uri: &Option<Node>| {
-        let mut found = vec![authority(&internal_host, vec![ingress.local_gateway.clone(), "mesh".into()], uri.clone())];
+        let mut found = vec![authority(
+            &internal_host,
+            vec![ingress.local_gateway.clone(), "mesh".into()],
+            uri.clone(),
+        )];
         if !internal {
             found.push(authority(&public_host, outside(), uri.clone()));
             found.extend(additional.iter().map(|host| authority(host, outside(), uri.clone())));
@@ -79,7 +93,8 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
             let rewrite = node!(RULE; { uriRegexRewrite: { match: (&pattern), rewrite: "\\1" } });
             routes.push(to(&explainer.name, vec![at(node!(RULE; { regex: (&pattern) }))], rewrite));
         }
-        let (prefix, exact) = (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
+        let (prefix, exact) =
+            (node!(RULE; { prefix: (eco_format!("{path}/")) }), node!(RULE; { exact: (&path) }));
         routes.push(to(&main.name, vec![at(prefix), at(exact)], node!(RULE; { uri: "/" })));
     }
     node!(RULE; {
@@ -101,6 +116,9 @@ mod tests {
 
     #[test]
     fn hosts_become_expressions() {
-        assert_eq!(expression("iris.default.svc.cluster.local"), r"^iris\.default\.svc\.cluster\.local(?::\d{1,5})?$");
+        assert_eq!(
+            expression("iris.default.svc.cluster.local"),
+            r"^iris\.default\.svc\.cluster\.local(?::\d{1,5})?$"
+        );
     }
 }

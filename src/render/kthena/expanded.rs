@@ -35,9 +35,20 @@ impl Replaced {
     }
 
     /// Writes a rule's value into a mapping that stands at `at`; what stood there gives way.
-    pub(super) fn put(&mut self, map: &mut Map, at: &[&str], key: &str, value: impl IntoNode, rule: &'static Rule) {
+    pub(super) fn put(
+        &mut self,
+        map: &mut Map,
+        at: &[&str],
+        key: &str,
+        value: impl IntoNode,
+        rule: &'static Rule,
+    ) {
         if let Some(node) = value.into_node(rule) {
-            self.put_entry(map, at, Entry { key: key.into(), key_origin: Origin::Derived(rule), node });
+            self.put_entry(
+                map,
+                at,
+                Entry { key: key.into(), key_origin: Origin::Derived(rule), node },
+            );
         }
     }
 

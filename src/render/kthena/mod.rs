@@ -1,7 +1,8 @@
 //! What the Kthena controller makes of a ModelServing when it sees it first.
 //!
-//! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless Services as the controller
-//! sends them, before the API server fills in its own defaults. Owner references are left out: nobody knows the uid offline.
+//! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless
+//! Services as the controller sends them, before the API server fills in its own defaults. Owner
+//! references are left out: nobody knows the uid offline.
 
 mod expanded;
 pub mod names;
@@ -34,24 +35,44 @@ pub use pod_group::{gpus, is_gpu};
 pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
     let pods = serving.pods();
     // Groups without pods and roles of no group are counted out too.
-    let what = if pods > MOST_PODS { format!("{pods} pods") } else { format!("{} pods if none of its counts were 0", serving.extent()) };
+    let what = if pods > MOST_PODS {
+        format!("{pods} pods")
+    } else {
+        format!("{} pods if none of its counts were 0", serving.extent())
+    };
     (serving.extent() > MOST_PODS).then(|| {
-        Diagnostic::new(Code::TooManyPods, format!("`{}` asks for {what}; more than {MOST_PODS} are neither expanded nor simulated", serving.name()))
-            .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
-            .path("spec.replicas")
-            .object(serving.object.id.to_string())
-            .help("check the replicas")
+        Diagnostic::new(
+            Code::TooManyPods,
+            format!(
+                "`{}` asks for {what}; more than {MOST_PODS} are neither expanded nor simulated",
+                serving.name()
+            ),
+        )
+        .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
+        .path("spec.replicas")
+        .object(serving.object.id.to_string())
+        .help("check the replicas")
     })
 }
 
-/// What the controller creates for a ModelServing that is new, in the order of its requests but for Services, which come
-/// last. Defects of the controller that leave something out are findings.
-pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut Vec<Diagnostic>) -> Vec<Expanded> {
+/// What the controller creates for a ModelServing that is new, in the order of its requests but for
+/// Services, which come last. Defects of the controller that leave something out are findings.
+pub fn expand(
+    serving: &ModelServing,
+    policy: &KthenaPolicy,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Expanded> {
     let mut objects = Vec::new();
     let replicas = serving.replicas.value;
     if replicas == 0 {
         if policy.controller_revisions {
-            diagnostics.push(defect(serving, "with 0 replicas at creation every reconcile fails: no status is ever written").at(serving.replicas.span()));
+            diagnostics.push(
+                defect(
+                    serving,
+                    "with 0 replicas at creation every reconcile fails: no status is ever written",
+                )
+                .at(serving.replicas.span()),
+            );
         }
         return objects;
     }
@@ -69,7 +90,8 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
     let revision = revision::of_roles(serving.roles.iter().map(|role| &role.node));
     let has_gang = pod_group::has_pod_group(serving, policy);
     let gang = pod_group::gang(serving, policy);
-    let prepared: Vec<Prepared<'_>> = serving.roles.iter().map(|role| Prepared::new(serving, role)).collect();
+    let prepared: Vec<Prepared<'_>> =
+        serving.roles.iter().map(|role| Prepared::new(serving, role)).collect();
     let partition = serving.budget.protected(replicas);
     let mut services = Vec::new();
     for group in 0..replicas {
@@ -98,7 +120,13 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
     }
     if policy.controller_revisions && partition >= replicas && chain.is_ok() {
         let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
-        diagnostics.push(defect(serving, said).at(serving.budget.partition.as_ref().and_then(crate::api::Field::span)));
+        diagnostics.push(
+            defect(serving, said).at(serving
+                .budget
+                .partition
+                .as_ref()
+                .and_then(crate::api::Field::span)),
+        );
     }
     objects.extend(services);
     for object in &mut objects {
@@ -108,12 +136,15 @@ pub fn expand(serving: &ModelServing, policy: &KthenaPolicy, diagnostics: &mut V
 }
 
 fn defect(serving: &ModelServing, said: &str) -> Diagnostic {
-    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {said}", serving.name())).object(serving.object.id.to_string())
+    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {said}", serving.name()))
+        .object(serving.object.id.to_string())
 }
 
 fn controller_revision(serving: &ModelServing, revision: &EcoString) -> Node {
     let rule = &rules::CONTROLLER_REVISION;
-    let ty = schema::kind(API_VERSION, "ModelServing").and_then(|schema| schema.root().at(&["spec", "template", "roles"])).and_then(schema::Type::item);
+    let ty = schema::kind(API_VERSION, "ModelServing")
+        .and_then(|schema| schema.root().at(&["spec", "template", "roles"]))
+        .and_then(schema::Type::item);
     let roles = serving.roles.iter().map(|role| {
         let stored = ty.and_then(|item| schema::marshal(&role.node, &item.ty, Library::V0_34).ok());
         stored.unwrap_or_else(|| role.node.clone())

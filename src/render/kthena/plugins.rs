@@ -1,4 +1,5 @@
-//! Plugins that pods pass when they are created (kthena.md 2.5). A chain is built once and used for every pod.
+//! Plugins that pods pass when they are created (kthena.md 2.5). A chain is built once and used for
+//! every pod.
 
 use super::{Replaced, rules};
 use crate::api::{ModelServing, Plugin};
@@ -40,7 +41,8 @@ struct Link<'a> {
     tweaks: Tweaks,
 }
 
-/// The plugin that keeps a chain from being built, so that no pod is ever created, and why; in the controller's words.
+/// The plugin that keeps a chain from being built, so that no pod is ever created, and why; in the
+/// controller's words.
 #[derive(Debug)]
 pub struct Broken<'a> {
     /// The plugin.
@@ -62,7 +64,8 @@ impl<'a> Chain<'a> {
                 return Err(broken(format!("plugin {name} has unsupported type {}", plugin.kind)));
             }
             let tweaks = match name.as_str() {
-                DEMO => Tweaks::read(plugin.config.as_ref()).map_err(|misfit| broken(format!("build plugin {name}: config {misfit}")))?,
+                DEMO => Tweaks::read(plugin.config.as_ref())
+                    .map_err(|misfit| broken(format!("build plugin {name}: config {misfit}")))?,
                 LWS => Tweaks::default(),
                 _ => return Err(broken(format!("plugin {name} not registered"))),
             };
@@ -82,7 +85,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The annotation that the chain gives to a pod, if it gives one: the last plugin has the last word.
+    /// The annotation that the chain gives to a pod, if it gives one: the last plugin has the last
+    /// word.
     pub fn annotation(&self, role: &str, index: i64, key: &str) -> Option<&Node> {
         let mut links = self.0.iter().rev().filter(|link| concerns(link.plugin, role, index));
         links.find_map(|link| link.tweaks.annotations.get(key))
@@ -109,14 +113,19 @@ struct Tweaks {
 }
 
 impl Tweaks {
-    /// Reads the configuration as the plugin decodes it into its Go struct: keys in any case, what it does not know is
-    /// gone, and what does not fit is an error.
+    /// Reads the configuration as the plugin decodes it into its Go struct: keys in any case, what
+    /// it does not know is gone, and what does not fit is an error.
     fn read(config: Option<&Node>) -> Result<Self, Misfit> {
-        let Some(config) = config.filter(|config| !config.is_null()) else { return Ok(Self::default()) };
+        let Some(config) = config.filter(|config| !config.is_null()) else {
+            return Ok(Self::default());
+        };
         let map = config.as_map().ok_or_else(|| Misfit::new("", config))?;
         let field = |name: &str| {
             let same = |entry: &&Entry| entry.key.eq_ignore_ascii_case(name);
-            map.entry(name).or_else(|| map.iter().find(same)).map(|entry| &entry.node).filter(|node| !node.is_null())
+            map.entry(name)
+                .or_else(|| map.iter().find(same))
+                .map(|entry| &entry.node)
+                .filter(|node| !node.is_null())
         };
         let mut read = Self::default();
         if let Some(class) = field("runtimeClassName") {
@@ -124,19 +133,37 @@ impl Tweaks {
             read.runtime_class = (!text.is_empty()).then(|| class.clone());
         }
         if let Some(annotations) = field("annotations") {
-            for entry in annotations.as_map().ok_or_else(|| Misfit::new("annotations", annotations))? {
+            for entry in
+                annotations.as_map().ok_or_else(|| Misfit::new("annotations", annotations))?
+            {
                 let node = match &entry.node.value {
                     Value::Str(_) => entry.node.clone(),
                     Value::Null => Node::str("", entry.node.origin),
-                    _ => return Err(Misfit::new(&format!("annotations.{}", entry.key), &entry.node)),
+                    _ => {
+                        return Err(Misfit::new(
+                            &format!("annotations.{}", entry.key),
+                            &entry.node,
+                        ));
+                    }
                 };
                 read.annotations.insert_entry(Entry { node, ..entry.clone() });
             }
         }
         if let Some(env) = field("env") {
             let pod = schema::kind(super::API_VERSION, "ModelServing");
-            let ty = pod.and_then(|schema| schema.root().at(&["spec", "template", "roles", "entryTemplate", "spec", "containers", "env"]));
-            let decoded = ty.map_or_else(|| Ok(env.clone()), |ty| schema::marshal(env, ty, Library::V0_34))?;
+            let ty = pod.and_then(|schema| {
+                schema.root().at(&[
+                    "spec",
+                    "template",
+                    "roles",
+                    "entryTemplate",
+                    "spec",
+                    "containers",
+                    "env",
+                ])
+            });
+            let decoded =
+                ty.map_or_else(|| Ok(env.clone()), |ty| schema::marshal(env, ty, Library::V0_34))?;
             read.env = decoded.items().to_vec();
         }
         Ok(read)
@@ -145,7 +172,13 @@ impl Tweaks {
     fn apply(&self, pod: &mut Pod) {
         let rule = &rules::DEMO_PLUGIN;
         for entry in &self.annotations {
-            pod.replaced.put(&mut pod.annotations, &["metadata", "annotations"], &entry.key, &entry.node, rule);
+            pod.replaced.put(
+                &mut pod.annotations,
+                &["metadata", "annotations"],
+                &entry.key,
+                &entry.node,
+                rule,
+            );
         }
         let Some(spec) = pod.spec.as_map_mut() else { return };
         if let Some(class) = &self.runtime_class {
@@ -160,7 +193,11 @@ impl Tweaks {
                 let Some(map) = container.as_map_mut() else { continue };
                 let own = map.get("env").map_or(&[][..], Node::items).iter();
                 let env = Node::list(own.chain(&self.env).cloned(), Origin::Derived(rule));
-                map.insert_entry(Entry { key: "env".into(), key_origin: Origin::Derived(rule), node: env });
+                map.insert_entry(Entry {
+                    key: "env".into(),
+                    key_origin: Origin::Derived(rule),
+                    node: env,
+                });
             }
         }
     }
@@ -168,10 +205,22 @@ impl Tweaks {
 
 fn leader_worker_set(serving: &ModelServing, place: Place<'_>, pod: &mut Pod) {
     let owners = serving.object.metadata("ownerReferences").map_or(&[][..], Node::items);
-    let sets = owners.iter().filter(|owner| owner.get("kind").and_then(Node::as_str) == Some("LeaderWorkerSet"));
-    let Some(owner) = sets.filter_map(|owner| owner.get("name")?.as_str()).find(|name| !name.is_empty()) else { return };
+    let sets = owners
+        .iter()
+        .filter(|owner| owner.get("kind").and_then(Node::as_str) == Some("LeaderWorkerSet"));
+    let Some(owner) =
+        sets.filter_map(|owner| owner.get("name")?.as_str()).find(|name| !name.is_empty())
+    else {
+        return;
+    };
     let mut label = |key: &str, value: EcoString| {
-        pod.replaced.put(&mut pod.labels, &["metadata", "labels"], &format!("leaderworkerset.sigs.k8s.io/{key}"), value, &rules::LWS_PLUGIN);
+        pod.replaced.put(
+            &mut pod.labels,
+            &["metadata", "labels"],
+            &format!("leaderworkerset.sigs.k8s.io/{key}"),
+            value,
+            &rules::LWS_PLUGIN,
+        );
     };
     label("name", owner.into());
     label("group-index", eco_format!("{}", place.group));
@@ -188,16 +237,26 @@ mod tests {
     fn read(config: &str) -> Result<(Option<String>, String, String), String> {
         let read = Tweaks::read(Some(&parse(config))).map_err(|misfit| misfit.to_string())?;
         let class = read.runtime_class.and_then(|class| class.as_str().map(str::to_owned));
-        let annotations: Vec<String> = read.annotations.iter().map(|entry| format!("{}={}", entry.key, entry.node.to_json())).collect();
+        let annotations: Vec<String> = read
+            .annotations
+            .iter()
+            .map(|entry| format!("{}={}", entry.key, entry.node.to_json()))
+            .collect();
         let env: Vec<String> = read.env.iter().map(|entry| entry.to_json().to_string()).collect();
         Ok((class, annotations.join(" "), env.join(" ")))
     }
 
     #[test]
     fn a_configuration_is_read_as_go_decodes_it() {
-        let found = read(r#"{"RuntimeClassname": "nvidia", "annotations": {"a": "b", "c": null}, "env": [{"name": "X", "value": "", "more": 1}], "other": 7}"#);
-        assert_eq!(found, Ok((Some("nvidia".into()), r#"a="b" c="""#.into(), r#"{"name":"X"}"#.into())));
-        for nothing in ["null", "{}", r#"{"runtimeClassName": "", "annotations": null, "env": []}"#] {
+        let found = read(
+            r#"{"RuntimeClassname": "nvidia", "annotations": {"a": "b", "c": null}, "env": [{"name": "X", "value": "", "more": 1}], "other": 7}"#,
+        );
+        assert_eq!(
+            found,
+            Ok((Some("nvidia".into()), r#"a="b" c="""#.into(), r#"{"name":"X"}"#.into()))
+        );
+        for nothing in ["null", "{}", r#"{"runtimeClassName": "", "annotations": null, "env": []}"#]
+        {
             assert_eq!(read(nothing), Ok((None, String::new(), String::new())), "{nothing}");
         }
     }

@@ -30,7 +30,11 @@ pub fn has_pod_group(serving: &ModelServing, policy: &KthenaPolicy) -> bool {
 /// The gang of one group. Every group has the same.
 pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
     let minima = serving.gang.as_ref().filter(|gang| !gang.min_role_replicas.is_empty());
-    let mut found = Gang { min_member: 0, roles: Vec::with_capacity(serving.roles.len()), resources: Vec::new() };
+    let mut found = Gang {
+        min_member: 0,
+        roles: Vec::with_capacity(serving.roles.len()),
+        resources: Vec::new(),
+    };
     for role in &serving.roles {
         let replicas = role.replicas.value;
         let written = minima.and_then(|gang| gang.minimum(&role.name.value));
@@ -44,7 +48,12 @@ pub fn gang(serving: &ModelServing, policy: &KthenaPolicy) -> Gang {
         found.min_member = found.min_member.saturating_add(role.size().saturating_mul(minimum));
         add(&mut found.resources, &role.entry.spec, minimum, policy);
         if let Some(worker) = role.worker.as_ref().filter(|_| role.workers.value > 0) {
-            add(&mut found.resources, &worker.spec, minimum.saturating_mul(role.workers.value), policy);
+            add(
+                &mut found.resources,
+                &worker.spec,
+                minimum.saturating_mul(role.workers.value),
+                policy,
+            );
         }
     }
     found
@@ -66,7 +75,9 @@ fn add(resources: &mut Vec<(EcoString, Quantity)>, pod: &Node, times: i64, polic
 /// What one container asks for.
 pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)> {
     let list = |key: &str| container.at(&["resources", key]).into_iter().flat_map(Node::entries);
-    let read = |entry: &Entry| Some((entry.key.clone(), Quantity::parse_field(&entry.node.scalar_text()?).ok()?));
+    let read = |entry: &Entry| {
+        Some((entry.key.clone(), Quantity::parse_field(&entry.node.scalar_text()?).ok()?))
+    };
     let mut found: Vec<_> = list("requests").filter_map(read).collect();
     if rule == GangResources::RequestsOrLimits {
         for (name, quantity) in list("limits").filter_map(read) {
@@ -80,37 +91,57 @@ pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)
 
 /// Whether a resource counts GPUs or parts of them: extended resources of any vendor.
 pub fn is_gpu(resource: &str) -> bool {
-    resource.split_once('/').is_some_and(|(_, name)| name == "gpu" || name.ends_with("-gpu") || name.starts_with("mig-") || name == "gaudi")
+    resource.split_once('/').is_some_and(|(_, name)| {
+        name == "gpu" || name.ends_with("-gpu") || name.starts_with("mig-") || name == "gaudi"
+    })
 }
 
 /// GPUs that the containers of a pod ask for.
 pub fn gpus(pod: &Node, rule: GangResources) -> i64 {
     let containers = pod.get("containers").map_or(&[][..], Node::items);
-    let found = containers.iter().flat_map(|container| asked(container, rule)).filter(|(name, _)| is_gpu(name));
+    let found = containers
+        .iter()
+        .flat_map(|container| asked(container, rule))
+        .filter(|(name, _)| is_gpu(name));
     found.filter_map(|(_, quantity)| quantity.value()).fold(0, i64::saturating_add)
 }
 
 /// The arithmetic of all pods of a group, one term per role: `2*(1+3) + 1*(1+2) = 11` (S4-020).
 pub fn arithmetic(serving: &ModelServing, gang: &Gang) -> String {
-    let terms: Vec<String> =
-        serving.roles.iter().zip(&gang.roles).filter_map(|(role, minimum)| minimum.map(|minimum| format!("{minimum}*(1+{})", role.workers.value))).collect();
+    let terms: Vec<String> = serving
+        .roles
+        .iter()
+        .zip(&gang.roles)
+        .filter_map(|(role, minimum)| {
+            minimum.map(|minimum| format!("{minimum}*(1+{})", role.workers.value))
+        })
+        .collect();
     format!("{} = {}", terms.join(" + "), gang.min_member)
 }
 
 /// Pods of every role replica that counts, by its name.
-pub fn task_members<'a>(serving: &'a ModelServing, gang: &'a Gang) -> impl Iterator<Item = (EcoString, i64)> + 'a {
-    serving
-        .roles
-        .iter()
-        .zip(&gang.roles)
-        .flat_map(|(role, minimum)| (0..minimum.unwrap_or(0)).map(|ordinal| (names::role_id(&role.name.value, ordinal), role.size())))
+pub fn task_members<'a>(
+    serving: &'a ModelServing,
+    gang: &'a Gang,
+) -> impl Iterator<Item = (EcoString, i64)> + 'a {
+    serving.roles.iter().zip(&gang.roles).flat_map(|(role, minimum)| {
+        (0..minimum.unwrap_or(0))
+            .map(|ordinal| (names::role_id(&role.name.value, ordinal), role.size()))
+    })
 }
 
 /// Resources as a tree, names in order.
 pub fn resources(gang: &Gang) -> Map {
     let origin = Origin::Derived(&rules::MIN_RESOURCES);
-    let mut map: Map =
-        gang.resources.iter().map(|(name, quantity)| Entry { key: name.clone(), key_origin: origin, node: Node::str(quantity.recomputed(), origin) }).collect();
+    let mut map: Map = gang
+        .resources
+        .iter()
+        .map(|(name, quantity)| Entry {
+            key: name.clone(),
+            key_origin: origin,
+            node: Node::str(quantity.recomputed(), origin),
+        })
+        .collect();
     map.sort();
     map
 }
@@ -123,11 +154,21 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
     let seed = policy.gang_seed_labels.then(|| name.clone());
     let min_member = Some(gang.min_member).filter(|members| *members != 0);
     let topology = serving.topology.as_ref().and_then(|topology| topology.group.clone());
-    let queue = serving.object.annotation(names::QUEUE_ANNOTATION).filter(|queue| queue.as_str() != Some("")).cloned();
+    let queue = serving
+        .object
+        .annotation(names::QUEUE_ANNOTATION)
+        .filter(|queue| queue.as_str() != Some(""))
+        .cloned();
     let mut spec = mapping(
         [
             ("minMember", node!(rule; (min_member))),
-            ("minResources", Some(Node::new(Value::Map(resources(gang)), Origin::Derived(&rules::MIN_RESOURCES)))),
+            (
+                "minResources",
+                Some(Node::new(
+                    Value::Map(resources(gang)),
+                    Origin::Derived(&rules::MIN_RESOURCES),
+                )),
+            ),
             ("networkTopology", topology),
             ("queue", queue),
         ],
@@ -160,7 +201,11 @@ pub fn pod_group(serving: &ModelServing, gang: &Gang, ordinal: i64, policy: &Kth
 
 fn task_member_tree(serving: &ModelServing, gang: &Gang) -> Node {
     let origin = Origin::Derived(&rules::POD_GROUP);
-    let entries = task_members(serving, gang).map(|(key, size)| Entry { key, key_origin: origin, node: Node::int(size, origin) });
+    let entries = task_members(serving, gang).map(|(key, size)| Entry {
+        key,
+        key_origin: origin,
+        node: Node::int(size, origin),
+    });
     Node::new(Value::Map(entries.collect()), origin)
 }
 
@@ -182,6 +227,10 @@ fn sub_groups(serving: &ModelServing, gang: &Gang) -> Node {
             networkTopology: (topology),
         })
     };
-    let groups = serving.roles.iter().zip(&gang.roles).filter_map(|(role, minimum)| group(role, minimum.unwrap_or(0)));
+    let groups = serving
+        .roles
+        .iter()
+        .zip(&gang.roles)
+        .filter_map(|(role, minimum)| group(role, minimum.unwrap_or(0)));
     Node::list(groups, Origin::Derived(rule))
 }

@@ -41,8 +41,12 @@ impl<'a> Prepared<'a> {
 /// The pod spec as the controller's Go struct prints it, with the scheduler of the ModelServing.
 fn base(serving: &ModelServing, template: &PodTemplate) -> Base {
     let ty = schema::kind(super::API_VERSION, "ModelServing");
-    let ty = ty.and_then(|schema| schema.root().at(&["spec", "template", "roles", "entryTemplate", "spec"]));
-    let mut spec = ty.and_then(|ty| schema::marshal(&template.spec, ty, Library::V0_34).ok()).unwrap_or_else(|| template.spec.clone());
+    let ty = ty.and_then(|schema| {
+        schema.root().at(&["spec", "template", "roles", "entryTemplate", "spec"])
+    });
+    let mut spec = ty
+        .and_then(|ty| schema::marshal(&template.spec, ty, Library::V0_34).ok())
+        .unwrap_or_else(|| template.spec.clone());
     let mut replaced = Replaced::default();
     if let Some(map) = spec.as_map_mut() {
         replaced.put(map, &["spec"], "schedulerName", &serving.scheduler.value, &rules::SCHEDULER);
@@ -61,7 +65,13 @@ pub(super) struct Common<'a> {
 }
 
 /// All pods of one role replica: the entry, then its workers.
-pub(super) fn pods(serving: &ModelServing, prepared: &Prepared<'_>, common: Common<'_>, group: i64, ordinal: i64) -> Vec<Expanded> {
+pub(super) fn pods(
+    serving: &ModelServing,
+    prepared: &Prepared<'_>,
+    common: Common<'_>,
+    group: i64,
+    ordinal: i64,
+) -> Vec<Expanded> {
     let role = prepared.role;
     let mut worker_base = prepared.worker.clone();
     let mut found = Vec::new();
@@ -73,11 +83,13 @@ pub(super) fn pods(serving: &ModelServing, prepared: &Prepared<'_>, common: Comm
                 _ => break,
             },
         };
-        let created = create(serving, prepared, template, base, Identity { common, group, ordinal, index });
-        // Quirk: workers of one role replica share the containers of the template, so that what a plugin adds to one is
-        // there for the next (kthena.md 2.5).
+        let created =
+            create(serving, prepared, template, base, Identity { common, group, ordinal, index });
+        // Quirk: workers of one role replica share the containers of the template, so that what a
+        // plugin adds to one is there for the next (kthena.md 2.5).
         if index > 0 && common.policy.plugin_env_repeats {
-            worker_base = Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });
+            worker_base =
+                Some(Base { spec: created.spec.clone(), replaced: created.replaced.clone() });
         }
         found.push(tree(serving, created, prepared, group, ordinal, index));
     }
@@ -92,9 +104,16 @@ struct Identity<'a> {
     index: i64,
 }
 
-fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplate, base: Base, id: Identity<'_>) -> Pod {
+fn create(
+    serving: &ModelServing,
+    prepared: &Prepared<'_>,
+    template: &PodTemplate,
+    base: Base,
+    id: Identity<'_>,
+) -> Pod {
     let role = &prepared.role.name.value;
-    let (group, role_id) = (names::group(serving.name(), id.group), names::role_id(role, id.ordinal));
+    let (group, role_id) =
+        (names::group(serving.name(), id.group), names::role_id(role, id.ordinal));
     let Base { mut spec, mut replaced } = base;
     let mut labels = Map::with_capacity(8 + template.labels.len());
     let mut annotations = template.annotations.clone();
@@ -120,7 +139,13 @@ fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplat
     inject(&mut spec, [eco_format!("{size}"), address, eco_format!("{}", id.index)], &mut replaced);
     if id.common.gang {
         for (key, value) in [(names::GROUP_ANNOTATION, group), (names::TASK_ANNOTATION, role_id)] {
-            replaced.put(&mut annotations, &["metadata", "annotations"], key, value, &rules::GANG_POD);
+            replaced.put(
+                &mut annotations,
+                &["metadata", "annotations"],
+                key,
+                value,
+                &rules::GANG_POD,
+            );
         }
     }
     let mut pod = Pod { labels, annotations, spec, replaced };
@@ -131,42 +156,74 @@ fn create(serving: &ModelServing, prepared: &Prepared<'_>, template: &PodTemplat
 /// Adds a label that is not there yet.
 fn put(labels: &mut Map, key: &'static str, value: EcoString) {
     let origin = Origin::Derived(&rules::POD);
-    labels.push(Entry { key: EcoString::from(key), key_origin: origin, node: Node::str(value, origin) });
+    labels.push(Entry {
+        key: EcoString::from(key),
+        key_origin: origin,
+        node: Node::str(value, origin),
+    });
 }
 
-/// Writes the three variables behind those of every container; what the user wrote under their names goes.
+/// Writes the three variables behind those of every container; what the user wrote under their
+/// names goes.
 fn inject(spec: &mut Node, values: [EcoString; 3], replaced: &mut Replaced) {
     let rule = &rules::ENVIRONMENT;
-    let added: Vec<Node> =
-        INJECTED.into_iter().zip(values).map(|(name, value)| mapping([("name", name.into_node(rule)), ("value", value.into_node(rule))], rule)).collect();
+    let added: Vec<Node> = INJECTED
+        .into_iter()
+        .zip(values)
+        .map(|(name, value)| {
+            mapping([("name", name.into_node(rule)), ("value", value.into_node(rule))], rule)
+        })
+        .collect();
     let Some(spec) = spec.as_map_mut() else { return };
     for key in ["initContainers", "containers"] {
         let Some(containers) = spec.get_mut(key).and_then(Node::as_list_mut) else { continue };
         for (position, container) in containers.make_mut().iter_mut().enumerate() {
             let Some(map) = container.as_map_mut() else { continue };
             let own = map.get("env").map_or(&[][..], Node::items);
-            let injected = |entry: &Node| entry.get("name").and_then(Node::as_str).and_then(|name| INJECTED.iter().position(|known| *known == name));
+            let injected = |entry: &Node| {
+                entry
+                    .get("name")
+                    .and_then(Node::as_str)
+                    .and_then(|name| INJECTED.iter().position(|known| *known == name))
+            };
             let kept: Vec<&Node> = own.iter().filter(|entry| injected(entry).is_none()).collect();
-            // What the controller itself wrote into the template of earlier workers is nobody's loss.
+            // What the controller itself wrote into the template of earlier workers is nobody's
+            // loss.
             let given = own.iter().filter(|entry| !matches!(entry.origin, Origin::Derived(_)));
             for (entry, place) in given.filter_map(|entry| Some((entry, injected(entry)?))) {
                 if let Some(value) = entry.get("value") {
-                    let list = FieldPath::root().field("spec").field(key).index(position).field("env");
+                    let list =
+                        FieldPath::root().field("spec").field(key).index(position).field("env");
                     replaced.note(list.index(kept.len() + place).field("value"), value);
                 }
             }
             let env = Node::list(kept.into_iter().chain(&added).cloned(), Origin::Derived(rule));
-            map.insert_entry(Entry { key: "env".into(), key_origin: Origin::Derived(rule), node: env });
+            map.insert_entry(Entry {
+                key: "env".into(),
+                key_origin: Origin::Derived(rule),
+                node: env,
+            });
         }
     }
 }
 
-fn tree(serving: &ModelServing, pod: Pod, prepared: &Prepared<'_>, group: i64, ordinal: i64, index: i64) -> Expanded {
+fn tree(
+    serving: &ModelServing,
+    pod: Pod,
+    prepared: &Prepared<'_>,
+    group: i64,
+    ordinal: i64,
+    index: i64,
+) -> Expanded {
     let rule = &rules::POD;
     let Pod { mut labels, mut annotations, spec, replaced } = pod;
     labels.sort();
     annotations.sort();
-    let name = names::pod(&names::group(serving.name(), group), &names::role_id(&prepared.role.name.value, ordinal), index);
+    let name = names::pod(
+        &names::group(serving.name(), group),
+        &names::role_id(&prepared.role.name.value, ordinal),
+        index,
+    );
     let node = node!(rule; {
         apiVersion: "v1",
         kind: "Pod",
@@ -179,7 +236,8 @@ fn tree(serving: &ModelServing, pod: Pod, prepared: &Prepared<'_>, group: i64, o
 /// The headless Service of one role replica.
 pub(super) fn service(serving: &ModelServing, role: &Role, group: i64, ordinal: i64) -> Node {
     let rule = &rules::SERVICE;
-    let (group, role_id) = (names::group(serving.name(), group), names::role_id(&role.name.value, ordinal));
+    let (group, role_id) =
+        (names::group(serving.name(), group), names::role_id(&role.name.value, ordinal));
     node!(rule; {
         apiVersion: "v1",
         kind: "Service",

@@ -1,4 +1,5 @@
-//! Every rule by which the Kthena controller writes values itself. Citations are sections of kthena.md and ledger ids.
+//! Every rule by which the Kthena controller writes values itself. Citations are sections of
+//! kthena.md and ledger ids.
 
 use crate::yaml::Rule;
 

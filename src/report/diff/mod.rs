@@ -1,7 +1,8 @@
 //! What a change does, for people and programs (CONTRACT-tools `diff`).
 //!
-//! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and values as they are read by
-//! people, shortened, and without what environment variables keep secret.
+//! JSON is the whole answer. The other shapes are made of one [`Shown`]: names, sentences and
+//! values as they are read by people, shortened, and without what environment variables keep
+//! secret.
 
 mod shown;
 mod text;
@@ -124,7 +125,11 @@ fn group(group: &Group) -> Value {
         "gpus": gpus(&group.gpus),
     });
     if let Some(pair) = &group.error {
-        let error = |error: &Option<Refused>| error.as_ref().map(|error| json!({ "code": error.code.as_str(), "message": error.message }));
+        let error = |error: &Option<Refused>| {
+            error
+                .as_ref()
+                .map(|error| json!({ "code": error.code.as_str(), "message": error.message }))
+        };
         out["error"] = json!({ "from": error(&pair.from), "to": error(&pair.to) });
     }
     out
@@ -146,7 +151,8 @@ fn object(object: &ObjectChange) -> Value {
 }
 
 fn cause(cause: &Cause) -> Value {
-    let place = |place: &Option<Location>| place.as_ref().map(|place| (place.file.to_string(), place.line));
+    let place =
+        |place: &Option<Location>| place.as_ref().map(|place| (place.file.to_string(), place.line));
     let (after, before) = (place(&cause.place), place(&cause.before));
     let (path, from, to) = field(cause);
     json!({
@@ -164,10 +170,18 @@ fn cause(cause: &Cause) -> Value {
 /// The field of a cause with its values; an object that came or went is known by its name.
 fn field(cause: &Cause) -> (String, Value, Value) {
     if cause.path.0.is_empty() {
-        let name = |node: &Option<Node>| node.as_ref().and_then(|node| node.at(&["metadata", "name"])).map_or(Value::Null, Node::to_json);
+        let name = |node: &Option<Node>| {
+            node.as_ref()
+                .and_then(|node| node.at(&["metadata", "name"]))
+                .map_or(Value::Null, Node::to_json)
+        };
         return ("metadata.name".to_owned(), name(&cause.from), name(&cause.to));
     }
-    (cause.path.to_string(), value(&cause.path, cause.from.as_ref()), value(&cause.path, cause.to.as_ref()))
+    (
+        cause.path.to_string(),
+        value(&cause.path, cause.from.as_ref()),
+        value(&cause.path, cause.to.as_ref()),
+    )
 }
 
 /// A value as JSON; values of environment variables that are named like a secret are hidden.
@@ -209,14 +223,22 @@ mod tests {
         let node = |text: &str| {
             Node::from_json(
                 &serde_json::from_str(text).unwrap(),
-                crate::yaml::Origin::File(crate::source::Span { source: crate::source::SourceId(0), start: 0, end: 0 }),
+                crate::yaml::Origin::File(crate::source::Span {
+                    source: crate::source::SourceId(0),
+                    start: 0,
+                    end: 0,
+                }),
             )
         };
         let path = |text: &str| FieldPath::parse(text).unwrap();
         for (at, given, expected) in [
             ("spec.env[name=HF_TOKEN].value", "\"abc\"", "\"(sensitive value)\""),
             ("spec.env[name=LEVEL].value", "\"abc\"", "\"abc\""),
-            ("spec.env", r#"[{"name":"API_KEY","value":"abc"}]"#, r#"[{"name":"API_KEY","value":"(sensitive value)"}]"#),
+            (
+                "spec.env",
+                r#"[{"name":"API_KEY","value":"abc"}]"#,
+                r#"[{"name":"API_KEY","value":"(sensitive value)"}]"#,
+            ),
             (
                 "spec.env[name=HF_TOKEN]",
                 r#"{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"key":"k"}}}"#,

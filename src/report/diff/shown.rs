@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Names of a group, causes of a group and fields of an object that are shown before they are counted.
+/// Names of a group, causes of a group and fields of an object that are shown before they are
+/// counted.
 const NAMES: usize = 6;
 const CAUSES: usize = 8;
 const FIELDS: usize = 12;
@@ -109,7 +110,8 @@ impl Shown {
     /// The first `most` groups.
     pub(super) fn of(view: &View<'_>, most: usize) -> Self {
         let summary = &view.diff.summary;
-        let groups: Vec<ShownGroup> = view.diff.groups.iter().take(most).map(|found| group(found, view.all)).collect();
+        let groups: Vec<ShownGroup> =
+            view.diff.groups.iter().take(most).map(|found| group(found, view.all)).collect();
         Self {
             headline: headline(view),
             semantics: view.semantics.to_string(),
@@ -130,28 +132,47 @@ fn headline(view: &View<'_>) -> String {
     if view.diff.groups.is_empty() {
         parts.push("nothing changes".to_owned());
     } else {
-        parts.push(format!("{} change{}", count(summary.changed, "service"), if summary.changed == 1 { "s" } else { "" }));
+        parts.push(format!(
+            "{} change{}",
+            count(summary.changed, "service"),
+            if summary.changed == 1 { "s" } else { "" }
+        ));
     }
-    for (number, word) in [(summary.added, "added"), (summary.removed, "removed"), (summary.refused, "refused")] {
+    for (number, word) in
+        [(summary.added, "added"), (summary.removed, "removed"), (summary.refused, "refused")]
+    {
         if number > 0 {
             parts.push(format!("{number} {word}"));
         }
     }
     if summary.restarts > 0 {
-        parts.push(format!("{} restart{}", summary.restarts, if summary.restarts == 1 { "s" } else { "" }));
+        parts.push(format!(
+            "{} restart{}",
+            summary.restarts,
+            if summary.restarts == 1 { "s" } else { "" }
+        ));
     }
     parts.push(gpus(&summary.gpus));
     format!("Plan: {}", parts.join(", "))
 }
 
 fn gpus(gpus: &Pair<i64>) -> String {
-    if gpus.from == gpus.to { format!("GPUs {}", gpus.from) } else { format!("GPUs {} → {}", gpus.from, gpus.to) }
+    if gpus.from == gpus.to {
+        format!("GPUs {}", gpus.from)
+    } else {
+        format!("GPUs {} → {}", gpus.from, gpus.to)
+    }
 }
 
 fn bars(gpus: &Pair<i64>) -> Bars {
     let most = gpus.from.max(gpus.to).max(1);
     let percent = |number: i64| number.saturating_mul(100) / most;
-    Bars { before: gpus.from, after: gpus.to, before_percent: percent(gpus.from), after_percent: percent(gpus.to) }
+    Bars {
+        before: gpus.from,
+        after: gpus.to,
+        before_percent: percent(gpus.from),
+        after_percent: percent(gpus.to),
+    }
 }
 
 fn count(number: usize, one: &str) -> String {
@@ -168,16 +189,24 @@ fn group(group: &Group, all: bool) -> ShownGroup {
     let title = match (group.services.as_slice(), group.fate) {
         ([_], Fate::Changed) => "1 service changes".to_owned(),
         ([_], _) => format!("1 service {verb}"),
-        (services, fate) => format!("{} services {}", services.len(), verb.replace("is ", if fate == Fate::Changed { "" } else { "are " })),
+        (services, fate) => format!(
+            "{} services {}",
+            services.len(),
+            verb.replace("is ", if fate == Fate::Changed { "" } else { "are " })
+        ),
     };
     let mut facts = Vec::new();
     if group.restart {
-        facts.push(format!("{} restart", count(usize::try_from(group.pods_restarted).unwrap_or(0), "pod")));
+        facts.push(format!(
+            "{} restart",
+            count(usize::try_from(group.pods_restarted).unwrap_or(0), "pod")
+        ));
     }
     if group.gpus.from != group.gpus.to {
         facts.push(gpus(&group.gpus));
     }
-    let services: Vec<String> = group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
+    let services: Vec<String> =
+        group.services.iter().take(most(NAMES)).map(|name| printable(name)).collect();
     let none = || "none".to_owned();
     let choice = |what: &str, from: Option<String>, to: Option<String>| {
         let (from, to) = (from.unwrap_or_else(none), to.unwrap_or_else(none));
@@ -185,18 +214,34 @@ fn group(group: &Group, all: bool) -> ShownGroup {
     };
     let mut choices = Vec::new();
     if let Some(pair) = &group.runtime {
-        choices.push(choice("runtime", pair.from.as_ref().map(ToString::to_string), pair.to.as_ref().map(ToString::to_string)));
+        choices.push(choice(
+            "runtime",
+            pair.from.as_ref().map(ToString::to_string),
+            pair.to.as_ref().map(ToString::to_string),
+        ));
     }
     for (kind, pair) in &group.accelerators {
-        choices.push(choice(&format!("{} on", kind.as_str()), pair.from.as_ref().map(ToString::to_string), pair.to.as_ref().map(ToString::to_string)));
+        choices.push(choice(
+            &format!("{} on", kind.as_str()),
+            pair.from.as_ref().map(ToString::to_string),
+            pair.to.as_ref().map(ToString::to_string),
+        ));
     }
     let error = group.error.as_ref().map(|pair| match (&pair.from, &pair.to) {
-        (_, Some(error)) => format!("refused: {} ({}); what runs is left alone", printable(&error.message), error.code.as_str()),
-        (Some(error), None) => format!("no longer refused: {} ({})", printable(&error.message), error.code.as_str()),
+        (_, Some(error)) => format!(
+            "refused: {} ({}); what runs is left alone",
+            printable(&error.message),
+            error.code.as_str()
+        ),
+        (Some(error), None) => {
+            format!("no longer refused: {} ({})", printable(&error.message), error.code.as_str())
+        }
         (None, None) => String::new(),
     });
-    let objects: Vec<ShownObject> = group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
-    let lines = objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
+    let objects: Vec<ShownObject> =
+        group.objects.iter().map(|found| object(found, most(FIELDS), all)).collect();
+    let lines =
+        objects.iter().flat_map(|object| object.lines.iter().map(|line| line.text.as_str()));
     let fence = "`".repeat(lines.map(longest_run).max().unwrap_or(0).max(2) + 1);
     ShownGroup {
         marker,
@@ -233,8 +278,21 @@ fn cause(cause: &Cause, all: bool) -> ShownCause {
         (None, Some(before)) => format!("{before} (before)"),
         (None, None) => String::new(),
     };
-    let (object, field, place) = (printable(&cause.object), if whole { String::new() } else { printable(&path) }, printable(&place));
-    ShownCause { object_cell: cell(&object), field_cell: cell(&field), change_cell: cell(&change), place_cell: cell(&place), object, field, change, place }
+    let (object, field, place) = (
+        printable(&cause.object),
+        if whole { String::new() } else { printable(&path) },
+        printable(&place),
+    );
+    ShownCause {
+        object_cell: cell(&object),
+        field_cell: cell(&field),
+        change_cell: cell(&change),
+        place_cell: cell(&place),
+        object,
+        field,
+        change,
+        place,
+    }
 }
 
 fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
@@ -246,15 +304,25 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
     };
     let note = match (object.action, object.restart) {
         (Action::Replace, _) => {
-            let fields: Vec<String> = object.immutable.iter().map(|path| printable(&path.to_string())).collect();
+            let fields: Vec<String> =
+                object.immutable.iter().map(|path| printable(&path.to_string())).collect();
             format!("must be replaced: {} may not change", fields.join(", "))
         }
         (_, true) => "restarts pods".to_owned(),
         _ if object.left_behind => "the controller leaves it behind: delete it by hand".to_owned(),
         _ => String::new(),
     };
-    let lines: Vec<Line> = object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
-    ShownObject { marker, class, sign, name: printable(&object.id.to_string()), note, lines, more: object.changes.len().saturating_sub(most) }
+    let lines: Vec<Line> =
+        object.changes.iter().take(most).flat_map(|change| lines(change, all)).collect();
+    ShownObject {
+        marker,
+        class,
+        sign,
+        name: printable(&object.id.to_string()),
+        note,
+        lines,
+        more: object.changes.len().saturating_sub(most),
+    }
 }
 
 fn line(marker: &'static str, text: String) -> Line {
@@ -269,10 +337,14 @@ fn line(marker: &'static str, text: String) -> Line {
 /// A field; of a list of words the elements that differ.
 fn lines(change: &Change, all: bool) -> Vec<Line> {
     let path = printable(&change.path.to_string());
-    let (from, to) = (value(&change.path, change.from.as_ref()), value(&change.path, change.to.as_ref()));
+    let (from, to) =
+        (value(&change.path, change.from.as_ref()), value(&change.path, change.to.as_ref()));
     let words = |value: &Value| -> Option<Vec<String>> {
         let items = value.as_array()?;
-        items.iter().map(|item| (!item.is_object() && !item.is_array()).then(|| short(item, all))).collect()
+        items
+            .iter()
+            .map(|item| (!item.is_object() && !item.is_array()).then(|| short(item, all)))
+            .collect()
     };
     if let (Some(old), Some(new)) = (words(&from), words(&to)) {
         let mut out = vec![line("~", path)];
@@ -295,7 +367,9 @@ fn lines(change: &Change, all: bool) -> Vec<Line> {
 /// A value in one line: words as they are, the rest as JSON.
 fn short(value: &Value, all: bool) -> String {
     let text = match value.as_str() {
-        Some(text) if !text.is_empty() && text.trim() == text && !text.contains(['\n', '\t']) => text.to_owned(),
+        Some(text) if !text.is_empty() && text.trim() == text && !text.contains(['\n', '\t']) => {
+            text.to_owned()
+        }
         _ => value.to_string(),
     };
     let text = printable(&text);

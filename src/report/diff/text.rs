@@ -15,14 +15,23 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         };
         format!("\u{1b}[{color}m{text}\u{1b}[0m")
     };
-    let bold = |text: &str| if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() };
+    let bold = |text: &str| {
+        if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+    };
     let mut out = String::new();
     // Writing into a string cannot fail.
-    let _ = writeln!(out, "semantics: {} · base: {} · {}\n", shown.semantics, shown.base, shown.compared);
+    let _ = writeln!(
+        out,
+        "semantics: {} · base: {} · {}\n",
+        shown.semantics, shown.base, shown.compared
+    );
     for group in &shown.groups {
-        let facts = if group.facts.is_empty() { String::new() } else { format!(" · {}", group.facts) };
-        let _ = writeln!(out, "{} {}{facts}", paint(group.marker, group.marker), bold(&group.title));
-        let more = if group.more == 0 { String::new() } else { format!(" and {} more", group.more) };
+        let facts =
+            if group.facts.is_empty() { String::new() } else { format!(" · {}", group.facts) };
+        let _ =
+            writeln!(out, "{} {}{facts}", paint(group.marker, group.marker), bold(&group.title));
+        let more =
+            if group.more == 0 { String::new() } else { format!(" and {} more", group.more) };
         let _ = writeln!(out, "  {}{more}", group.services.join(", "));
         if let Some(error) = &group.error {
             let _ = writeln!(out, "  {}", paint("-", error));
@@ -31,15 +40,22 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
             let _ = writeln!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
         }
         for cause in &group.causes {
-            let field = if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };
-            let _ = writeln!(out, "  because {}{field} {}  {}", cause.object, cause.change, cause.place);
+            let field =
+                if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };
+            let _ = writeln!(
+                out,
+                "  because {}{field} {}  {}",
+                cause.object, cause.change, cause.place
+            );
         }
         if group.more_causes > 0 {
             let _ = writeln!(out, "  … {} more causes · show with --all", group.more_causes);
         }
         for object in &group.objects {
-            let note = if object.note.is_empty() { String::new() } else { format!("  {}", object.note) };
-            let _ = writeln!(out, "    {} {}{note}", paint(object.marker, object.marker), object.name);
+            let note =
+                if object.note.is_empty() { String::new() } else { format!("  {}", object.note) };
+            let _ =
+                writeln!(out, "    {} {}{note}", paint(object.marker, object.marker), object.name);
             for line in &object.lines {
                 let _ = writeln!(out, "        {} {}", paint(line.marker, line.marker), line.text);
             }

@@ -84,7 +84,12 @@ pub fn number(subject: Subject, text: &str) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "compared only")]
 pub fn tokens(text: &str) -> Option<f64> {
     match text.strip_suffix(['k', 'K']) {
-        Some(thousands) => thousands.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0).map(|number| number * 1000.0),
+        Some(thousands) => thousands
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite() && *number >= 0.0)
+            .map(|number| number * 1000.0),
         None => text.parse::<u64>().ok().map(|number| number as f64),
     }
 }
@@ -149,7 +154,11 @@ mod tests {
             (Subject::Word, "!=fp8", Some("int4"), Some(Truth::True)),
             (Subject::Word, "<fp8", Some("int4"), None),
         ] {
-            assert_eq!(parse(subject, text).map(|condition| holds(&condition, subject, fact)), expected, "{text} of {fact:?}");
+            assert_eq!(
+                parse(subject, text).map(|condition| holds(&condition, subject, fact)),
+                expected,
+                "{text} of {fact:?}"
+            );
         }
     }
 }

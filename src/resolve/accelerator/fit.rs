@@ -1,7 +1,7 @@
 //! How many accelerators a model's memory asks for (accelerators.md 3.6).
 //!
-//! Weights in bytes, a fifth more for KV cache and activations; of each accelerator nine tenths are used; numbers are
-//! powers of two, as tensor parallelism wants them.
+//! Weights in bytes, a fifth more for KV cache and activations; of each accelerator nine tenths are
+//! used; numbers are powers of two, as tensor parallelism wants them.
 
 use crate::api::Model;
 use crate::quantity::{GIB, Memory};
@@ -27,10 +27,13 @@ fn bytes_per_weight(quantization: &str) -> Option<f64> {
 
 /// Whether weights are of 8 bits floating point.
 pub(super) fn is_fp8(model: Option<&Model>) -> bool {
-    model.and_then(|model| model.quantization.as_ref()).is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
+    model
+        .and_then(|model| model.quantization.as_ref())
+        .is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
 }
 
-/// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word on it.
+/// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word
+/// on it.
 pub(super) fn need(model: Option<&Model>, gib_per_billion: Option<i64>) -> Option<f64> {
     let model = model?;
     let parameters = model.size.as_ref()?.value.documented?.as_f64();
@@ -38,7 +41,8 @@ pub(super) fn need(model: Option<&Model>, gib_per_billion: Option<i64>) -> Optio
     if let Some(gib) = gib_per_billion.filter(|gib| *gib > 0) {
         return Some(parameters / 1e9 * gib as f64 * GIB as f64);
     }
-    let quantization = model.quantization.as_ref().map_or("", |quantization| quantization.value.as_str());
+    let quantization =
+        model.quantization.as_ref().map_or("", |quantization| quantization.value.as_str());
     Some(parameters * bytes_per_weight(quantization).unwrap_or(2.0) * OVERHEAD)
 }
 

@@ -1,5 +1,5 @@
-//! What is known of each class: what it declares, completed from facts about its product and from labels of its nodes,
-//! every value with its evidence (S2-028).
+//! What is known of each class: what it declares, completed from facts about its product and from
+//! labels of its nodes, every value with its evidence (S2-028).
 
 use crate::api::{AcceleratorClass, Figure};
 use crate::catalog::Catalog;
@@ -40,12 +40,14 @@ impl Known<'_> {
         self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
     }
 
-    /// Whether a feature is known, without regard to case; a generic one is met by its versioned form.
+    /// Whether a feature is known, without regard to case; a generic one is met by its versioned
+    /// form.
     pub(super) fn has_feature(&self, wanted: &str) -> bool {
         let wanted = wanted.to_lowercase();
         self.features.iter().any(|own| {
             let own = own.to_lowercase();
-            own == wanted || own.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
+            own == wanted
+                || own.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
         })
     }
 }
@@ -62,12 +64,19 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
     let own_nodes = || nodes.iter().flatten();
     let labelled = own_nodes().filter_map(|machine| machines::labelled_memory(machine)).min();
     let mut evidence = Vec::new();
-    let mut note = |name: &'static str, value: Option<EcoString>, source: Evidence, declared: Option<Origin>| {
+    let mut note = |name: &'static str,
+                    value: Option<EcoString>,
+                    source: Evidence,
+                    declared: Option<Origin>| {
         evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
     };
     let memory = match (&declared.memory, product, labelled) {
-        (Some(memory), _, _) => Some((memory.value, declared.memory_text.clone(), Evidence::Declared)),
-        (None, Some(product), _) => Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue)),
+        (Some(memory), _, _) => {
+            Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
+        }
+        (None, Some(product), _) => {
+            Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue))
+        }
         (None, None, Some(measured)) => {
             let nominal = facts::nominal_of(measured);
             Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
@@ -80,26 +89,51 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
         memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source),
         declared.memory.as_ref().map(|field| field.origin),
     );
-    let by_fact = product.map(|product| EcoString::from(product.compute_capability)).filter(|text| !text.is_empty());
+    let by_fact = product
+        .map(|product| EcoString::from(product.compute_capability))
+        .filter(|text| !text.is_empty());
     let by_node = || own_nodes().find_map(|machine| machines::labelled_compute(machine));
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
         (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
         (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
-        (None, None) => by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes)),
+        (None, None) => {
+            by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes))
+        }
     };
-    note("computeCapability", compute_capability.clone(), source, declared.compute_capability.as_ref().map(|field| field.origin));
+    note(
+        "computeCapability",
+        compute_capability.clone(),
+        source,
+        declared.compute_capability.as_ref().map(|field| field.origin),
+    );
     let (bandwidth, source) = match (&declared.bandwidth, product) {
         (Some(own), _) => (Some(own.value.as_f64()), Evidence::Declared),
         (None, Some(product)) => (Some(product.bandwidth), Evidence::Catalogue),
         (None, None) => (None, Evidence::Unknown),
     };
-    note("memoryBandwidthGBps", bandwidth.map(|value| eco_format!("{value}")), source, declared.bandwidth.as_ref().map(|field| field.origin));
+    note(
+        "memoryBandwidthGBps",
+        bandwidth.map(|value| eco_format!("{value}")),
+        source,
+        declared.bandwidth.as_ref().map(|field| field.origin),
+    );
     let (features, source) = match product {
-        _ if !declared.features.is_empty() => (declared.features.iter().map(|feature| feature.value.clone()).collect(), Evidence::Declared),
-        Some(product) => (product.features.iter().map(|feature| EcoString::from(*feature)).collect(), Evidence::Catalogue),
+        _ if !declared.features.is_empty() => (
+            declared.features.iter().map(|feature| feature.value.clone()).collect(),
+            Evidence::Declared,
+        ),
+        Some(product) => (
+            product.features.iter().map(|feature| EcoString::from(*feature)).collect(),
+            Evidence::Catalogue,
+        ),
         None => (Vec::new(), Evidence::Unknown),
     };
-    note("features", (!features.is_empty()).then(|| features.join(", ").into()), source, declared.features.first().map(|field| field.origin));
+    note(
+        "features",
+        (!features.is_empty()).then(|| features.join(", ").into()),
+        source,
+        declared.features.first().map(|field| field.origin),
+    );
     let mut figures = Vec::new();
     for figure in Figure::ALL {
         let fact = product.map_or(0.0, |product| product.figure(figure));
@@ -109,8 +143,17 @@ fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> 
             None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
             None => continue,
         };
-        let origin = declared.performance.iter().find(|(own, _)| *own == figure).map(|(_, field)| field.origin);
-        note(figure.proposed_key(), Some(eco_format!("{value}")), source, origin.filter(|_| source == Evidence::Declared));
+        let origin = declared
+            .performance
+            .iter()
+            .find(|(own, _)| *own == figure)
+            .map(|(_, field)| field.origin);
+        note(
+            figure.proposed_key(),
+            Some(eco_format!("{value}")),
+            source,
+            origin.filter(|_| source == Evidence::Declared),
+        );
         figures.push((figure, value));
     }
     let resource = class.whole_resources().next();

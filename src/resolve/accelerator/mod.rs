@@ -1,4 +1,5 @@
-//! The accelerator class of a component: chosen after the runtime, for engine and decoder, never for a router.
+//! The accelerator class of a component: chosen after the runtime, for engine and decoder, never
+//! for a router.
 
 pub mod condition;
 mod fit;
@@ -30,7 +31,9 @@ pub(super) struct Request<'a, 'k> {
 ///
 /// # Errors
 /// The error stops the service; what was decided before it stays.
-pub(super) fn decide<'a>(request: &Request<'a, '_>) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+pub(super) fn decide<'a>(
+    request: &Request<'a, '_>,
+) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
     let mut decisions = Vec::new();
     for kind in [ComponentKind::Engine, ComponentKind::Decoder] {
         if request.service.component(kind).is_none() {
@@ -54,5 +57,9 @@ pub(super) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
     if listed.is_empty() || listed.iter().any(|own| own.value == class) {
         return Vec::new();
     }
-    vec![ClassReason { code: Code::ReasonNotListed, detail: "not in acceleratorClasses".into(), bound: listed.first().map(|own| own.origin) }]
+    vec![ClassReason {
+        code: Code::ReasonNotListed,
+        detail: "not in acceleratorClasses".into(),
+        bound: listed.first().map(|own| own.origin),
+    }]
 }

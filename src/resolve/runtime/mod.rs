@@ -1,6 +1,7 @@
 //! The runtime that serves a service.
 //!
-//! Every rule is asked of every candidate once ([`rules::evaluate`]); the trace decides how much of the answer is kept.
+//! Every rule is asked of every candidate once ([`rules::evaluate`]); the trace decides how much of
+//! the answer is kept.
 
 pub(super) mod kserve;
 mod rank;
@@ -9,7 +10,10 @@ mod rules;
 use super::did_you_mean;
 use crate::api::{Api, Field, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
-use crate::decision::{Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection, RuntimeDecision, ServiceError, Step, Verdict};
+use crate::decision::{
+    Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection,
+    RuntimeDecision, ServiceError, Step, Verdict,
+};
 use crate::diag::Code;
 use crate::policy::{Policy, RankRule};
 use ecow::{EcoString, eco_format};
@@ -91,7 +95,11 @@ pub(super) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
 }
 
 /// One candidate with everything its trace keeps.
-pub(super) fn candidate<'a, T: Trace>(policy: &Policy, request: &Request<'a>, runtime: &'a Runtime) -> (Evaluation, Candidate<'a>) {
+pub(super) fn candidate<'a, T: Trace>(
+    policy: &Policy,
+    request: &Request<'a>,
+    runtime: &'a Runtime,
+) -> (Evaluation, Candidate<'a>) {
     let mut trace = T::default();
     let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
     (evaluation, judged(runtime, &evaluation, trace))
@@ -130,7 +138,13 @@ impl Trace for Counter {
 /// The request of nobody in particular: a service of the namespace where both can be seen.
 fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
     static CLUSTER: EcoString = EcoString::new();
-    let namespace = model.object.id.scope.namespace().or_else(|| runtime.object.id.scope.namespace()).unwrap_or(&CLUSTER);
+    let namespace = model
+        .object
+        .id
+        .scope
+        .namespace()
+        .or_else(|| runtime.object.id.scope.namespace())
+        .unwrap_or(&CLUSTER);
     Request { namespace, model, asked: None, protocol: None, accelerators: &[], multi_node: false }
 }
 
@@ -139,14 +153,21 @@ pub(super) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> 
     let request = anyone(model, runtime);
     let elsewhere = matches!(&runtime.object.id.scope, Scope::Namespace(namespace) if namespace != request.namespace);
     // All rules are asked, for some of them do not count here.
-    !elsewhere && rules::evaluate(policy, &request, runtime, &mut Counter::default()).serves_when_named()
+    !elsewhere
+        && rules::evaluate(policy, &request, runtime, &mut Counter::default()).serves_when_named()
 }
 
 /// The runtime with the fewest failed rules, with all of them.
-pub(super) fn nearest_miss<'a>(policy: &Policy, runtimes: &'a RuntimeSet, model: &'a Model) -> Option<Candidate<'a>> {
-    let visible = runtimes.iter().filter(|runtime| match (&model.object.id.scope, &runtime.object.id.scope) {
-        (Scope::Namespace(model), Scope::Namespace(runtime)) => model == runtime,
-        _ => true,
+pub(super) fn nearest_miss<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    model: &'a Model,
+) -> Option<Candidate<'a>> {
+    let visible = runtimes.iter().filter(|runtime| {
+        match (&model.object.id.scope, &runtime.object.id.scope) {
+            (Scope::Namespace(model), Scope::Namespace(runtime)) => model == runtime,
+            _ => true,
+        }
     });
     let nearest = visible.min_by_key(|runtime| {
         let mut failed = Counter::default();
@@ -154,12 +175,18 @@ pub(super) fn nearest_miss<'a>(policy: &Policy, runtimes: &'a RuntimeSet, model:
         failed.0
     })?;
     let (_, mut candidate) = candidate::<Recorder>(policy, &anyone(model, nearest), nearest);
-    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_)));
+    candidate.reasons.retain(|rejection| {
+        !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_))
+    });
     Some(candidate)
 }
 
 /// Selects among all runtimes.
-pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError> {
+pub(super) fn select<'a, T: Trace>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    request: &Request<'a>,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
     let mut lost = [0usize; Gate::COUNT];
     let mut eligible: Vec<Candidate<'a>> = Vec::new();
     let mut rejected: Vec<Candidate<'a>> = Vec::new();
@@ -189,7 +216,9 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
         [first, second, ..] => Some(rank::compare(policy.rank, first, second).1),
     };
     let mut notes = Vec::new();
-    if let (true, Some(key), [first, second, ..]) = (policy.rank == RankRule::Priority, decided_by, eligible.as_slice()) {
+    if let (true, Some(key), [first, second, ..]) =
+        (policy.rank == RankRule::Priority, decided_by, eligible.as_slice())
+    {
         rank::remarks(key, first, second, &eligible, &mut notes);
     }
     if T::ON && eligible.len() > 1 {
@@ -198,7 +227,11 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
             // The one just above is the one that outranks it.
             let (above, below) = (&better[index - 1], &mut rest[0]);
             let (_, key) = rank::compare(policy.rank, above, below);
-            below.notes.push(Note::Outranked { by: above.runtime.object.id.name.clone(), key, detail: rank::detail(key, below, above) });
+            below.notes.push(Note::Outranked {
+                by: above.runtime.object.id.name.clone(),
+                key,
+                detail: rank::detail(key, below, above),
+            });
         }
     }
     if let Some(first) = eligible.first_mut() {
@@ -213,14 +246,17 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
     }
     steps.push(Step { id: "ranking", r#in: left, out: left });
     // Nearest miss first, then the order of listings.
-    rejected.sort_by(|a, b| (a.reasons.len(), a.runtime.listing_key()).cmp(&(b.reasons.len(), b.runtime.listing_key())));
+    rejected.sort_by(|a, b| {
+        (a.reasons.len(), a.runtime.listing_key()).cmp(&(b.reasons.len(), b.runtime.listing_key()))
+    });
     let chosen = eligible.first().map(|candidate| candidate.runtime);
     Ok(RuntimeDecision {
         basis: Basis::Auto,
         chosen,
         matched_entry: eligible.first().and_then(|candidate| candidate.matched_entry),
         decided_by,
-        guaranteed: policy.rank != RankRule::Priority || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
+        guaranteed: policy.rank != RankRule::Priority
+            || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
         protocol: Protocol { name: policy.default_protocol.into(), default: true },
         eligible: eligible.len(),
         rejected: rejections,
@@ -230,24 +266,43 @@ pub(super) fn select<'a, T: Trace>(policy: &Policy, runtimes: &'a RuntimeSet, re
     })
 }
 
-fn lookup<'a>(policy: &Policy, runtimes: &'a RuntimeSet, namespace: &EcoString, named: &RuntimeRef) -> Result<&'a Runtime, ServiceError> {
+fn lookup<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    namespace: &EcoString,
+    named: &RuntimeRef,
+) -> Result<&'a Runtime, ServiceError> {
     let name = &named.name.value;
-    runtimes.get(&Scope::Namespace(namespace.clone()), name).or_else(|| runtimes.get(&Scope::Cluster, name)).ok_or_else(|| {
-        let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
-        let help = match elsewhere {
-            Some(runtime) => Some(format!("`{}` belongs to another namespace", runtime.object.id)),
-            None => did_you_mean(name, runtimes.seen_from(namespace, false).map(|runtime| runtime.object.id.name.as_str())),
-        };
-        ServiceError {
-            code: Code::RuntimeNotFound,
-            message: match policy.api {
-                Api::KServe => format!("No ServingRuntimes or ClusterServingRuntimes with the name: {name}"),
-                _ => format!("runtime {name} not found in namespace {namespace} or at cluster scope"),
-            },
-            help: help.or_else(|| Some("load the runtime with `-f`".into())),
-            span: named.name.span(),
-        }
-    })
+    runtimes
+        .get(&Scope::Namespace(namespace.clone()), name)
+        .or_else(|| runtimes.get(&Scope::Cluster, name))
+        .ok_or_else(|| {
+            let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
+            let help = match elsewhere {
+                Some(runtime) => {
+                    Some(format!("`{}` belongs to another namespace", runtime.object.id))
+                }
+                None => did_you_mean(
+                    name,
+                    runtimes
+                        .seen_from(namespace, false)
+                        .map(|runtime| runtime.object.id.name.as_str()),
+                ),
+            };
+            ServiceError {
+                code: Code::RuntimeNotFound,
+                message: match policy.api {
+                    Api::KServe => format!(
+                        "No ServingRuntimes or ClusterServingRuntimes with the name: {name}"
+                    ),
+                    _ => format!(
+                        "runtime {name} not found in namespace {namespace} or at cluster scope"
+                    ),
+                },
+                help: help.or_else(|| Some("load the runtime with `-f`".into())),
+                span: named.name.span(),
+            }
+        })
 }
 
 fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<'a> {
@@ -255,9 +310,19 @@ fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<
     if runtime.object.id.scope != Scope::Cluster
         && let Some(hidden) = runtimes.get(&Scope::Cluster, &runtime.object.id.name)
     {
-        notes.push(Note::Shadows(eco_format!("{} {}", hidden.object.id.kind, hidden.object.id.name)));
+        notes.push(Note::Shadows(eco_format!(
+            "{} {}",
+            hidden.object.id.kind,
+            hidden.object.id.name
+        )));
     }
-    RuntimeDecision { basis: Basis::Explicit, chosen: Some(runtime), decided_by: Some(DecidedBy::Explicit), notes, ..RuntimeDecision::none() }
+    RuntimeDecision {
+        basis: Basis::Explicit,
+        chosen: Some(runtime),
+        decided_by: Some(DecidedBy::Explicit),
+        notes,
+        ..RuntimeDecision::none()
+    }
 }
 
 /// Takes the runtime a service without a model names; only `disabled` can speak against it.
@@ -287,14 +352,24 @@ pub(super) fn named_without_model<'a>(
 }
 
 /// Checks the runtime a service names; it is never replaced (S0-061).
-pub(super) fn named<'a>(policy: &Policy, runtimes: &'a RuntimeSet, request: &Request<'a>, named: &RuntimeRef) -> Result<RuntimeDecision<'a>, ServiceError> {
+pub(super) fn named<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    request: &Request<'a>,
+    named: &RuntimeRef,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
     let runtime = lookup(policy, runtimes, request.namespace, named)?;
     let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
     if let Some(field) = evaluation.crash {
         return Err(would_panic(runtime, field));
     }
     // Automatic selection and the score play no part for a runtime that is named.
-    candidate.reasons.retain(|rejection| !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel));
+    candidate.reasons.retain(|rejection| {
+        !matches!(
+            rejection.reason,
+            Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
+        )
+    });
     if policy.api == Api::KServe {
         kserve::named(policy, runtime, named, &mut candidate.reasons)?;
     }
@@ -327,7 +402,10 @@ fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> ServiceEr
 fn would_panic(runtime: &Runtime, field: &'static str) -> ServiceError {
     ServiceError {
         code: Code::WouldPanic,
-        message: format!("controller would crash on runtime {}: modelSizeRange.{field} missing", runtime.object.id.name),
+        message: format!(
+            "controller would crash on runtime {}: modelSizeRange.{field} missing",
+            runtime.object.id.name
+        ),
         help: Some(format!("write `modelSizeRange.{field}`")),
         span: runtime.size_range.as_ref().and_then(|range| range.origin.span()),
     }
@@ -351,11 +429,18 @@ pub(super) fn failure(
         if policy.api == Api::KServe {
             return Some(kserve::incompatible(candidate, named));
         }
-        let all: Vec<String> = candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+        let all: Vec<String> =
+            candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
         return Some(ServiceError {
             code: Code::RuntimeIncompatible,
-            message: format!("runtime {} does not support model {model}: {}", candidate.runtime.object.id.name, all.join("; ")),
-            help: Some("name a runtime that fits, or delete `spec.runtime` to have one selected".into()),
+            message: format!(
+                "runtime {} does not support model {model}: {}",
+                candidate.runtime.object.id.name,
+                all.join("; ")
+            ),
+            help: Some(
+                "name a runtime that fits, or delete `spec.runtime` to have one selected".into(),
+            ),
             span: named.name.span(),
         });
     }
@@ -364,9 +449,16 @@ pub(super) fn failure(
     }
     Some(ServiceError {
         code: Code::NoCompatibleRuntime,
-        message: format!("no runtime found to support model {model} in namespace {}: {} checked", request.namespace, decision.rejected),
+        message: format!(
+            "no runtime found to support model {model} in namespace {}: {} checked",
+            request.namespace, decision.rejected
+        ),
         help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
-        span: service.model.as_ref().and_then(|model| model.name.span()).or_else(|| Some(service.object.name_span())),
+        span: service
+            .model
+            .as_ref()
+            .and_then(|model| model.name.span())
+            .or_else(|| Some(service.object.name_span())),
     })
 }
 

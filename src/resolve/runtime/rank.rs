@@ -7,7 +7,11 @@ use ecow::{EcoString, eco_format};
 use std::cmp::Ordering::{self, Equal};
 
 /// Order of two eligible candidates, the better one first, and the key on which they differ.
-pub(super) fn compare(rule: RankRule, a: &Candidate<'_>, b: &Candidate<'_>) -> (Ordering, DecidedBy) {
+pub(super) fn compare(
+    rule: RankRule,
+    a: &Candidate<'_>,
+    b: &Candidate<'_>,
+) -> (Ordering, DecidedBy) {
     let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return (Equal, DecidedBy::Name) };
     let scope = right.namespaced.cmp(&left.namespaced);
     let name = || {
@@ -35,8 +39,8 @@ pub(super) fn compare(rule: RankRule, a: &Candidate<'_>, b: &Candidate<'_>) -> (
                 match distance {
                     Distance::Differs(order) => (order, DecidedBy::SizeDistance),
                     Distance::Equal => (Equal, DecidedBy::SizeDistance),
-                    // Quirk: a difference below 1 counts as equal and skips the name; the newer one comes first
-                    // (ome-selection 2.8).
+                    // Quirk: a difference below 1 counts as equal and skips the name; the newer one
+                    // comes first (ome-selection 2.8).
                     Distance::Truncated => (age(b).cmp(&age(a)), DecidedBy::Age),
                 },
                 (Equal, DecidedBy::Name),
@@ -48,9 +52,9 @@ pub(super) fn compare(rule: RankRule, a: &Candidate<'_>, b: &Candidate<'_>) -> (
 
 /// Sorts eligible candidates, the best first.
 ///
-/// The controller's order is not transitive where differences below 1 are truncated, and the standard sort may panic on
-/// such an order. So candidates are put in a total order first and then moved one by one where the order with
-/// truncation says otherwise.
+/// The controller's order is not transitive where differences below 1 are truncated, and the
+/// standard sort may panic on such an order. So candidates are put in a total order first and then
+/// moved one by one where the order with truncation says otherwise.
 pub(super) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
     match rule {
         RankRule::Priority | RankRule::Protocol => candidates.sort_by(|a, b| compare(rule, a, b).0),
@@ -58,7 +62,9 @@ pub(super) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
             candidates.sort_by(|a, b| total(a, b));
             for end in 1..candidates.len() {
                 let mut index = end;
-                while index > 0 && compare(rule, &candidates[index], &candidates[index - 1]).0.is_lt() {
+                while index > 0
+                    && compare(rule, &candidates[index], &candidates[index - 1]).0.is_lt()
+                {
                     candidates.swap(index, index - 1);
                     index -= 1;
                 }
@@ -67,7 +73,8 @@ pub(super) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
     }
 }
 
-/// The controller's keys without truncation: what nearly sorts, so that the second pass has little to move.
+/// The controller's keys without truncation: what nearly sorts, so that the second pass has little
+/// to move.
 fn total(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return Equal };
     let distance = |rank: &Rank| rank.distance.unwrap_or(0.0);
@@ -108,7 +115,8 @@ fn narrower(a: &Rank, b: &Rank) -> Distance {
     }
 }
 
-/// Built-in objects are oldest; files without a timestamp are newer and equal among themselves (S0-083).
+/// Built-in objects are oldest; files without a timestamp are newer and equal among themselves
+/// (S0-083).
 fn age<'a>(candidate: &'a Candidate<'_>) -> (bool, Option<&'a str>) {
     (!candidate.runtime.object.builtin, candidate.runtime.object.created())
 }
@@ -124,18 +132,31 @@ pub(super) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_
             (_, high) => eco_format!("no priority < {}", high.unwrap_or_default()),
         },
         DecidedBy::Score => eco_format!("score {} < {}", low.score, high.score),
-        DecidedBy::SizeDistance => eco_format!("size distance {} > {}", distance(low), distance(high)),
+        DecidedBy::SizeDistance => {
+            eco_format!("size distance {} > {}", distance(low), distance(high))
+        }
         DecidedBy::Age => match (age(below), age(above)) {
             ((false, _), (true, _)) => "built-in is older".into(),
-            ((_, low), (_, high)) => eco_format!("created {} before {}", low.unwrap_or("at an unknown time"), high.unwrap_or("an unknown time")),
+            ((_, low), (_, high)) => eco_format!(
+                "created {} before {}",
+                low.unwrap_or("at an unknown time"),
+                high.unwrap_or("an unknown time")
+            ),
         },
-        DecidedBy::Protocol => eco_format!("lowest protocol {} after {}", protocol(low), protocol(high)),
-        DecidedBy::Name | DecidedBy::Explicit | DecidedBy::OnlyCandidate => eco_format!("name {} after {}", name(below), name(above)),
+        DecidedBy::Protocol => {
+            eco_format!("lowest protocol {} after {}", protocol(low), protocol(high))
+        }
+        DecidedBy::Name | DecidedBy::Explicit | DecidedBy::OnlyCandidate => {
+            eco_format!("name {} after {}", name(below), name(above))
+        }
     }
 }
 
 fn protocol(rank: &Rank) -> &'static str {
-    super::kserve::PROTOCOLS.get(usize::from(rank.protocol.saturating_sub(1))).copied().unwrap_or("unknown")
+    super::kserve::PROTOCOLS
+        .get(usize::from(rank.protocol.saturating_sub(1)))
+        .copied()
+        .unwrap_or("unknown")
 }
 
 fn distance(rank: &Rank) -> EcoString {
@@ -143,17 +164,33 @@ fn distance(rank: &Rank) -> EcoString {
 }
 
 /// A distance in parameters as sizes are written.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a whole number that fits")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be a whole number that fits"
+)]
 fn parameters(distance: f64) -> EcoString {
-    if distance >= 0.0 && distance.fract() == 0.0 && distance < 9.0e18 { eco_format!("{}", ParamCount(distance as u64)) } else { eco_format!("{distance}") }
+    if distance >= 0.0 && distance.fract() == 0.0 && distance < 9.0e18 {
+        eco_format!("{}", ParamCount(distance as u64))
+    } else {
+        eco_format!("{distance}")
+    }
 }
 
 /// Remarks on a documented decision between at least two.
-pub(super) fn remarks(key: DecidedBy, first: &Candidate<'_>, second: &Candidate<'_>, eligible: &[Candidate<'_>], notes: &mut Vec<Note>) {
+pub(super) fn remarks(
+    key: DecidedBy,
+    first: &Candidate<'_>,
+    second: &Candidate<'_>,
+    eligible: &[Candidate<'_>],
+    notes: &mut Vec<Note>,
+) {
     let (Some(rank), Some(_)) = (first.rank, second.rank) else { return };
     if key == DecidedBy::Priority {
-        let closest =
-            eligible.iter().filter(|other| other.rank.is_some_and(|other| other.namespaced == rank.namespaced)).min_by(|a, b| match (&a.rank, &b.rank) {
+        let closest = eligible
+            .iter()
+            .filter(|other| other.rank.is_some_and(|other| other.namespaced == rank.namespaced))
+            .min_by(|a, b| match (&a.rank, &b.rank) {
                 (Some(a), Some(b)) => closer(a, b),
                 _ => Equal,
             });
@@ -172,7 +209,8 @@ pub(super) fn remarks(key: DecidedBy, first: &Candidate<'_>, second: &Candidate<
         }
         DecidedBy::Name => {
             notes.push(Note::OrderNotGuaranteed);
-            if first.runtime.object.created().is_none() || second.runtime.object.created().is_none() {
+            if first.runtime.object.created().is_none() || second.runtime.object.created().is_none()
+            {
                 notes.push(Note::CreationTimestampUnknown);
             }
         }

@@ -1,12 +1,17 @@
 //! The rules one candidate is asked, all of them, once.
 //!
-//! Sources: seed 000 as read in the ledger (S0-019 to S0-033, S0-066 to S0-073) and pkg/runtimeselector of OME v0.1.5 as
-//! described in ome-selection 2.
+//! Sources: seed 000 as read in the ledger (S0-019 to S0-033, S0-066 to S0-073) and
+//! pkg/runtimeselector of OME v0.1.5 as described in ome-selection 2.
 
 use super::{Request, Trace, kserve, scope_rank};
-use crate::api::{Api, Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size, SizeRange, Version};
+use crate::api::{
+    Api, Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size,
+    SizeRange, Version,
+};
 use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Note, Rank, Reason, Rejection};
-use crate::policy::{AutoSelectRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule};
+use crate::policy::{
+    AutoSelectRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule,
+};
 use crate::quantity::Operator;
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
@@ -65,9 +70,32 @@ impl Gate {
 
     /// The steps a policy has.
     pub(super) fn steps(policy: &Policy) -> &'static [Self] {
-        const DOCUMENTED: [Gate; 6] = [Gate::Discovery, Gate::Enabled, Gate::Format, Gate::Size, Gate::Protocol, Gate::AutoSelection];
-        const SCORED: [Gate; 7] = [Gate::Discovery, Gate::Enabled, Gate::Accelerator, Gate::Format, Gate::Size, Gate::AutoSelection, Gate::Score];
-        const KSERVE: [Gate; 7] = [Gate::Discovery, Gate::Enabled, Gate::MultiModel, Gate::Nodes, Gate::Format, Gate::Protocol, Gate::AutoSelection];
+        const DOCUMENTED: [Gate; 6] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Format,
+            Gate::Size,
+            Gate::Protocol,
+            Gate::AutoSelection,
+        ];
+        const SCORED: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Accelerator,
+            Gate::Format,
+            Gate::Size,
+            Gate::AutoSelection,
+            Gate::Score,
+        ];
+        const KSERVE: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::MultiModel,
+            Gate::Nodes,
+            Gate::Format,
+            Gate::Protocol,
+            Gate::AutoSelection,
+        ];
         match (policy.api, policy.rank) {
             (Api::KServe, _) => &KSERVE,
             (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
@@ -93,9 +121,12 @@ impl Evaluation {
         self.failed == 0
     }
 
-    /// Whether nothing speaks against it but rules that a service which names the runtime does not meet.
+    /// Whether nothing speaks against it but rules that a service which names the runtime does not
+    /// meet.
     pub(super) fn serves_when_named(&self) -> bool {
-        [Gate::Enabled, Gate::Format, Gate::Size].into_iter().all(|gate| self.failed & (1 << gate as u8) == 0)
+        [Gate::Enabled, Gate::Format, Gate::Size]
+            .into_iter()
+            .all(|gate| self.failed & (1 << gate as u8) == 0)
     }
 
     pub(super) fn first_failure(&self) -> Option<Gate> {
@@ -111,13 +142,26 @@ impl Evaluation {
     }
 }
 
-/// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left already.
-pub(super) fn evaluate<T: Trace>(policy: &Policy, request: &Request<'_>, runtime: &Runtime, trace: &mut T) -> Evaluation {
+/// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left
+/// already.
+pub(super) fn evaluate<T: Trace>(
+    policy: &Policy,
+    request: &Request<'_>,
+    runtime: &Runtime,
+    trace: &mut T,
+) -> Evaluation {
     let namespaced = runtime.object.id.scope != Scope::Cluster;
-    let mut evaluation = Evaluation { failed: 0, crash: None, rank: scope_rank(namespaced), matched_entry: None, scored_entry: None };
+    let mut evaluation = Evaluation {
+        failed: 0,
+        crash: None,
+        rank: scope_rank(namespaced),
+        matched_entry: None,
+        scored_entry: None,
+    };
     discovery(request, runtime, &mut evaluation, trace);
     if !evaluation.eligible() {
-        // A runtime of another namespace is no candidate: what else would speak against it is nobody's question.
+        // A runtime of another namespace is no candidate: what else would speak against it is
+        // nobody's question.
         return evaluation;
     }
     enabled(runtime, &mut evaluation, trace);
@@ -141,13 +185,21 @@ pub(super) fn evaluate<T: Trace>(policy: &Policy, request: &Request<'_>, runtime
     evaluation
 }
 
-fn discovery(request: &Request<'_>, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+fn discovery(
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
     if let Scope::Namespace(namespace) = &runtime.object.id.scope
         && namespace != request.namespace
     {
         evaluation.fail(Gate::Discovery);
         trace.reject(|| Rejection {
-            reason: Reason::WrongNamespace { runtime: namespace.clone(), service: request.namespace.clone() },
+            reason: Reason::WrongNamespace {
+                runtime: namespace.clone(),
+                service: request.namespace.clone(),
+            },
             origin: runtime.object.metadata("namespace").map(|namespace| namespace.origin),
         });
     }
@@ -160,19 +212,34 @@ fn enabled(runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trac
     }
 }
 
-/// Every class the service names must be listed; a service that names none passes every runtime (ome-selection 2.3).
-fn accelerator(request: &Request<'_>, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
-    let listed = |class: &EcoString| runtime.accelerator_classes.iter().any(|listed| listed.value == *class);
+/// Every class the service names must be listed; a service that names none passes every runtime
+/// (ome-selection 2.3).
+fn accelerator(
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let listed =
+        |class: &EcoString| runtime.accelerator_classes.iter().any(|listed| listed.value == *class);
     if let Some(missing) = request.accelerators.iter().find(|class| !listed(&class.value)) {
         evaluation.fail(Gate::Accelerator);
         trace.reject(|| Rejection {
-            reason: Reason::Accelerator { class: missing.value.clone(), listed: runtime.accelerator_classes.iter().map(|class| class.value.clone()).collect() },
+            reason: Reason::Accelerator {
+                class: missing.value.clone(),
+                listed: runtime
+                    .accelerator_classes
+                    .iter()
+                    .map(|class| class.value.clone())
+                    .collect(),
+            },
             origin: Some(missing.origin),
         });
     }
 }
 
-/// The comparisons of one entry: outcome per [`Attribute`], in its order, plus the diffusion pipeline.
+/// The comparisons of one entry: outcome per [`Attribute`], in its order, plus the diffusion
+/// pipeline.
 struct EntryAnswer {
     results: [CheckResult; 6],
     diffusion: Option<EcoString>,
@@ -187,7 +254,11 @@ impl EntryAnswer {
 /// What stands on both sides of a comparison.
 type Operand<'a> = Option<(&'a str, Origin)>;
 
-fn operands<'a>(policy: &Policy, model: &'a Model, entry: &'a FormatEntry) -> [(Operand<'a>, Operand<'a>); 6] {
+fn operands<'a>(
+    policy: &Policy,
+    model: &'a Model,
+    entry: &'a FormatEntry,
+) -> [(Operand<'a>, Operand<'a>); 6] {
     fn name(side: Option<&NamedVersion>) -> Operand<'_> {
         side.map(|side| (side.name.value.as_str(), side.name.origin))
     }
@@ -197,11 +268,13 @@ fn operands<'a>(policy: &Policy, model: &'a Model, entry: &'a FormatEntry) -> [(
     fn text(field: Option<&Field<EcoString>>) -> Operand<'_> {
         field.map(|field| (field.value.as_str(), field.origin))
     }
-    let versions = |side: Option<&'a NamedVersion>| version(side.and_then(|side| side.version.as_ref()));
+    let versions =
+        |side: Option<&'a NamedVersion>| version(side.and_then(|side| side.version.as_ref()));
     let format = entry.format.as_ref();
     let legacy = policy.legacy_format_name && format.is_none();
     let format_name = if legacy { text(entry.legacy_name.as_ref()) } else { name(format) };
-    let format_version = if legacy { version(entry.legacy_version.as_ref()) } else { versions(format) };
+    let format_version =
+        if legacy { version(entry.legacy_version.as_ref()) } else { versions(format) };
     [
         (name(model.format.as_ref()), format_name),
         (versions(model.format.as_ref()), format_version),
@@ -218,7 +291,9 @@ fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult>
         (_, true, true) => None,
         (UnsetRule::Unconstrained, _, false) => Some(CheckResult::Unconstrained),
         (UnsetRule::Mismatch, false, false) => Some(CheckResult::Match),
-        (UnsetRule::Unconstrained, false, true) | (UnsetRule::Mismatch, _, _) => Some(CheckResult::Mismatch),
+        (UnsetRule::Unconstrained, false, true) | (UnsetRule::Mismatch, _, _) => {
+            Some(CheckResult::Mismatch)
+        }
     }
 }
 
@@ -226,50 +301,90 @@ pub(super) fn same(matches: bool) -> CheckResult {
     if matches { CheckResult::Match } else { CheckResult::Mismatch }
 }
 
-fn version_matches(rule: VersionRule, runtime: &Version, operator: Option<&Field<EcoString>>, model: &Version) -> bool {
+fn version_matches(
+    rule: VersionRule,
+    runtime: &Version,
+    operator: Option<&Field<EcoString>>,
+    model: &Version,
+) -> bool {
     match rule {
         VersionRule::Precision => runtime.admits_documented(model),
-        VersionRule::Operator => runtime.admits_controller(Operator::parse(operator.map(|operator| operator.value.as_str())), model),
+        VersionRule::Operator => runtime.admits_controller(
+            Operator::parse(operator.map(|operator| operator.value.as_str())),
+            model,
+        ),
     }
 }
 
-fn versions(policy: &Policy, model: Option<&Field<Version>>, runtime: Option<&Field<Version>>, operator: Option<&Field<EcoString>>) -> CheckResult {
+fn versions(
+    policy: &Policy,
+    model: Option<&Field<Version>>,
+    runtime: Option<&Field<Version>>,
+    operator: Option<&Field<EcoString>>,
+) -> CheckResult {
     match (model, runtime) {
-        (Some(model), Some(runtime)) => same(version_matches(policy.version, &runtime.value, operator, &model.value)),
-        (model, runtime) => one_sided(policy.unset, model.is_some(), runtime.is_some()).unwrap_or(CheckResult::Match),
+        (Some(model), Some(runtime)) => {
+            same(version_matches(policy.version, &runtime.value, operator, &model.value))
+        }
+        (model, runtime) => one_sided(policy.unset, model.is_some(), runtime.is_some())
+            .unwrap_or(CheckResult::Match),
     }
 }
 
 fn texts(policy: &Policy, model: Option<&EcoString>, runtime: Option<&EcoString>) -> CheckResult {
-    one_sided(policy.unset, model.is_some(), runtime.is_some()).unwrap_or_else(|| same(model == runtime))
+    one_sided(policy.unset, model.is_some(), runtime.is_some())
+        .unwrap_or_else(|| same(model == runtime))
 }
 
-/// Compares an entry with a model; unless all is asked for, only as far as the first name that differs.
+/// Compares an entry with a model; unless all is asked for, only as far as the first name that
+/// differs.
 fn compare(policy: &Policy, model: &Model, entry: &FormatEntry, all: bool) -> EntryAnswer {
     let mut results = [CheckResult::Match; 6];
     // Texts first: they cost least and tell most entries apart.
-    results[4] = texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
+    results[4] =
+        texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
     let format = entry.format.as_ref();
     let legacy = policy.legacy_format_name && format.is_none();
-    let runtime_format = if legacy { value(entry.legacy_name.as_ref()) } else { format.map(|format| &format.name.value) };
+    let runtime_format = if legacy {
+        value(entry.legacy_name.as_ref())
+    } else {
+        format.map(|format| &format.name.value)
+    };
     let model_format = model.format.as_ref();
-    // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go, compareSupportedModelFormats).
+    // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go,
+    // compareSupportedModelFormats).
     results[0] = if policy.unset == UnsetRule::Mismatch && runtime_format.is_none() {
         CheckResult::Mismatch
     } else {
         texts(policy, model_format.map(|format| &format.name.value), runtime_format)
     };
-    results[5] = texts(policy, value(model.quantization.as_ref()), value(entry.quantization.as_ref()));
+    results[5] =
+        texts(policy, value(model.quantization.as_ref()), value(entry.quantization.as_ref()));
     let (model_framework, framework) = (model.framework.as_ref(), entry.framework.as_ref());
-    results[2] = texts(policy, model_framework.map(|framework| &framework.name.value), framework.map(|framework| &framework.name.value));
+    results[2] = texts(
+        policy,
+        model_framework.map(|framework| &framework.name.value),
+        framework.map(|framework| &framework.name.value),
+    );
     if !all && results.contains(&CheckResult::Mismatch) {
         return EntryAnswer { results, diffusion: None };
     }
-    let runtime_format_version = if legacy { entry.legacy_version.as_ref() } else { format.and_then(|format| format.version.as_ref()) };
-    results[1] =
-        versions(policy, model_format.and_then(|format| format.version.as_ref()), runtime_format_version, format.and_then(|format| format.operator.as_ref()));
-    // Versions are compared where both sides speak of the thing; a missing framework is said once, by its name.
-    results[3] = if policy.unset == UnsetRule::Mismatch && (model_framework.is_none() || framework.is_none()) {
+    let runtime_format_version = if legacy {
+        entry.legacy_version.as_ref()
+    } else {
+        format.and_then(|format| format.version.as_ref())
+    };
+    results[1] = versions(
+        policy,
+        model_format.and_then(|format| format.version.as_ref()),
+        runtime_format_version,
+        format.and_then(|format| format.operator.as_ref()),
+    );
+    // Versions are compared where both sides speak of the thing; a missing framework is said once,
+    // by its name.
+    results[3] = if policy.unset == UnsetRule::Mismatch
+        && (model_framework.is_none() || framework.is_none())
+    {
         CheckResult::Match
     } else {
         versions(
@@ -279,7 +394,10 @@ fn compare(policy: &Policy, model: &Model, entry: &FormatEntry, all: bool) -> En
             framework.and_then(|framework| framework.operator.as_ref()),
         )
     };
-    EntryAnswer { results, diffusion: diffusion(model.diffusion.as_ref(), entry.diffusion.as_ref()) }
+    EntryAnswer {
+        results,
+        diffusion: diffusion(model.diffusion.as_ref(), entry.diffusion.as_ref()),
+    }
 }
 
 fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
@@ -289,35 +407,68 @@ fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
 /// One direction only: what the runtime asks for, the model must have (ome-selection 2.4).
 fn diffusion(model: Option<&Diffusion>, runtime: Option<&Diffusion>) -> Option<EcoString> {
     let runtime = runtime?;
-    let Some(model) = model else { return Some("diffusion pipeline required by runtime but not specified in model".into()) };
+    let Some(model) = model else {
+        return Some("diffusion pipeline required by runtime but not specified in model".into());
+    };
     if let Some(class) = &runtime.class_name {
         let has = model.class_name.as_ref().map(|class| &class.value);
         if has != Some(&class.value) {
-            return Some(eco_format!("pipeline class mismatch (model={}, runtime={})", has.map_or("<nil>", EcoString::as_str), class.value));
+            return Some(eco_format!(
+                "pipeline class mismatch (model={}, runtime={})",
+                has.map_or("<nil>", EcoString::as_str),
+                class.value
+            ));
         }
     }
     let part = |wanted: &DiffusionPart, has: &[DiffusionPart]| -> Option<EcoString> {
         let Some(has) = has.iter().find(|has| has.name == wanted.name) else {
-            return Some(eco_format!("component {} required by runtime but not specified in model", wanted.name));
+            return Some(eco_format!(
+                "component {} required by runtime but not specified in model",
+                wanted.name
+            ));
         };
         if !wanted.library.is_empty() && wanted.library != has.library {
-            return Some(eco_format!("{} library mismatch (model={}, runtime={})", wanted.name, has.library, wanted.library));
+            return Some(eco_format!(
+                "{} library mismatch (model={}, runtime={})",
+                wanted.name,
+                has.library,
+                wanted.library
+            ));
         }
         if !wanted.class.is_empty() && wanted.class != has.class {
-            return Some(eco_format!("{} type mismatch (model={}, runtime={})", wanted.name, has.class, wanted.class));
+            return Some(eco_format!(
+                "{} type mismatch (model={}, runtime={})",
+                wanted.name,
+                has.class,
+                wanted.class
+            ));
         }
         None
     };
-    runtime.parts.iter().find_map(|wanted| part(wanted, &model.parts)).or_else(|| runtime.additional.iter().find_map(|wanted| part(wanted, &model.additional)))
+    runtime
+        .parts
+        .iter()
+        .find_map(|wanted| part(wanted, &model.parts))
+        .or_else(|| runtime.additional.iter().find_map(|wanted| part(wanted, &model.additional)))
 }
 
-fn format<T: Trace>(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut T) {
+fn format<T: Trace>(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut T,
+) {
     if runtime.formats.is_empty() {
         evaluation.fail(Gate::Format);
-        trace.reject(|| Rejection { reason: Reason::NoFormats, origin: runtime.object.node.get("spec").map(|spec| spec.origin) });
+        trace.reject(|| Rejection {
+            reason: Reason::NoFormats,
+            origin: runtime.object.node.get("spec").map(|spec| spec.origin),
+        });
         return;
     }
-    // Of several entries that match, the one that may be selected automatically counts, then the highest priority.
+    // Of several entries that match, the one that may be selected automatically counts, then the
+    // highest priority.
     let mut best: Option<((bool, Option<i64>), usize)> = None;
     let mut misses: Vec<(usize, EntryAnswer)> = Vec::new();
     for (index, entry) in runtime.formats.iter().enumerate() {
@@ -348,7 +499,9 @@ fn format<T: Trace>(policy: &Policy, model: &Model, runtime: &Runtime, evaluatio
     }
     for (index, answer) in misses {
         let sides = operands(policy, model, &runtime.formats[index]);
-        for ((attribute, result), (model, side)) in Attribute::ALL.into_iter().zip(answer.results).zip(sides) {
+        for ((attribute, result), (model, side)) in
+            Attribute::ALL.into_iter().zip(answer.results).zip(sides)
+        {
             if result == CheckResult::Mismatch {
                 trace.reject(|| Rejection {
                     reason: Reason::Attribute {
@@ -362,12 +515,21 @@ fn format<T: Trace>(policy: &Policy, model: &Model, runtime: &Runtime, evaluatio
             }
         }
         if let Some(text) = answer.diffusion {
-            trace.reject(|| Rejection { reason: Reason::Diffusion(text), origin: Some(runtime.formats[index].origin) });
+            trace.reject(|| Rejection {
+                reason: Reason::Diffusion(text),
+                origin: Some(runtime.formats[index].origin),
+            });
         }
     }
 }
 
-fn entry_checks(policy: &Policy, model: &Model, entry: &FormatEntry, index: usize, answer: &EntryAnswer) -> EntryChecks {
+fn entry_checks(
+    policy: &Policy,
+    model: &Model,
+    entry: &FormatEntry,
+    index: usize,
+    answer: &EntryAnswer,
+) -> EntryChecks {
     let owned = |side: Operand<'_>| side.map(|(text, origin)| (EcoString::from(text), origin));
     EntryChecks {
         index,
@@ -376,7 +538,12 @@ fn entry_checks(policy: &Policy, model: &Model, entry: &FormatEntry, index: usiz
             .into_iter()
             .zip(answer.results)
             .zip(operands(policy, model, entry))
-            .map(|((attribute, result), (model, runtime))| Check { attribute, model: owned(model), runtime: owned(runtime), result })
+            .map(|((attribute, result), (model, runtime))| Check {
+                attribute,
+                model: owned(model),
+                runtime: owned(runtime),
+                result,
+            })
             .collect(),
         diffusion: answer.diffusion.clone(),
     }
@@ -391,7 +558,13 @@ pub(super) fn counted_priority(entry: &FormatEntry) -> Option<i64> {
     entry.priority.as_ref().filter(|_| is_on(entry)).map(|priority| priority.value)
 }
 
-fn size(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+fn size(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
     let (Some(size), Some(range)) = (&model.size, &runtime.size_range) else {
         if runtime.size_range.is_some() {
             trace.note(|| Note::SizeUnknown);
@@ -410,7 +583,9 @@ fn size(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Eval
             };
             let (min, max) = (bound(range.min.as_ref()), bound(range.max.as_ref()));
             if let (Some(min), Some(max)) = (min, max) {
-                evaluation.rank.distance = Some((min.as_f64() - value.as_f64()).abs() + (max.as_f64() - value.as_f64()).abs());
+                evaluation.rank.distance = Some(
+                    (min.as_f64() - value.as_f64()).abs() + (max.as_f64() - value.as_f64()).abs(),
+                );
             }
             min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
         }
@@ -421,7 +596,8 @@ fn size(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Eval
                 }
                 return;
             };
-            let (value, min, max) = (size.value.controller, min.value.controller, max.value.controller);
+            let (value, min, max) =
+                (size.value.controller, min.value.controller, max.value.controller);
             evaluation.rank.distance = Some((min - value).abs() + (max - value).abs());
             // NaN is outside nothing, as in Go.
             !(value < min || value > max)
@@ -429,7 +605,10 @@ fn size(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Eval
     };
     if !inside {
         evaluation.fail(Gate::Size);
-        trace.reject(|| Rejection { reason: size_reason(&size.value, range), origin: Some(range.origin) });
+        trace.reject(|| Rejection {
+            reason: size_reason(&size.value, range),
+            origin: Some(range.origin),
+        });
     }
 }
 
@@ -442,20 +621,34 @@ fn size_reason(size: &Size, range: &SizeRange) -> Reason {
     Reason::SizeRange { size: size.text.clone(), min: text(&range.min), max: text(&range.max) }
 }
 
-fn protocol(policy: &Policy, request: &Request<'_>, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+fn protocol(
+    policy: &Policy,
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
     let (ProtocolRule::Listed, Some(asked)) = (policy.protocol, &request.protocol) else { return };
     if runtime.protocols.is_empty() {
         trace.note(|| Note::ProtocolUnconstrained);
     } else if !runtime.protocols.iter().any(|listed| listed.value == *asked) {
         evaluation.fail(Gate::Protocol);
         trace.reject(|| Rejection {
-            reason: Reason::Protocol { asked: asked.clone(), listed: runtime.protocols.iter().map(|listed| listed.value.clone()).collect() },
+            reason: Reason::Protocol {
+                asked: asked.clone(),
+                listed: runtime.protocols.iter().map(|listed| listed.value.clone()).collect(),
+            },
             origin: runtime.protocols.first().map(|listed| listed.origin),
         });
     }
 }
 
-fn auto_selection(policy: &Policy, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+fn auto_selection(
+    policy: &Policy,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
     let entry = match policy.auto_select {
         // Nothing matched: whether automatic selection is on is a question about no entry.
         AutoSelectRule::MatchedEntry => match evaluation.matched_entry {
@@ -470,15 +663,24 @@ fn auto_selection(policy: &Policy, runtime: &Runtime, evaluation: &mut Evaluatio
     evaluation.fail(Gate::AutoSelection);
     trace.reject(|| Rejection {
         reason: Reason::AutoSelectOff { entry },
-        origin: entry
-            .or((!runtime.formats.is_empty()).then_some(0))
-            .map(|index| runtime.formats[index].auto_select.as_ref().map_or(runtime.formats[index].origin, |auto_select| auto_select.origin)),
+        origin: entry.or((!runtime.formats.is_empty()).then_some(0)).map(|index| {
+            runtime.formats[index]
+                .auto_select
+                .as_ref()
+                .map_or(runtime.formats[index].origin, |auto_select| auto_select.origin)
+        }),
     });
 }
 
-/// Quirk: the score looks at format and framework only, of every entry whose autoSelect is not false, also of those the
-/// format rule did not admit (scorer.go, CalculateFormatScore).
-fn score(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+/// Quirk: the score looks at format and framework only, of every entry whose autoSelect is not
+/// false, also of those the format rule did not admit (scorer.go, CalculateFormatScore).
+fn score(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
     let mut best = (0, None);
     for (index, entry) in runtime.formats.iter().enumerate() {
         if entry.auto_select.as_ref().is_some_and(|auto_select| !auto_select.value) {
@@ -494,7 +696,10 @@ fn score(policy: &Policy, model: &Model, runtime: &Runtime, evaluation: &mut Eva
     evaluation.scored_entry = best.1;
     if best.0 <= 0 {
         evaluation.fail(Gate::Score);
-        trace.reject(|| Rejection { reason: Reason::ScoreZero(best.0.max(0)), origin: best.1.map(|index| runtime.formats[index].origin) });
+        trace.reject(|| Rejection {
+            reason: Reason::ScoreZero(best.0.max(0)),
+            origin: best.1.map(|index| runtime.formats[index].origin),
+        });
     }
 }
 
@@ -505,7 +710,11 @@ pub(crate) fn entry_weight(policy: &Policy, model: &Model, entry: &FormatEntry) 
             || matches!((&model.version, &runtime.version), (Some(model), Some(runtime_version))
                 if !version_matches(policy.version, &runtime_version.value, runtime.operator.as_ref(), &model.value))
     };
-    let weight = |side: &NamedVersion, fallback: i64| match side.weight.as_ref().map_or(1, |weight| weight.value) {
+    let weight = |side: &NamedVersion, fallback: i64| match side
+        .weight
+        .as_ref()
+        .map_or(1, |weight| weight.value)
+    {
         0 => fallback,
         weight => weight,
     };

@@ -1,7 +1,8 @@
 //! Tokens become events: what opens, what stands in it, what closes.
 //!
-//! In: the tokens of one document. Out: its events, in the order of the text, with anchors and tags resolved to names. The
-//! grammar is that of go-yaml 2. It calls itself nowhere, so no document can exhaust the stack.
+//! In: the tokens of one document. Out: its events, in the order of the text, with anchors and tags
+//! resolved to names. The grammar is that of go-yaml 2. It calls itself nowhere, so no document can
+//! exhaust the stack.
 
 use super::scan::{Fault, Kind, Scanner, Style, Token};
 use std::borrow::Cow;
@@ -75,7 +76,13 @@ pub(super) struct Events<'a> {
 
 impl<'a> Events<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { scanner: Scanner::new(text), state: State::DocumentStart, states: Vec::new(), tags: Vec::new(), open: Vec::new() }
+        Self {
+            scanner: Scanner::new(text),
+            state: State::DocumentStart,
+            states: Vec::new(),
+            tags: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Where the innermost bracket or brace stands that is still open.
@@ -108,7 +115,14 @@ impl<'a> Events<'a> {
             State::DocumentStart => self.document_start(),
             State::DocumentContent => {
                 let token = self.peek()?;
-                if matches!(token.kind, Kind::Version(..) | Kind::TagDirective(..) | Kind::DocumentStart | Kind::DocumentEnd | Kind::StreamEnd) {
+                if matches!(
+                    token.kind,
+                    Kind::Version(..)
+                        | Kind::TagDirective(..)
+                        | Kind::DocumentStart
+                        | Kind::DocumentEnd
+                        | Kind::StreamEnd
+                ) {
                     let at = token.start;
                     self.leave();
                     return Ok(empty(at, false));
@@ -221,8 +235,15 @@ impl<'a> Events<'a> {
                     let tag = if handle.is_empty() {
                         suffix
                     } else {
-                        let prefix = self.tags.iter().find(|(known, _)| *known == handle).map_or("", |(_, prefix)| prefix);
-                        if prefix.is_empty() && (suffix.is_empty() || !self.tags.iter().any(|(known, _)| *known == handle)) {
+                        let prefix = self
+                            .tags
+                            .iter()
+                            .find(|(known, _)| *known == handle)
+                            .map_or("", |(_, prefix)| prefix);
+                        if prefix.is_empty()
+                            && (suffix.is_empty()
+                                || !self.tags.iter().any(|(known, _)| *known == handle))
+                        {
                             return Self::fault("found undefined tag handle", at);
                         }
                         Cow::Owned(format!("{prefix}{suffix}"))
@@ -260,7 +281,9 @@ impl<'a> Events<'a> {
             Kind::Scalar(..) => {
                 self.leave();
                 match self.scanner.take() {
-                    Some(Token { kind: Kind::Scalar(text, style), end, .. }) => Ok(Event::Scalar { text, style, properties, start, end, absent: false }),
+                    Some(Token { kind: Kind::Scalar(text, style), end, .. }) => {
+                        Ok(Event::Scalar { text, style, properties, start, end, absent: false })
+                    }
                     _ => Ok(empty(at, false)),
                 }
             }
@@ -289,7 +312,14 @@ impl<'a> Events<'a> {
             _ if from.is_some() => {
                 self.leave();
                 let end = self.scanner.last_end();
-                Ok(Event::Scalar { text: Cow::Borrowed(""), style: Style::Plain, properties, start, end, absent: true })
+                Ok(Event::Scalar {
+                    text: Cow::Borrowed(""),
+                    style: Style::Plain,
+                    properties,
+                    start,
+                    end,
+                    absent: true,
+                })
             }
             _ => Self::fault("did not find expected node content", at),
         }
@@ -322,7 +352,8 @@ impl<'a> Events<'a> {
             self.leave();
             return Ok(Event::Close(None));
         }
-        if matches!(self.skip()?.kind, Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd) {
+        if matches!(self.skip()?.kind, Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd)
+        {
             return Ok(empty(end, false));
         }
         self.states.push(State::IndentlessEntry);
@@ -477,5 +508,12 @@ impl<'a> Events<'a> {
 
 /// A scalar that is not there; `absent` where others do not take that for null.
 fn empty<'a>(at: usize, absent: bool) -> Event<'a> {
-    Event::Scalar { text: Cow::Borrowed(""), style: Style::Plain, properties: Properties::default(), start: at, end: at, absent }
+    Event::Scalar {
+        text: Cow::Borrowed(""),
+        style: Style::Plain,
+        properties: Properties::default(),
+        start: at,
+        end: at,
+        absent,
+    }
 }

@@ -1,7 +1,7 @@
 //! JSON with places, for texts that are JSON; kubectl tries it before YAML.
 //!
-//! In: a text that begins with a brace. Out: what [`super::parse`] gives, or nothing when the text is not one JSON object,
-//! so that it is read as YAML.
+//! In: a text that begins with a brace. Out: what [`super::parse`] gives, or nothing when the text
+//! is not one JSON object, so that it is read as YAML.
 
 use super::super::limits::Limits;
 use super::super::node::{Node, Origin, Value};
@@ -26,7 +26,12 @@ impl From<Stopped> for End {
 }
 
 /// Reads one JSON object; `base` is where `text` begins in its source.
-pub(super) fn parse(source: SourceId, text: &str, base: usize, limits: &Limits) -> Option<Checked<Option<Node>>> {
+pub(super) fn parse(
+    source: SourceId,
+    text: &str,
+    base: usize,
+    limits: &Limits,
+) -> Option<Checked<Option<Node>>> {
     let mut tree = Tree::new(source, limits);
     let mut json = Json { text, base, position: 0, odd: Vec::new() };
     let complete = match json.read(&mut tree) {
@@ -95,14 +100,22 @@ struct Odd {
     help: &'static str,
 }
 
-static SLASH: Odd = Odd { message: "`\\/` is a slash in JSON, and an error to kustomize", help: "write `/`" };
-static SURROGATE: Odd = Odd { message: "`\\u` with half of a pair is a character in JSON, and an error to kustomize", help: "write the character itself" };
-static MERGE: Odd = Odd { message: "the key `<<` is a key to kubectl and merges to kustomize", help: "rename the key" };
+static SLASH: Odd =
+    Odd { message: "`\\/` is a slash in JSON, and an error to kustomize", help: "write `/`" };
+static SURROGATE: Odd = Odd {
+    message: "`\\u` with half of a pair is a character in JSON, and an error to kustomize",
+    help: "write the character itself",
+};
+static MERGE: Odd = Odd {
+    message: "the key `<<` is a key to kubectl and merges to kustomize",
+    help: "rename the key",
+};
 struct Json<'a> {
     text: &'a str,
     base: usize,
     position: usize,
-    /// What kustomize, which knows no JSON, reads otherwise: from where to where, and why. One of each kind.
+    /// What kustomize, which knows no JSON, reads otherwise: from where to where, and why. One of
+    /// each kind.
     odd: Vec<(usize, usize, &'static Odd)>,
 }
 
@@ -147,7 +160,11 @@ impl Json<'_> {
             loop {
                 self.space();
                 let Some(mapping) = open.last().copied() else {
-                    return if self.position == self.text.len() { Ok(()) } else { Err(End::NotJson) };
+                    return if self.position == self.text.len() {
+                        Ok(())
+                    } else {
+                        Err(End::NotJson)
+                    };
                 };
                 match self.byte() {
                     b',' => {
@@ -221,7 +238,9 @@ impl Json<'_> {
 
     fn scalar(&mut self) -> Result<Value, End> {
         let rest = &self.text[self.position..];
-        for (word, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+        for (word, value) in
+            [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)]
+        {
             if rest.starts_with(word) {
                 self.position += word.len();
                 return Ok(value);
@@ -242,7 +261,10 @@ impl Json<'_> {
         if self.position == start { Err(End::NotJson) } else { Ok(()) }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 63 bits")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "checked to be integral and within 63 bits"
+    )]
     fn number(&mut self) -> Result<Value, End> {
         let start = self.position;
         if self.byte() == b'-' {
@@ -272,7 +294,9 @@ impl Json<'_> {
             return Ok(Value::Big(number));
         }
         match text.parse::<f64>() {
-            Ok(number) if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 => Ok(Value::Int(number as i64)),
+            Ok(number) if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 => {
+                Ok(Value::Int(number as i64))
+            }
             Ok(number) if number.is_finite() => Ok(Value::Float(number)),
             _ => Err(End::NotJson),
         }
@@ -328,12 +352,17 @@ impl Json<'_> {
                 if (0xd800..0xe000).contains(&first) {
                     self.odd(self.position - 6, self.position, &SURROGATE);
                 }
-                if (0xd800..0xdc00).contains(&first) && self.text[self.position..].starts_with("\\u") {
+                if (0xd800..0xdc00).contains(&first)
+                    && self.text[self.position..].starts_with("\\u")
+                {
                     let before = self.position;
                     self.position += 2;
                     let second = self.hexadecimal()?;
                     if (0xdc00..0xe000).contains(&second) {
-                        return Ok(char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)).unwrap_or(char::REPLACEMENT_CHARACTER));
+                        return Ok(char::from_u32(
+                            0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00),
+                        )
+                        .unwrap_or(char::REPLACEMENT_CHARACTER));
                     }
                     self.position = before;
                 }
@@ -345,8 +374,11 @@ impl Json<'_> {
     }
 
     fn hexadecimal(&mut self) -> Result<u32, End> {
-        let digits =
-            self.text.get(self.position..self.position + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or(End::NotJson)?;
+        let digits = self
+            .text
+            .get(self.position..self.position + 4)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .ok_or(End::NotJson)?;
         self.position += 4;
         u32::from_str_radix(digits, 16).map_err(|_| End::NotJson)
     }

@@ -1,11 +1,13 @@
 //! Texts become trees.
 //!
-//! In: a text, and the part of it that holds one document. Out: its tree with spans in bytes of the whole text, and all
-//! findings. Characters become tokens ([`scan`]), tokens become events ([`events`]), events become the tree ([`tree`]).
+//! In: a text, and the part of it that holds one document. Out: its tree with spans in bytes of the
+//! whole text, and all findings. Characters become tokens ([`scan`]), tokens become events
+//! ([`events`]), events become the tree ([`tree`]).
 //!
-//! The scanner is our own, so that a text means here what kubectl's reader, go-yaml 2, takes it for, refusals and slips
-//! included. Of 6,000 texts drawn from a grammar, a library of YAML 1.2 bent towards that reader took 707 otherwise; ports of
-//! libyaml, from which it descends, were not tried.
+//! The scanner is our own, so that a text means here what kubectl's reader, go-yaml 2, takes it
+//! for, refusals and slips included. Of 6,000 texts drawn from a grammar, a library of YAML 1.2
+//! bent towards that reader took 707 otherwise; ports of libyaml, from which it descends, were not
+//! tried.
 
 mod errors;
 mod events;
@@ -29,14 +31,23 @@ use tree::{Key, Stopped, Tree};
 
 /// Reads one document; `part` is its part of `text`, as [`super::split`] gives it, or any range.
 ///
-/// The value is absent when the document is empty or null, and when a finding says that it cannot be used: text that is not
-/// YAML, a limit, an alias that leads nowhere. A duplicate key is a finding, and the last one counts.
-pub fn parse(source: SourceId, text: &str, part: impl Into<Part>, limits: &Limits) -> Checked<Option<Node>> {
+/// The value is absent when the document is empty or null, and when a finding says that it cannot
+/// be used: text that is not YAML, a limit, an alias that leads nowhere. A duplicate key is a
+/// finding, and the last one counts.
+pub fn parse(
+    source: SourceId,
+    text: &str,
+    part: impl Into<Part>,
+    limits: &Limits,
+) -> Checked<Option<Node>> {
     let mut read = read(source, text, part.into(), limits);
     // What is shown of a place ends with a whole character.
     for label in read.diagnostics.iter_mut().flat_map(|finding| &mut finding.labels) {
         let cut = |end: &u32| !text.is_char_boundary(*end as usize);
-        label.span.end = (label.span.end..).take(char::MAX.len_utf8()).find(|end| !cut(end)).unwrap_or(label.span.end);
+        label.span.end = (label.span.end..)
+            .take(char::MAX.len_utf8())
+            .find(|end| !cut(end))
+            .unwrap_or(label.span.end);
     }
     read
 }
@@ -68,9 +79,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Looks over the characters. Control characters are refused, as kubectl refuses them, even in comments.
+    /// Looks over the characters. Control characters are refused, as kubectl refuses them, even in
+    /// comments.
     fn new(tree: &mut Tree<'_>, text: &'a str, base: usize) -> Result<Self, Stopped> {
-        let refused = |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
+        let refused =
+            |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
         if let Some(at) = text.bytes().position(refused) {
             return Err(Self::control(tree, text, base, at));
         }
@@ -81,7 +94,9 @@ impl<'a> Reader<'a> {
         for (at, c) in text.char_indices() {
             match c {
                 '\u{85}' | '\u{2028}' | '\u{2029}' => reader.old_breaks = true,
-                '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => return Err(Self::control(tree, text, base, at)),
+                '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
+                    return Err(Self::control(tree, text, base, at));
+                }
                 _ => {}
             }
         }
@@ -91,7 +106,10 @@ impl<'a> Reader<'a> {
     fn control(tree: &mut Tree<'_>, part: &str, base: usize, at: usize) -> Stopped {
         let c = part[at..].chars().next().unwrap_or_default();
         let span = tree.span(offset(base + at), offset(base + at + c.len_utf8()));
-        let stopped = tree.syntax(span, format!("the control character U+{:04X} is not allowed in YAML", u32::from(c)));
+        let stopped = tree.syntax(
+            span,
+            format!("the control character U+{:04X} is not allowed in YAML", u32::from(c)),
+        );
         tree.help("delete it, or write it as an escape in double quotes");
         stopped
     }
@@ -125,7 +143,18 @@ impl<'a> Reader<'a> {
                 Event::Scalar { text, style, properties, start, end, absent } => {
                     let anchor = announce(&mut anchors, properties.anchor);
                     let (start, end) = (self.place(start), self.place(end));
-                    self.scalar(tree, &Written { text, style, anchor, tag: properties.tag.as_deref(), start, end, absent })?;
+                    self.scalar(
+                        tree,
+                        &Written {
+                            text,
+                            style,
+                            anchor,
+                            tag: properties.tag.as_deref(),
+                            start,
+                            end,
+                            absent,
+                        },
+                    )?;
                 }
                 Event::Open { mapping, properties, start } => {
                     let anchor = announce(&mut anchors, properties.anchor);
@@ -144,7 +173,11 @@ impl<'a> Reader<'a> {
                     if tree.awaits_key() {
                         tree.key(Key { text: EcoString::new(), span, merge: false });
                     } else {
-                        tree.scalar(Node::new(super::node::Value::Null, Origin::File(span)), span.start, 0)?;
+                        tree.scalar(
+                            Node::new(super::node::Value::Null, Origin::File(span)),
+                            span.start,
+                            0,
+                        )?;
                     }
                 }
                 Event::End(rest) => {
@@ -157,7 +190,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says so where text follows that nobody reads: kubectl and kustomize take one document from each part.
+    /// Says so where text follows that nobody reads: kubectl and kustomize take one document from
+    /// each part.
     fn unread(&self, tree: &mut Tree<'_>, from: usize) {
         let Some(content) = super::split::content(self.text, from) else { return };
         let at = self.place(content);
@@ -178,7 +212,9 @@ impl<'a> Reader<'a> {
             let before = self.text[..at].trim_end();
             let line = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
             at = before.len() - before[line..].trim_start().len();
-        } else if let Some(from) = fault.from.filter(|_| errors::belongs_to_its_beginning(fault.what)) {
+        } else if let Some(from) =
+            fault.from.filter(|_| errors::belongs_to_its_beginning(fault.what))
+        {
             at = from;
         } else if at == self.text.len() && at > 0 && events.innermost().is_some() {
             at = self.text.trim_end().len();
@@ -186,7 +222,9 @@ impl<'a> Reader<'a> {
         let rest = &self.text[at..];
         let length = match rest.chars().next() {
             // The whole line of a directive.
-            Some('%') if at == 0 || self.text[..at].ends_with(['\n', '\r']) => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            Some('%') if at == 0 || self.text[..at].ends_with(['\n', '\r']) => {
+                rest.find(['\n', '\r']).unwrap_or(rest.len())
+            }
             c => c.map_or(0, char::len_utf8),
         };
         let end = at + length;
@@ -218,9 +256,14 @@ fn alias(tree: &mut Tree<'_>, anchor: usize, span: Span) -> Result<(), Stopped> 
 /// Says that an alias leads nowhere.
 fn undefined_alias(tree: &mut Tree<'_>, name: &str, span: Span) {
     tree.finding(
-        Diagnostic::new(Code::UndefinedAlias, format!("the document has no anchor `&{name}` before this alias"))
-            .at(span)
-            .help(format!("define the anchor with `&{name}` before the alias; anchors end with their document")),
+        Diagnostic::new(
+            Code::UndefinedAlias,
+            format!("the document has no anchor `&{name}` before this alias"),
+        )
+        .at(span)
+        .help(format!(
+            "define the anchor with `&{name}` before the alias; anchors end with their document"
+        )),
     );
 }
 

@@ -50,7 +50,9 @@ impl Reader<'_> {
         // The common case first: text that can be nothing else.
         let found = if plain && written.tag.is_none() {
             match written.text.as_bytes().first() {
-                Some(first) if !scalars::may_mean_more(*first) => Found::Text(EcoString::from(&*written.text)),
+                Some(first) if !scalars::may_mean_more(*first) => {
+                    Found::Text(EcoString::from(&*written.text))
+                }
                 _ => match scalars::plain(&written.text) {
                     Meaning::Text => Found::Text(EcoString::from(&*written.text)),
                     meaning => Found::Meaning(meaning),
@@ -65,14 +67,27 @@ impl Reader<'_> {
             Found::Text(EcoString::from(&*written.text))
         };
         let span = tree.span(written.start, written.end);
-        if is_key { self.as_key(tree, written, found, span) } else { self.as_value(tree, written, found, span) }
+        if is_key {
+            self.as_key(tree, written, found, span)
+        } else {
+            self.as_value(tree, written, found, span)
+        }
     }
 
-    fn as_value(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
+    fn as_value(
+        &self,
+        tree: &mut Tree<'_>,
+        written: &Written<'_>,
+        found: Found,
+        span: Span,
+    ) -> Result<(), Stopped> {
         let value = match found {
             Found::Text(text) => {
                 if written.style == Style::Plain && written.tag.is_none() {
-                    let looks_odd = text.as_bytes().first().is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'));
+                    let looks_odd = text
+                        .as_bytes()
+                        .first()
+                        .is_some_and(|first| matches!(first, b'0'..=b'9' | b'+' | b'-' | b'.'));
                     if looks_odd {
                         self.remark(tree, written, Meaning::Text, span);
                     }
@@ -80,7 +95,13 @@ impl Reader<'_> {
                 Value::Str(text)
             }
             Found::Meaning(Meaning::NotFinite(name)) => {
-                let stopped = tree.syntax(span, format!("`{}` is no number that JSON can hold, kubectl refuses it", written.text));
+                let stopped = tree.syntax(
+                    span,
+                    format!(
+                        "`{}` is no number that JSON can hold, kubectl refuses it",
+                        written.text
+                    ),
+                );
                 tree.help(format!("quote it if the text `{name}` is meant"));
                 return Err(stopped);
             }
@@ -89,7 +110,12 @@ impl Reader<'_> {
                     self.remark(tree, written, meaning, span);
                     if written.absent {
                         let message = "a key in braces without a value has null to kubectl and \"\" to kustomize";
-                        tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).path(tree.path().to_string()).help("write `null` or `\"\"`"));
+                        tree.finding(
+                            Diagnostic::new(Code::AmbiguousScalar, message)
+                                .at(span)
+                                .path(tree.path().to_string())
+                                .help("write `null` or `\"\"`"),
+                        );
                     }
                 }
                 meaning.value().unwrap_or(Value::Null)
@@ -98,7 +124,13 @@ impl Reader<'_> {
         tree.scalar(Node::new(value, Origin::File(span)), span.start, written.anchor)
     }
 
-    fn as_key(&self, tree: &mut Tree<'_>, written: &Written<'_>, found: Found, span: Span) -> Result<(), Stopped> {
+    fn as_key(
+        &self,
+        tree: &mut Tree<'_>,
+        written: &Written<'_>,
+        found: Found,
+        span: Span,
+    ) -> Result<(), Stopped> {
         let plain = written.style == Style::Plain;
         let others = self.kustomize_key(written);
         let text = match found {
@@ -109,12 +141,18 @@ impl Reader<'_> {
                 text
             }
             Found::Meaning(Meaning::Null) => {
-                let stopped = tree.syntax(span, "null cannot be the key of a mapping, kubectl refuses it");
+                let stopped =
+                    tree.syntax(span, "null cannot be the key of a mapping, kubectl refuses it");
                 tree.help("write the key, in quotes if it is the word `null`");
                 return Err(stopped);
             }
             Found::Meaning(Meaning::Big(number)) => {
-                let stopped = tree.syntax(span, format!("the number {number} cannot be the key of a mapping, kubectl refuses it"));
+                let stopped = tree.syntax(
+                    span,
+                    format!(
+                        "the number {number} cannot be the key of a mapping, kubectl refuses it"
+                    ),
+                );
                 tree.help("quote the key");
                 return Err(stopped);
             }
@@ -127,7 +165,10 @@ impl Reader<'_> {
                     Meaning::Text | Meaning::Null | Meaning::Big(_) => EcoString::new(),
                 };
                 if plain && key != *written.text {
-                    let message = format!("the key `{}` is \"{key}\" to kubectl and \"{}\" to kustomize", written.text, written.text);
+                    let message = format!(
+                        "the key `{}` is \"{key}\" to kubectl and \"{}\" to kustomize",
+                        written.text, written.text
+                    );
                     self.ambiguous(tree, written, span, message);
                 } else if others != KeyType::Text && tree.is_nested() {
                     self.no_key_to_kustomize(tree, written, span);
@@ -137,26 +178,49 @@ impl Reader<'_> {
         };
         let merges = text == "<<";
         if others == KeyType::Merge && !merges {
-            self.ambiguous(tree, written, span, format!("the tag of the key `{text}` means nothing to kubectl and merges to kustomize"));
+            self.ambiguous(
+                tree,
+                written,
+                span,
+                format!(
+                    "the tag of the key `{text}` means nothing to kubectl and merges to kustomize"
+                ),
+            );
         }
-        let merge = merges && written.tag.map_or(plain, |tag| matches!(tag, "!" | "tag:yaml.org,2002:merge"));
+        let merge = merges
+            && written.tag.map_or(plain, |tag| matches!(tag, "!" | "tag:yaml.org,2002:merge"));
         if merges && !merge {
-            self.ambiguous(tree, written, span, "the quoted key `<<` is a key to kubectl and merges to kustomize".to_owned());
+            self.ambiguous(
+                tree,
+                written,
+                span,
+                "the quoted key `<<` is a key to kubectl and merges to kustomize".to_owned(),
+            );
         }
         tree.anchor_key(written.anchor, Node::new(Value::Str(text.clone()), Origin::File(span)));
         tree.key(Key { text, span, merge });
         Ok(())
     }
 
-    /// What a key is to kustomize, which decodes a mapping within another only when all of its keys are text.
+    /// What a key is to kustomize, which decodes a mapping within another only when all of its keys
+    /// are text.
     #[expect(clippy::unused_self, reason = "reads as a question to the reader")]
     fn kustomize_key(&self, written: &Written<'_>) -> KeyType {
         match written.tag {
             Some("tag:yaml.org,2002:str") => KeyType::Text,
             Some("tag:yaml.org,2002:merge") => KeyType::Merge,
-            None | Some("!") if written.style != Style::Plain || written.text == "<<" => KeyType::Text,
+            None | Some("!") if written.style != Style::Plain || written.text == "<<" => {
+                KeyType::Text
+            }
             None | Some("!") => match scalars::plain(&written.text) {
-                Meaning::Bool(_) if !matches!(&*written.text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") => KeyType::Text,
+                Meaning::Bool(_)
+                    if !matches!(
+                        &*written.text,
+                        "true" | "True" | "TRUE" | "false" | "False" | "FALSE"
+                    ) =>
+                {
+                    KeyType::Text
+                }
                 Meaning::Text if !scalars::is_time(&written.text) => KeyType::Text,
                 _ => KeyType::Other,
             },
@@ -165,18 +229,33 @@ impl Reader<'_> {
     }
 
     fn no_key_to_kustomize(&self, tree: &mut Tree<'_>, written: &Written<'_>, span: Span) {
-        let message = format!("the key `{}` is text to kubectl, and kustomize cannot decode a mapping with a key of another type here", written.text);
+        let message = format!(
+            "the key `{}` is text to kubectl, and kustomize cannot decode a mapping with a key of another type here",
+            written.text
+        );
         self.ambiguous(tree, written, span, message);
     }
 
     /// A scalar with a tag, as go-yaml resolves it.
-    fn tagged(&self, tree: &mut Tree<'_>, written: &Written<'_>, name: &str) -> Result<Found, Stopped> {
+    fn tagged(
+        &self,
+        tree: &mut Tree<'_>,
+        written: &Written<'_>,
+        name: &str,
+    ) -> Result<Found, Stopped> {
         let text = &*written.text;
         let whole = |text: &str| Ok(Found::Text(EcoString::from(text)));
         let span = tree.span(written.start, written.end);
         if name == "!" && written.style == Style::Plain {
-            if scalars::plain(text) != Meaning::Text || scalars::otherwise(text, Meaning::Text).is_some() {
-                self.ambiguous(tree, written, span, format!("`! {text}` is text to kubectl, kustomize does not heed the `!`"));
+            if scalars::plain(text) != Meaning::Text
+                || scalars::otherwise(text, Meaning::Text).is_some()
+            {
+                self.ambiguous(
+                    tree,
+                    written,
+                    span,
+                    format!("`! {text}` is text to kubectl, kustomize does not heed the `!`"),
+                );
             }
             return whole(text);
         }
@@ -186,8 +265,14 @@ impl Reader<'_> {
             "binary" => return binary(tree, text, span),
             "bool" => {
                 if let Meaning::Bool(_) = meaning {
-                    if written.style != Style::Plain || scalars::otherwise(text, meaning).is_some() {
-                        self.ambiguous(tree, written, span, format!("`!!bool {text}` is a boolean to kubectl only"));
+                    if written.style != Style::Plain || scalars::otherwise(text, meaning).is_some()
+                    {
+                        self.ambiguous(
+                            tree,
+                            written,
+                            span,
+                            format!("`!!bool {text}` is a boolean to kubectl only"),
+                        );
                     }
                     return Ok(Found::Meaning(meaning));
                 }
@@ -198,7 +283,9 @@ impl Reader<'_> {
                 _ => "an integer",
             },
             "float" => match meaning {
-                Meaning::Int(_) | Meaning::Big(_) | Meaning::Float(_) | Meaning::NotFinite(_) => return Ok(Found::Meaning(meaning)),
+                Meaning::Int(_) | Meaning::Big(_) | Meaning::Float(_) | Meaning::NotFinite(_) => {
+                    return Ok(Found::Meaning(meaning));
+                }
                 _ => "a float",
             },
             "null" => match meaning {
@@ -208,7 +295,15 @@ impl Reader<'_> {
             "timestamp" => {
                 if meaning == Meaning::Text && scalars::is_time(text) {
                     if let Some(other) = scalars::otherwise(text, meaning) {
-                        self.ambiguous(tree, written, span, format!("`{text}` is text to kubectl and {} to kustomize", other.reading));
+                        self.ambiguous(
+                            tree,
+                            written,
+                            span,
+                            format!(
+                                "`{text}` is text to kubectl and {} to kustomize",
+                                other.reading
+                            ),
+                        );
                     }
                     return whole(text);
                 }
@@ -216,7 +311,8 @@ impl Reader<'_> {
             }
             _ => return whole(text),
         };
-        let stopped = tree.syntax(span, format!("`{text}` is {}, its tag says {expected}", meaning.type_name()));
+        let stopped = tree
+            .syntax(span, format!("`{text}` is {}, its tag says {expected}", meaning.type_name()));
         tree.help("delete the tag, or correct the value");
         Err(stopped)
     }
@@ -226,7 +322,11 @@ impl Reader<'_> {
         let text = &*written.text;
         let span = tree.span(written.start, written.end);
         let rest = self.text.get(written.end as usize - self.base..).unwrap_or("");
-        if matches!(written.style, Style::Literal | Style::Folded) && text.ends_with('\n') && !self.text.ends_with('\n') && rest.trim().is_empty() {
+        if matches!(written.style, Style::Literal | Style::Folded)
+            && text.ends_with('\n')
+            && !self.text.ends_with('\n')
+            && rest.trim().is_empty()
+        {
             let finding =
                 Diagnostic::new(Code::AmbiguousScalar, "the file ends without a line feed: this text has one at its end to kubectl and none to kustomize")
                     .at(span)
@@ -237,10 +337,13 @@ impl Reader<'_> {
         if written.style == Style::Folded {
             let indented = text.lines().skip(1).any(|line| line.starts_with([' ', '\t']));
             if indented || text.ends_with("\n\n") {
-                let finding = Diagnostic::new(Code::AmbiguousScalar, "kubectl and kustomize do not fold this text alike")
-                    .at(span)
-                    .path(tree.path().to_string())
-                    .help("write it as a literal block, with `|`");
+                let finding = Diagnostic::new(
+                    Code::AmbiguousScalar,
+                    "kubectl and kustomize do not fold this text alike",
+                )
+                .at(span)
+                .path(tree.path().to_string())
+                .help("write it as a literal block, with `|`");
                 tree.finding(finding);
             }
         }
@@ -253,8 +356,15 @@ impl Reader<'_> {
         let place = written.start + offset(at);
         let c = raw[at..].chars().next().unwrap_or_default();
         let span = tree.span(place, place + offset(c.len_utf8()));
-        let message = format!("the character U+{:04X} ends a line for kubectl, but not in YAML 1.2", u32::from(c));
-        tree.finding(Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("write it as an escape in double quotes"));
+        let message = format!(
+            "the character U+{:04X} ends a line for kubectl, but not in YAML 1.2",
+            u32::from(c)
+        );
+        tree.finding(
+            Diagnostic::new(Code::AmbiguousScalar, message)
+                .at(span)
+                .help("write it as an escape in double quotes"),
+        );
     }
 
     /// Remarks on a plain scalar that others read otherwise.
@@ -268,8 +378,13 @@ impl Reader<'_> {
             Meaning::Float(number) => number.to_string(),
             Meaning::Text | Meaning::Null | Meaning::NotFinite(_) => format!("the text \"{text}\""),
         };
-        let message = format!("`{text}` is {here} to kubectl and {} to {}", other.reading, other.who);
-        let help = if meaning == Meaning::Text { "quote the text".to_owned() } else { format!("quote the word if text is meant, else write `{here}`") };
+        let message =
+            format!("`{text}` is {here} to kubectl and {} to {}", other.reading, other.who);
+        let help = if meaning == Meaning::Text {
+            "quote the text".to_owned()
+        } else {
+            format!("quote the word if text is meant, else write `{here}`")
+        };
         let finding = self.ambiguity(tree, written, span, message).help(help);
         tree.finding(finding);
     }
@@ -280,8 +395,15 @@ impl Reader<'_> {
         tree.finding(finding);
     }
 
-    fn ambiguity(&self, tree: &Tree<'_>, written: &Written<'_>, span: Span, message: String) -> Diagnostic {
-        let mut finding = Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote the word");
+    fn ambiguity(
+        &self,
+        tree: &Tree<'_>,
+        written: &Written<'_>,
+        span: Span,
+        message: String,
+    ) -> Diagnostic {
+        let mut finding =
+            Diagnostic::new(Code::AmbiguousScalar, message).at(span).help("quote the word");
         let path = tree.path().to_string();
         if !path.is_empty() {
             finding = finding.path(path);
@@ -332,7 +454,11 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3);
     let groups = bytes.len() / 4;
     for (position, group) in bytes.chunks_exact(4).enumerate() {
-        let padding = if position + 1 == groups { group.iter().rev().take_while(|byte| **byte == b'=').count() } else { 0 };
+        let padding = if position + 1 == groups {
+            group.iter().rev().take_while(|byte| **byte == b'=').count()
+        } else {
+            0
+        };
         if padding > 2 {
             return None;
         }

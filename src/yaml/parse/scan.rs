@@ -1,11 +1,12 @@
 //! Characters become tokens, by the rules of the reader that kubectl uses.
 //!
-//! In: the text of one document, which holds no control characters. Out: tokens with places in bytes of that text. The
-//! rules are those of YAML 1.1 as go-yaml 2 has them, its slips included: what kubectl takes is taken here, what it
-//! refuses is refused. Columns count characters, as there.
+//! In: the text of one document, which holds no control characters. Out: tokens with places in
+//! bytes of that text. The rules are those of YAML 1.1 as go-yaml 2 has them, its slips included:
+//! what kubectl takes is taken here, what it refuses is refused. Columns count characters, as
+//! there.
 //!
-//! A `:` makes a key of what stands before it, so a token may be held back until the line or 1024 characters have
-//! passed; more than that is never looked ahead.
+//! A `:` makes a key of what stands before it, so a token may be held back until the line or 1024
+//! characters have passed; more than that is never looked ahead.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -169,7 +170,11 @@ impl<'a> Scanner<'a> {
                 _ => 1,
             },
             0xc2 if self.ahead(count + 1) == 0x85 => 2,
-            0xe2 if self.ahead(count + 1) == 0x80 && matches!(self.ahead(count + 2), 0xa8 | 0xa9) => 3,
+            0xe2 if self.ahead(count + 1) == 0x80
+                && matches!(self.ahead(count + 2), 0xa8 | 0xa9) =>
+            {
+                3
+            }
             _ => 0,
         }
     }
@@ -216,7 +221,8 @@ impl<'a> Scanner<'a> {
         self.line_start = self.at;
     }
 
-    /// Takes a line break into a text: a line feed, but for the two separators of Unicode, which stay.
+    /// Takes a line break into a text: a line feed, but for the two separators of Unicode, which
+    /// stay.
     fn take_break(&mut self, into: &mut String) {
         let bytes = self.break_ahead(0);
         match self.byte() {
@@ -255,7 +261,11 @@ impl<'a> Scanner<'a> {
             self.fetch()?;
         }
         // There is one: the loop ends with it.
-        self.tokens.front().ok_or(Fault { what: "found unexpected end of stream", at: self.at, from: None })
+        self.tokens.front().ok_or(Fault {
+            what: "found unexpected end of stream",
+            at: self.at,
+            from: None,
+        })
     }
 
     /// Takes the token that [`Self::peek`] showed.
@@ -290,7 +300,8 @@ impl<'a> Scanner<'a> {
             return Ok(false);
         }
         let length = self.at - key.at;
-        let too_long = length > LONGEST_KEY && (self.ascii || self.text[key.at..self.at].chars().nth(LONGEST_KEY).is_some());
+        let too_long = length > LONGEST_KEY
+            && (self.ascii || self.text[key.at..self.at].chars().nth(LONGEST_KEY).is_some());
         if key.line < self.line || too_long {
             if key.required {
                 return self.fault_from(key.at, "could not find expected ':'");
@@ -307,7 +318,15 @@ impl<'a> Scanner<'a> {
         }
         let column = self.column();
         let required = !self.in_flow() && self.indent == column;
-        let key = SimpleKey { possible: true, required, held: true, token: self.taken + self.tokens.len(), at: self.at, line: self.line, column };
+        let key = SimpleKey {
+            possible: true,
+            required,
+            held: true,
+            token: self.taken + self.tokens.len(),
+            at: self.at,
+            line: self.line,
+            column,
+        };
         self.remove_key()?;
         if let Some(last) = self.keys.last_mut() {
             *last = key;
@@ -339,7 +358,8 @@ impl<'a> Scanner<'a> {
             && let Some(outer) = self.keys.last_mut()
             && outer.token == inner.token
         {
-            // Quirk: an empty collection makes go-yaml forget that it may be a key, so it is not held back.
+            // Quirk: an empty collection makes go-yaml forget that it may be a key, so it is not
+            // held back.
             outer.held = false;
         }
     }
@@ -357,7 +377,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Opens a block collection where the column asks for one; `number` is that of the token it begins with.
+    /// Opens a block collection where the column asks for one; `number` is that of the token it
+    /// begins with.
     fn roll(&mut self, column: isize, number: Option<usize>, kind: Kind<'a>, at: usize) {
         if !self.in_flow() && self.indent < column {
             self.indents.push(self.indent);
@@ -399,7 +420,10 @@ impl<'a> Scanner<'a> {
                 self.key_allowed = false;
                 let start = self.at;
                 self.at += 3;
-                self.push(if first == b'-' { Kind::DocumentStart } else { Kind::DocumentEnd }, start);
+                self.push(
+                    if first == b'-' { Kind::DocumentStart } else { Kind::DocumentEnd },
+                    start,
+                );
                 return Ok(());
             }
         }
@@ -427,7 +451,9 @@ impl<'a> Scanner<'a> {
             b'>' if !flow => self.block_scalar(false),
             b'\'' => self.quoted(true),
             b'"' => self.quoted(false),
-            b'|' | b'>' | b'#' | b'%' | b'@' | b'`' | b'\t' => self.fault("found character that cannot start any token"),
+            b'|' | b'>' | b'#' | b'%' | b'@' | b'`' | b'\t' => {
+                self.fault("found character that cannot start any token")
+            }
             _ => self.plain(),
         }
     }
@@ -496,7 +522,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn block_entry(&mut self) -> Result<(), Fault> {
-        self.open_block(Kind::BlockSequence, "block sequence entries are not allowed in this context")?;
+        self.open_block(
+            Kind::BlockSequence,
+            "block sequence entries are not allowed in this context",
+        )?;
         self.remove_key()?;
         self.key_allowed = true;
         self.at += 1;
@@ -559,7 +588,10 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.at += 1;
         let name = self.word();
-        if name.is_empty() || !(self.is_space_ahead(0) || matches!(self.byte(), b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`')) {
+        if name.is_empty()
+            || !(self.is_space_ahead(0)
+                || matches!(self.byte(), b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'))
+        {
             return self.fault_from(start, "did not find expected alphabetic or numeric character");
         }
         self.push(if alias { Kind::Alias(name) } else { Kind::Anchor(name) }, start);
@@ -647,13 +679,17 @@ impl<'a> Scanner<'a> {
         let mut left = None;
         loop {
             let hexadecimal = |byte: u8| char::from(byte).to_digit(16);
-            let digits = (self.byte() == b'%').then(|| Some(hexadecimal(self.ahead(1))? * 16 + hexadecimal(self.ahead(2))?)).flatten();
+            let digits = (self.byte() == b'%')
+                .then(|| Some(hexadecimal(self.ahead(1))? * 16 + hexadecimal(self.ahead(2))?))
+                .flatten();
             let Some(octet) = digits.and_then(|octet| u8::try_from(octet).ok()) else {
                 return self.fault_from(start, "did not find URI escaped octet");
             };
             let more = match left {
                 Some(more) if octet & 0xc0 == 0x80 => more,
-                Some(_) => return self.fault_from(start, "found an incorrect trailing UTF-8 octet"),
+                Some(_) => {
+                    return self.fault_from(start, "found an incorrect trailing UTF-8 octet");
+                }
                 None => match octet {
                     0..0x80 => 1,
                     0xc0..0xe0 => 2,
@@ -709,7 +745,8 @@ impl<'a> Scanner<'a> {
                 self.pass_blanks();
                 let prefix = self.tag_uri(start, "")?;
                 if !self.is_space_ahead(0) {
-                    return self.fault_from(start, "did not find expected whitespace or line break");
+                    return self
+                        .fault_from(start, "did not find expected whitespace or line break");
                 }
                 Kind::TagDirective(handle, prefix)
             }
@@ -744,7 +781,11 @@ impl<'a> Scanner<'a> {
             number = number * 10 + (self.byte() - b'0');
             self.at += 1;
         }
-        if self.at == from { self.fault_from(start, "did not find expected version number") } else { Ok(number) }
+        if self.at == from {
+            self.fault_from(start, "did not find expected version number")
+        } else {
+            Ok(number)
+        }
     }
 
     fn block_scalar(&mut self, literal: bool) -> Result<(), Fault> {
@@ -758,7 +799,9 @@ impl<'a> Scanner<'a> {
         for _ in 0..2 {
             match self.byte() {
                 sign @ (b'+' | b'-') if keep.is_none() => keep = Some(sign == b'+'),
-                b'0' if digit == 0 => return self.fault_from(start, "found an indentation indicator equal to 0"),
+                b'0' if digit == 0 => {
+                    return self.fault_from(start, "found an indentation indicator equal to 0");
+                }
                 byte @ b'1'..=b'9' if digit == 0 => digit = isize::from(byte - b'0'),
                 _ => break,
             }
@@ -804,12 +847,21 @@ impl<'a> Scanner<'a> {
         // A block without lines is where its header is.
         let (from, end) = content.map_or((start, start + 1), |content| (content, end));
         let style = if literal { Style::Literal } else { Style::Folded };
-        self.tokens.push_back(Token { kind: Kind::Scalar(Cow::Owned(text), style), start: from, end });
+        self.tokens.push_back(Token {
+            kind: Kind::Scalar(Cow::Owned(text), style),
+            start: from,
+            end,
+        });
         Ok(())
     }
 
     /// Empty lines and the indentation of a block; finds the indentation out when it is not known.
-    fn block_breaks(&mut self, start: usize, indent: &mut isize, breaks: &mut String) -> Result<(), Fault> {
+    fn block_breaks(
+        &mut self,
+        start: usize,
+        indent: &mut isize,
+        breaks: &mut String,
+    ) -> Result<(), Fault> {
         let mut widest = 0;
         loop {
             let mut column = self.column();
@@ -819,7 +871,10 @@ impl<'a> Scanner<'a> {
             }
             widest = widest.max(column);
             if (*indent == 0 || column < *indent) && self.byte() == b'\t' {
-                return self.fault_from(start, "found a tab character where an indentation space is expected");
+                return self.fault_from(
+                    start,
+                    "found a tab character where an indentation space is expected",
+                );
             }
             if self.break_ahead(0) == 0 {
                 if self.byte() == 0 && self.unended {
@@ -843,16 +898,23 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         // The common case: nothing but text up to the closing quote on the same line.
         let bytes = &self.text.as_bytes()[self.at..];
-        let simple = bytes
-            .iter()
-            .position(|byte| matches!(*byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r' | 0xc2 | 0xe2) && (*byte == quote || !matches!(*byte, b'"' | b'\'')));
+        let simple = bytes.iter().position(|byte| {
+            matches!(*byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r' | 0xc2 | 0xe2)
+                && (*byte == quote || !matches!(*byte, b'"' | b'\''))
+        });
         if let Some(length) = simple
             && bytes[length] == quote
             && !(single && bytes.get(length + 1) == Some(&quote))
         {
             let text = &self.text[self.at..self.at + length];
             self.at += length + 1;
-            self.push(Kind::Scalar(Cow::Borrowed(text), if single { Style::Single } else { Style::Double }), start);
+            self.push(
+                Kind::Scalar(
+                    Cow::Borrowed(text),
+                    if single { Style::Single } else { Style::Double },
+                ),
+                start,
+            );
             return Ok(());
         }
         let mut text = String::new();
@@ -921,7 +983,10 @@ impl<'a> Scanner<'a> {
             }
         }
         self.at += 1;
-        self.push(Kind::Scalar(Cow::Owned(text), if single { Style::Single } else { Style::Double }), start);
+        self.push(
+            Kind::Scalar(Cow::Owned(text), if single { Style::Single } else { Style::Double }),
+            start,
+        );
         Ok(())
     }
 
@@ -979,7 +1044,9 @@ impl<'a> Scanner<'a> {
             };
             code = code.saturating_mul(16).saturating_add(value);
         }
-        let Some(c) = char::from_u32(code) else { return self.fault_from(start, "found invalid Unicode character escape code") };
+        let Some(c) = char::from_u32(code) else {
+            return self.fault_from(start, "found invalid Unicode character escape code");
+        };
         text.push(c);
         self.at += 2 + digits;
         Ok(())
@@ -1041,7 +1108,8 @@ impl<'a> Scanner<'a> {
             loop {
                 if self.is_blank() {
                     if broken && self.byte() == b'\t' && self.column() < indent {
-                        return self.fault_from(start, "found a tab character that violates indentation");
+                        return self
+                            .fault_from(start, "found a tab character that violates indentation");
                     }
                     self.at += 1;
                 } else if self.break_ahead(0) > 0 {

@@ -1,7 +1,7 @@
 //! Puts nodes together and keeps the limits, whoever reads the text.
 //!
-//! In: openings, scalars and endings in the order of the text. Out: one tree with spans. It calls itself nowhere, so no
-//! document can exhaust the stack.
+//! In: openings, scalars and endings in the order of the text. Out: one tree with spans. It calls
+//! itself nowhere, so no document can exhaust the stack.
 
 use super::super::limits::Limits;
 use super::super::node::{Entry, Map, Node, Origin, Value};
@@ -15,7 +15,8 @@ use std::collections::{BTreeSet, HashMap};
 /// From this many keys on, a mapping keeps an index to find duplicates.
 const INDEXED_FROM: usize = 24;
 
-/// Of one document, so many findings are listed that do not end it. Who has more has made the same slip on every line.
+/// Of one document, so many findings are listed that do not end it. Who has more has made the same
+/// slip on every line.
 const MOST_FINDINGS: usize = 1000;
 
 /// Why reading stopped; the finding has been recorded.
@@ -32,7 +33,8 @@ struct Frame {
     key: Option<Key>,
     /// Positions of keys, once there are many.
     index: Option<HashMap<EcoString, usize>>,
-    /// Positions of entries that came through a merge key; a key of the mapping itself may replace them.
+    /// Positions of entries that came through a merge key; a key of the mapping itself may replace
+    /// them.
     merged: BTreeSet<usize>,
     /// Where a merge key was written.
     merge_key: Option<Span>,
@@ -116,7 +118,10 @@ impl<'a> Tree<'a> {
             if frame.mapping {
                 path.0.extend(frame.key.as_ref().map(|key| Segment::Field(key.text.clone())));
             } else {
-                let end = self.frames[position + 1..].iter().find(|inner| !inner.mapping).map_or(self.items.len(), |inner| inner.first);
+                let end = self.frames[position + 1..]
+                    .iter()
+                    .find(|inner| !inner.mapping)
+                    .map_or(self.items.len(), |inner| inner.first);
                 path.0.push(Segment::Index(end - frame.first));
             }
         }
@@ -128,7 +133,10 @@ impl<'a> Tree<'a> {
         match self.diagnostics.len().cmp(&MOST_FINDINGS) {
             Ordering::Less => self.diagnostics.push(finding),
             Ordering::Equal => {
-                let message = format!("{}; findings beyond {MOST_FINDINGS} in one document are not listed", finding.message);
+                let message = format!(
+                    "{}; findings beyond {MOST_FINDINGS} in one document are not listed",
+                    finding.message
+                );
                 self.diagnostics.push(Diagnostic { message, ..finding });
             }
             Ordering::Greater => {}
@@ -176,7 +184,18 @@ impl<'a> Tree<'a> {
         self.count(start)?;
         self.announce(anchor);
         let first = if mapping { self.entries.len() } else { self.items.len() };
-        self.frames.push(Frame { mapping, start, first, anchor, key: None, index: None, merged: BTreeSet::new(), merge_key: None, height: 0, nodes_before });
+        self.frames.push(Frame {
+            mapping,
+            start,
+            first,
+            anchor,
+            key: None,
+            index: None,
+            merged: BTreeSet::new(),
+            merge_key: None,
+            height: 0,
+            nodes_before,
+        });
         Ok(())
     }
 
@@ -188,14 +207,20 @@ impl<'a> Tree<'a> {
         } else {
             "no deeper document can be read, flatten it".to_owned()
         };
-        let message = format!("the document is nested deeper than {deepest} levels (`--max-depth`)");
+        let message =
+            format!("the document is nested deeper than {deepest} levels (`--max-depth`)");
         self.stop(Diagnostic::new(Code::DepthLimit, message).at(span).help(help))
     }
 
     /// Records that the document has more nodes than the limit, and stops.
     pub(super) fn too_many(&mut self, span: Span) -> Stopped {
-        let message = format!("the document has more than {} nodes (`--max-nodes`)", self.limits.nodes);
-        self.stop(Diagnostic::new(Code::NodeLimit, message).at(span).help("raise `--max-nodes`, or split the document"))
+        let message =
+            format!("the document has more than {} nodes (`--max-nodes`)", self.limits.nodes);
+        self.stop(
+            Diagnostic::new(Code::NodeLimit, message)
+                .at(span)
+                .help("raise `--max-nodes`, or split the document"),
+        )
     }
 
     fn count(&mut self, start: u32) -> Result<(), Stopped> {
@@ -205,12 +230,23 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let span = self.span(start, start + 1);
-        Err(if self.written > self.limits.nodes { self.too_many(span) } else { self.explodes(span) })
+        Err(if self.written > self.limits.nodes {
+            self.too_many(span)
+        } else {
+            self.explodes(span)
+        })
     }
 
     fn explodes(&mut self, span: Span) -> Stopped {
-        let message = format!("aliases and merge keys expand to more than {} nodes (`--max-nodes`)", self.limits.nodes);
-        self.stop(Diagnostic::new(Code::ExpansionLimit, message).at(span).help("write the values out, or raise `--max-nodes`"))
+        let message = format!(
+            "aliases and merge keys expand to more than {} nodes (`--max-nodes`)",
+            self.limits.nodes
+        );
+        self.stop(
+            Diagnostic::new(Code::ExpansionLimit, message)
+                .at(span)
+                .help("write the values out, or raise `--max-nodes`"),
+        )
     }
 
     fn announce(&mut self, anchor: usize) {
@@ -233,11 +269,13 @@ impl<'a> Tree<'a> {
             let last = self.items[frame.first..].last().map(|item| item.origin);
             (Value::List(self.items.drain(frame.first..).collect()), last)
         };
-        let end = end.or(last.and_then(Origin::span).map(|span| span.end)).unwrap_or(frame.start + 1);
+        let end =
+            end.or(last.and_then(Origin::span).map(|span| span.end)).unwrap_or(frame.start + 1);
         let node = Node::new(value, Origin::File(self.span(frame.start, end)));
         let height = frame.height + 1;
         if frame.anchor > 0 {
-            self.anchors[frame.anchor] = Anchor::Done(node.clone(), self.nodes - frame.nodes_before, height);
+            self.anchors[frame.anchor] =
+                Anchor::Done(node.clone(), self.nodes - frame.nodes_before, height);
         }
         self.place(node, height)
     }
@@ -271,7 +309,11 @@ impl<'a> Tree<'a> {
     /// Adds what an alias stands for.
     pub(super) fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stopped> {
         let Some(Anchor::Done(node, nodes, height)) = self.anchors.get(anchor) else {
-            let finding = Diagnostic::new(Code::AliasCycle, "the alias stands inside the value of its own anchor").at(span);
+            let finding = Diagnostic::new(
+                Code::AliasCycle,
+                "the alias stands inside the value of its own anchor",
+            )
+            .at(span);
             return Err(self.stop(finding.help("write the value out")));
         };
         let (node, nodes, height) = (node.clone(), *nodes, *height);
@@ -312,7 +354,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Adds an entry to the innermost mapping. The last of two equal keys counts, as kubectl has it.
+    /// Adds an entry to the innermost mapping. The last of two equal keys counts, as kubectl has
+    /// it.
     fn insert(&mut self, text: EcoString, span: Span, node: Node, merging: bool) {
         let Some(frame) = self.frames.last_mut() else { return };
         let entries = &mut self.entries[frame.first..];
@@ -323,11 +366,14 @@ impl<'a> Tree<'a> {
         if let Some(found) = found {
             let entry = &mut entries[found];
             let before = entry.key_origin.span();
-            let was_merged = if merging { !frame.merged.insert(found) } else { frame.merged.remove(&found) };
+            let was_merged =
+                if merging { !frame.merged.insert(found) } else { frame.merged.remove(&found) };
             let finding = if was_merged {
                 None
             } else if merging {
-                let message = format!("`<<` after `{text}`: kubectl takes the merged value, kustomize the one written before it");
+                let message = format!(
+                    "`<<` after `{text}`: kubectl takes the merged value, kustomize the one written before it"
+                );
                 (entry.node != node).then(|| {
                     Diagnostic::new(Code::AmbiguousScalar, message)
                         .at(frame.merge_key.unwrap_or(span))
@@ -336,7 +382,12 @@ impl<'a> Tree<'a> {
                 })
             } else {
                 let message = format!("`{text}` is twice in one mapping");
-                Some(Diagnostic::new(Code::DuplicateKey, message).at(span).label(before, "first here").help("delete one of the two"))
+                Some(
+                    Diagnostic::new(Code::DuplicateKey, message)
+                        .at(span)
+                        .label(before, "first here")
+                        .help("delete one of the two"),
+                )
             };
             entry.key_origin = Origin::File(span);
             entry.node = node;
@@ -351,7 +402,11 @@ impl<'a> Tree<'a> {
         if let Some(index) = &mut frame.index {
             index.insert(text.clone(), entries.len());
         } else if entries.len() == INDEXED_FROM {
-            let mut index: HashMap<EcoString, usize> = entries.iter().enumerate().map(|(position, entry)| (entry.key.clone(), position)).collect();
+            let mut index: HashMap<EcoString, usize> = entries
+                .iter()
+                .enumerate()
+                .map(|(position, entry)| (entry.key.clone(), position))
+                .collect();
             index.insert(text.clone(), entries.len());
             frame.index = Some(index);
         }
@@ -363,7 +418,9 @@ impl<'a> Tree<'a> {
         if let Some(frame) = self.frames.last_mut()
             && let Some(first) = frame.merge_key.replace(key.span)
         {
-            let finding = Diagnostic::new(Code::DuplicateKey, "`<<` is twice in one mapping").at(key.span).label(first, "first here");
+            let finding = Diagnostic::new(Code::DuplicateKey, "`<<` is twice in one mapping")
+                .at(key.span)
+                .label(first, "first here");
             self.finding(finding.help("write one `<<` with a list of aliases"));
         }
         // The first of several mappings counts, so it is laid on last.
@@ -372,7 +429,13 @@ impl<'a> Tree<'a> {
         for mapping in mappings.iter().rev() {
             let Some(map) = mapping.as_map() else {
                 let span = mapping.origin.span().unwrap_or(key.span);
-                return Err(self.syntax(span, format!("`<<` takes a mapping or a list of mappings, not {}", mapping.kind_name())));
+                return Err(self.syntax(
+                    span,
+                    format!(
+                        "`<<` takes a mapping or a list of mappings, not {}",
+                        mapping.kind_name()
+                    ),
+                ));
             };
             for entry in map {
                 let span = entry.key_origin.span().unwrap_or(key.span);

@@ -1,6 +1,9 @@
 //! What a case expects, checked: every operator answers with the lines that say what differs.
 
-use super::value::{Step, contains, differences, equal, fits, lookup, matches, normalise, remove, short, steps, text};
+use super::value::{
+    Step, contains, differences, equal, fits, lookup, matches, normalise, remove, short, steps,
+    text,
+};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,37 +20,69 @@ pub(super) struct Printed<'a> {
 }
 
 /// Checks every expectation; answers with what differs.
-pub(super) fn check(case: &Path, expectations: &[Map<String, Value>], ignore: &[String], printed: &Printed<'_>) -> Vec<String> {
+pub(super) fn check(
+    case: &Path,
+    expectations: &[Map<String, Value>],
+    ignore: &[String],
+    printed: &Printed<'_>,
+) -> Vec<String> {
     let mut document = Value::Null;
-    if expectations.iter().any(|rule| JSON_OPERATORS.iter().any(|operator| rule.contains_key(*operator))) {
+    if expectations
+        .iter()
+        .any(|rule| JSON_OPERATORS.iter().any(|operator| rule.contains_key(*operator)))
+    {
         match serde_json::from_str(printed.stdout) {
             Ok(value) => document = value,
             Err(error) => {
-                let head = |text: &str, length: usize| text.trim().chars().take(length).collect::<String>();
-                return vec![format!("stdout is not JSON: {error}: {:?} {:?}", head(printed.stdout, 120), head(printed.stderr, 200))];
+                let head = |text: &str, length: usize| {
+                    text.trim().chars().take(length).collect::<String>()
+                };
+                return vec![format!(
+                    "stdout is not JSON: {error}: {:?} {:?}",
+                    head(printed.stdout, 120),
+                    head(printed.stderr, 200)
+                )];
             }
         }
     }
     expectations.iter().flat_map(|rule| one(case, rule, ignore, &document, printed)).collect()
 }
 
-fn one(case: &Path, rule: &Map<String, Value>, ignore: &[String], document: &Value, printed: &Printed<'_>) -> Vec<String> {
+fn one(
+    case: &Path,
+    rule: &Map<String, Value>,
+    ignore: &[String],
+    document: &Value,
+    printed: &Printed<'_>,
+) -> Vec<String> {
     let absent = rule.get("absent").and_then(Value::as_bool).unwrap_or(false);
     let name = |operator: &str| rule.get(operator).map(text);
     let file = |name: &str| -> Value {
-        let read = std::fs::read_to_string(case.join(name)).unwrap_or_else(|error| panic!("{}/{name}: {error}", case.display()));
-        serde_json::from_str(&read).unwrap_or_else(|error| panic!("{}/{name}: {error}", case.display()))
+        let read = std::fs::read_to_string(case.join(name))
+            .unwrap_or_else(|error| panic!("{}/{name}: {error}", case.display()));
+        serde_json::from_str(&read)
+            .unwrap_or_else(|error| panic!("{}/{name}: {error}", case.display()))
     };
     if let Some(pattern) = name("object") {
         let objects = objects(document);
-        let found = objects
-            .iter()
-            .find(|object| fits(&key(object), &pattern) && rule.get("apiVersion").is_none_or(|version| object.get("apiVersion") == Some(version)));
+        let found = objects.iter().find(|object| {
+            fits(&key(object), &pattern)
+                && rule
+                    .get("apiVersion")
+                    .is_none_or(|version| object.get("apiVersion") == Some(version))
+        });
         return match found {
-            Some(_) if absent && !rule.contains_key("json") => vec![format!("{pattern}: want absent")],
+            Some(_) if absent && !rule.contains_key("json") => {
+                vec![format!("{pattern}: want absent")]
+            }
             None if absent && !rule.contains_key("json") => Vec::new(),
-            None => vec![format!("{pattern}: no such object; have {}", short(&objects.iter().map(|object| key(object)).collect()))],
-            Some(object) if rule.contains_key("json") => value_at(object, rule, &format!("{pattern} ")),
+            None => vec![format!(
+                "{pattern}: no such object; have {}",
+                short(&objects.iter().map(|object| key(object)).collect())
+            )],
+            Some(object) if rule.contains_key("json") => {
+                value_at(object, rule, &format!("{pattern} "))
+            }
             Some(_) => Vec::new(),
         };
     }
@@ -85,18 +120,28 @@ fn value_at(value: &Value, rule: &Map<String, Value>, context: &str) -> Vec<Stri
     let found = lookup(value, &path);
     if rule.get("absent").and_then(Value::as_bool) == Some(true) {
         return match found {
-            Some(found) if !is_nothing(&found) => vec![format!("{at}: want absent, got {}", short(&found))],
+            Some(found) if !is_nothing(&found) => {
+                vec![format!("{at}: want absent, got {}", short(&found))]
+            }
             _ => Vec::new(),
         };
     }
     let Some(found) = found else { return vec![format!("{at}: missing")] };
     let mut problems = Vec::new();
     if let Some(want) = rule.get("equals") {
-        let names: Vec<String> = steps(&path).into_iter().filter_map(|step| if let Step::Field(name) = step { Some(name) } else { None }).collect();
+        let names: Vec<String> = steps(&path)
+            .into_iter()
+            .filter_map(|step| if let Step::Field(name) = step { Some(name) } else { None })
+            .collect();
         // A value below a path is no whole object: it has a name above it, whatever it is.
-        let above = |back: usize| names.len().checked_sub(back).map_or("x", |index| names[index].as_str());
+        let above =
+            |back: usize| names.len().checked_sub(back).map_or("x", |index| names[index].as_str());
         let (key, parent) = (Some(above(1)), Some(above(2)));
-        problems.extend(differences(&normalise(want, key, parent), &normalise(&found, key, parent), &at));
+        problems.extend(differences(
+            &normalise(want, key, parent),
+            &normalise(&found, key, parent),
+            &at,
+        ));
     }
     if let Some(want) = rule.get("contains")
         && !contains(&found, want)
@@ -140,13 +185,23 @@ fn is_nothing(value: &Value) -> bool {
 fn key(object: &Value) -> String {
     let part = |value: Option<&Value>| value.map_or_else(|| "None".to_owned(), text);
     let metadata = object.get("metadata");
-    let namespace = metadata.and_then(|metadata| metadata.get("namespace")).filter(|namespace| !namespace.is_null()).map(text).unwrap_or_default();
-    format!("{}/{namespace}/{}", part(object.get("kind")), part(metadata.and_then(|metadata| metadata.get("name"))))
+    let namespace = metadata
+        .and_then(|metadata| metadata.get("namespace"))
+        .filter(|namespace| !namespace.is_null())
+        .map(text)
+        .unwrap_or_default();
+    format!(
+        "{}/{namespace}/{}",
+        part(object.get("kind")),
+        part(metadata.and_then(|metadata| metadata.get("name")))
+    )
 }
 
 fn objects(document: &Value) -> Vec<&Value> {
     match document {
-        Value::Object(map) if map.get("kind").is_some_and(|kind| kind == "List") => map.get("items").and_then(Value::as_array).into_iter().flatten().collect(),
+        Value::Object(map) if map.get("kind").is_some_and(|kind| kind == "List") => {
+            map.get("items").and_then(Value::as_array).into_iter().flatten().collect()
+        }
         Value::Array(items) => items.iter().collect(),
         other => vec![other],
     }
@@ -173,7 +228,9 @@ fn all_objects(want: &Value, got: &Value, ignore: &[String]) -> Vec<String> {
     let mut problems = Vec::new();
     for name in names {
         match (want.get(name), got.get(name)) {
-            (Some(want), Some(got)) => problems.extend(differences(want, got, "").into_iter().map(|line| format!("{name}: {line}"))),
+            (Some(want), Some(got)) => problems.extend(
+                differences(want, got, "").into_iter().map(|line| format!("{name}: {line}")),
+            ),
             (Some(_), None) => problems.push(format!("{name}: missing object")),
             (None, _) => problems.push(format!("{name}: unexpected object")),
         }
@@ -183,30 +240,48 @@ fn all_objects(want: &Value, got: &Value, ignore: &[String]) -> Vec<String> {
 
 /// Rows of a rollout; only the keys of the first wanted row are compared.
 fn rows(want: &Value, document: &Value, key: &str) -> Vec<String> {
-    let keys: Vec<String> = want.get(0).and_then(Value::as_object).map(|row| row.keys().cloned().collect()).unwrap_or_default();
+    let keys: Vec<String> = want
+        .get(0)
+        .and_then(Value::as_object)
+        .map(|row| row.keys().cloned().collect())
+        .unwrap_or_default();
     let have: Value = document
         .get(key)
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .map(|row| keys.iter().map(|key| (key.clone(), row.get(key).cloned().unwrap_or(Value::Null))).collect::<Map<_, _>>())
+        .map(|row| {
+            keys.iter()
+                .map(|key| (key.clone(), row.get(key).cloned().unwrap_or(Value::Null)))
+                .collect::<Map<_, _>>()
+        })
         .map(Value::Object)
         .collect();
     differences(want, &have, "steps")
 }
 
 fn finding(code: &str, absent: bool, count: Option<u64>, document: &Value) -> Vec<String> {
-    let codes: Vec<&str> =
-        document.get("findings").and_then(Value::as_array).into_iter().flatten().filter_map(|finding| finding.get("code")?.as_str()).collect();
+    let codes: Vec<&str> = document
+        .get("findings")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding.get("code")?.as_str())
+        .collect();
     let found = codes.iter().filter(|found| **found == code).count() as u64;
     match (absent, found, count) {
         (true, 0, _) => Vec::new(),
         (true, ..) => vec![format!("finding {code}: want absent")],
         (false, 0, _) => {
             let codes: BTreeSet<&str> = codes.into_iter().collect();
-            vec![format!("finding {code}: missing; have {}", short(&codes.into_iter().map(Value::from).collect()))]
+            vec![format!(
+                "finding {code}: missing; have {}",
+                short(&codes.into_iter().map(Value::from).collect())
+            )]
         }
-        (false, found, Some(count)) if found != count => vec![format!("finding {code}: want {count}, got {found}")],
+        (false, found, Some(count)) if found != count => {
+            vec![format!("finding {code}: want {count}, got {found}")]
+        }
         _ => Vec::new(),
     }
 }
@@ -241,11 +316,16 @@ fn selection(want: &Value, document: &Value) -> Vec<String> {
 }
 
 fn one_selection(name: &str, expected: &Value, service: &Value, problems: &mut Vec<String>) {
-    let mut differ = |what: &str, want: &Value, got: &Value| problems.push(format!("{name}.{what}: want {}, got {}", short(want), short(got)));
+    let mut differ = |what: &str, want: &Value, got: &Value| {
+        problems.push(format!("{name}.{what}: want {}, got {}", short(want), short(got)));
+    };
     let at = |key: &str| service.get(key).filter(|value| !value.is_null());
     let verdict = |candidate: &Value| candidate.get("verdict").map(text).unwrap_or_default();
     let codes = |candidate: &Value| -> Vec<String> {
-        list(Some(candidate), "reasons").iter().filter_map(|reason| Some(reason.get("code")?.as_str()?.to_owned())).collect()
+        list(Some(candidate), "reasons")
+            .iter()
+            .filter_map(|reason| Some(reason.get("code")?.as_str()?.to_owned()))
+            .collect()
     };
     if let Some(want) = expected.get("error") {
         let got = at("error").and_then(|error| error.get("code")).cloned().unwrap_or(Value::Null);
@@ -255,21 +335,32 @@ fn one_selection(name: &str, expected: &Value, service: &Value, problems: &mut V
     }
     let runtime = at("runtime");
     if let Some(want) = expected.get("runtime") {
-        let got = runtime.and_then(|runtime| runtime.get("chosen")).filter(|chosen| !chosen.is_null()).map_or(Value::Null, |chosen| reference(chosen).into());
+        let got = runtime
+            .and_then(|runtime| runtime.get("chosen"))
+            .filter(|chosen| !chosen.is_null())
+            .map_or(Value::Null, |chosen| reference(chosen).into());
         if *want != got {
             differ("runtime", want, &got);
         }
     }
     let candidates = list(runtime, "candidates");
     if let Some(want) = expected.get("eligible") {
-        let have: Vec<&Value> = candidates.iter().filter(|candidate| verdict(candidate) != "rejected").collect();
+        let have: Vec<&Value> =
+            candidates.iter().filter(|candidate| verdict(candidate) != "rejected").collect();
         let rows: Vec<&Value> = want.as_array().into_iter().flatten().collect();
-        let (names, wanted): (Value, Value) = (have.iter().map(|candidate| reference(candidate)).collect(), rows.iter().map(|row| row[0].clone()).collect());
+        let (names, wanted): (Value, Value) = (
+            have.iter().map(|candidate| reference(candidate)).collect(),
+            rows.iter().map(|row| row[0].clone()).collect(),
+        );
         if names == wanted {
             for (row, candidate) in rows.into_iter().zip(have) {
                 let Some(score) = row.get(1).filter(|score| !score.is_null()) else { continue };
                 let got = candidate.get("score").unwrap_or(&Value::Null);
-                if !score.as_f64().zip(got.as_f64()).is_some_and(|(want, got)| (want - got).abs() <= 1e-6) {
+                if !score
+                    .as_f64()
+                    .zip(got.as_f64())
+                    .is_some_and(|(want, got)| (want - got).abs() <= 1e-6)
+                {
                     differ(&format!("score of {}", text(&row[0])), score, got);
                 }
             }
@@ -278,15 +369,25 @@ fn one_selection(name: &str, expected: &Value, service: &Value, problems: &mut V
         }
     }
     if let Some(want) = expected.get("rejected").and_then(Value::as_object) {
-        let mut have: BTreeMap<String, Vec<String>> =
-            candidates.iter().filter(|candidate| verdict(candidate) == "rejected").map(|candidate| (reference(candidate), codes(candidate))).collect();
+        let mut have: BTreeMap<String, Vec<String>> = candidates
+            .iter()
+            .filter(|candidate| verdict(candidate) == "rejected")
+            .map(|candidate| (reference(candidate), codes(candidate)))
+            .collect();
         // Runtimes of other namespaces are listed always and may be left out.
-        have.retain(|candidate, codes| want.contains_key(candidate) || *codes != ["wrong-namespace"]);
+        have.retain(|candidate, codes| {
+            want.contains_key(candidate) || *codes != ["wrong-namespace"]
+        });
         for (candidate, wanted) in want {
             match have.get(candidate) {
                 None => differ("rejected", &candidate.clone().into(), &Value::Null),
                 Some(found) => {
-                    for code in wanted.as_array().into_iter().flatten().filter(|code| !found.iter().any(|found| **code == *found)) {
+                    for code in wanted
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .filter(|code| !found.iter().any(|found| **code == *found))
+                    {
                         differ(&format!("rejected {candidate}"), code, &found.clone().into());
                     }
                 }
@@ -296,18 +397,30 @@ fn one_selection(name: &str, expected: &Value, service: &Value, problems: &mut V
             differ("rejected", &Value::Null, &candidate.clone().into());
         }
     }
-    for (component, want) in expected.get("accelerators").and_then(Value::as_object).into_iter().flatten() {
-        let decision = list(Some(service), "accelerators").iter().rfind(|decision| decision.get("component").is_some_and(|name| name == component.as_str()));
+    for (component, want) in
+        expected.get("accelerators").and_then(Value::as_object).into_iter().flatten()
+    {
+        let decision = list(Some(service), "accelerators").iter().rfind(|decision| {
+            decision.get("component").is_some_and(|name| name == component.as_str())
+        });
         if let Some(want) = want.get("chosen") {
-            let got = decision.and_then(|decision| decision.get("chosen")).cloned().unwrap_or(Value::Null);
+            let got = decision
+                .and_then(|decision| decision.get("chosen"))
+                .cloned()
+                .unwrap_or(Value::Null);
             if *want != got {
                 differ(&format!("accelerators.{component}"), want, &got);
             }
         }
-        for (key, verdicts) in [("eligible", ["chosen", "eligible"].as_slice()), ("rejected", &["rejected"])] {
+        for (key, verdicts) in
+            [("eligible", ["chosen", "eligible"].as_slice()), ("rejected", &["rejected"])]
+        {
             let Some(want) = want.get(key) else { continue };
-            let have = list(decision, "candidates").iter().filter(|candidate| verdicts.contains(&verdict(candidate).as_str()));
-            let mut have: Vec<String> = have.filter_map(|candidate| candidate.get("name").map(text)).collect();
+            let have = list(decision, "candidates")
+                .iter()
+                .filter(|candidate| verdicts.contains(&verdict(candidate).as_str()));
+            let mut have: Vec<String> =
+                have.filter_map(|candidate| candidate.get("name").map(text)).collect();
             let mut wanted: Vec<String> = want.as_array().into_iter().flatten().map(text).collect();
             if key == "rejected" {
                 have.sort();
@@ -318,9 +431,13 @@ fn one_selection(name: &str, expected: &Value, service: &Value, problems: &mut V
             }
         }
     }
-    for (component, want) in expected.get("modes").and_then(Value::as_object).into_iter().flatten() {
-        let found = list(Some(service), "components").iter().rfind(|found| found.get("name").is_some_and(|name| name == component.as_str()));
-        let got = found.and_then(|found| found.get("deploymentMode")).cloned().unwrap_or(Value::Null);
+    for (component, want) in expected.get("modes").and_then(Value::as_object).into_iter().flatten()
+    {
+        let found = list(Some(service), "components")
+            .iter()
+            .rfind(|found| found.get("name").is_some_and(|name| name == component.as_str()));
+        let got =
+            found.and_then(|found| found.get("deploymentMode")).cloned().unwrap_or(Value::Null);
         if *want != got {
             differ(&format!("modes.{component}"), want, &got);
         }
@@ -334,7 +451,12 @@ mod tests {
 
     fn lines(rule: Value, stdout: &Value) -> Vec<String> {
         let Value::Object(rule) = rule else { panic!("a rule is a mapping") };
-        check(Path::new("."), &[rule], &[], &Printed { stdout: &stdout.to_string(), stderr: "warning: x" })
+        check(
+            Path::new("."),
+            &[rule],
+            &[],
+            &Printed { stdout: &stdout.to_string(), stderr: "warning: x" },
+        )
     }
 
     #[test]
@@ -382,7 +504,10 @@ mod tests {
         let got = json!([{"apiVersion": "v1", "kind": "B", "metadata": {"name": "b", "uid": "1"}, "status": {}}, {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "spec": {"x": 1, "y": 3}}]);
         assert_eq!(all_objects(&want, &got, &[]), ["v1 A//a: spec.y: want 2, got 3"]);
         assert!(all_objects(&want, &got, &["A/*/spec.y".to_owned()]).is_empty());
-        assert_eq!(all_objects(&want, &json!({"kind": "List", "items": []}), &[]), ["v1 A//a: missing object", "v1 B//b: missing object"]);
+        assert_eq!(
+            all_objects(&want, &json!({"kind": "List", "items": []}), &[]),
+            ["v1 A//a: missing object", "v1 B//b: missing object"]
+        );
     }
 
     #[test]
@@ -399,13 +524,28 @@ mod tests {
         for (bad, line) in [
             (json!({"d/t": {}}), "d/t: service missing"),
             (json!({"d/s": {"runtime": null}}), "d/s.runtime: want null, got \"R/a\""),
-            (json!({"d/s": {"eligible": [["R/a", 11], ["N/d/b"]]}}), "d/s.score of R/a: want 11, got 10"),
-            (json!({"d/s": {"eligible": [["N/d/b"], ["R/a"]]}}), "d/s.eligible: want [\"N/d/b\",\"R/a\"], got [\"R/a\",\"N/d/b\"]"),
+            (
+                json!({"d/s": {"eligible": [["R/a", 11], ["N/d/b"]]}}),
+                "d/s.score of R/a: want 11, got 10",
+            ),
+            (
+                json!({"d/s": {"eligible": [["N/d/b"], ["R/a"]]}}),
+                "d/s.eligible: want [\"N/d/b\",\"R/a\"], got [\"R/a\",\"N/d/b\"]",
+            ),
             (json!({"d/s": {"rejected": {}}}), "d/s.rejected: want null, got \"R/c\""),
-            (json!({"d/s": {"rejected": {"R/c": ["disabled"]}}}), "d/s.rejected R/c: want \"disabled\", got [\"size-range\"]"),
+            (
+                json!({"d/s": {"rejected": {"R/c": ["disabled"]}}}),
+                "d/s.rejected R/c: want \"disabled\", got [\"size-range\"]",
+            ),
             (json!({"d/s": {"error": "x"}}), "d/s.error: want \"x\", got null"),
-            (json!({"d/s": {"modes": {"router": "RawDeployment"}}}), "d/s.modes.router: want \"RawDeployment\", got null"),
-            (json!({"d/s": {"accelerators": {"engine": {"rejected": []}}}}), "d/s.accelerators.engine.rejected: want [], got [\"t4\"]"),
+            (
+                json!({"d/s": {"modes": {"router": "RawDeployment"}}}),
+                "d/s.modes.router: want \"RawDeployment\", got null",
+            ),
+            (
+                json!({"d/s": {"accelerators": {"engine": {"rejected": []}}}}),
+                "d/s.accelerators.engine.rejected: want [], got [\"t4\"]",
+            ),
         ] {
             assert_eq!(selection(&bad, &document), [line], "{bad}");
         }

@@ -1,7 +1,7 @@
 //! Cases with known answers: `testdata/conformance`, one test per folder.
 //!
-//! `OME_CASES=DIR cargo test --test it conformance::elsewhere` runs another tree of the same format, and
-//! `OME_TEST_BIN=PATH` another binary.
+//! `OME_CASES=DIR cargo test --test it conformance::elsewhere` runs another tree of the same
+//! format, and `OME_TEST_BIN=PATH` another binary.
 
 mod expect;
 mod run;
@@ -147,7 +147,13 @@ suites! {
 fn every_suite_has_a_test() {
     let tree = Path::new(TREE);
     let folder = |case: &Path| -> String {
-        let parts: Vec<_> = case.strip_prefix(tree).expect("cases are below the tree").iter().take(2).map(|part| part.to_string_lossy()).collect();
+        let parts: Vec<_> = case
+            .strip_prefix(tree)
+            .expect("cases are below the tree")
+            .iter()
+            .take(2)
+            .map(|part| part.to_string_lossy())
+            .collect();
         parts.join("/")
     };
     let found: BTreeSet<String> = run::cases(tree).iter().map(|case| folder(case)).collect();

@@ -45,17 +45,38 @@ fn zero() -> Value {
 
 impl Run {
     fn problems(&self, case: &Path, shared: &Path) -> Vec<String> {
-        let args = self.args.iter().map(|arg| arg.replace("{case}", &case.display().to_string()).replace("{shared}", &shared.display().to_string()));
-        let call =
-            Call { args: args.collect(), stdin: self.stdin.as_deref().unwrap_or_default(), directory: case, env: &self.env, time: Duration::from_secs(30) };
+        let args = self.args.iter().map(|arg| {
+            arg.replace("{case}", &case.display().to_string())
+                .replace("{shared}", &shared.display().to_string())
+        });
+        let call = Call {
+            args: args.collect(),
+            stdin: self.stdin.as_deref().unwrap_or_default(),
+            directory: case,
+            env: &self.env,
+            time: Duration::from_secs(30),
+        };
         let Some(done) = process::run(&call) else { return vec!["timed out".to_owned()] };
         let mut problems = Vec::new();
-        let allowed = if let Value::Array(several) = &self.exit { several.clone() } else { vec![self.exit.clone()] };
+        let allowed = if let Value::Array(several) = &self.exit {
+            several.clone()
+        } else {
+            vec![self.exit.clone()]
+        };
         if !allowed.iter().any(|exit| exit.as_i64() == done.exit.map(i64::from)) {
             let exit = done.exit.map_or_else(|| "by a signal".to_owned(), |exit| exit.to_string());
-            problems.push(format!("exit {exit}, want {}: {}", self.exit, done.stderr.trim().chars().take(300).collect::<String>()));
+            problems.push(format!(
+                "exit {exit}, want {}: {}",
+                self.exit,
+                done.stderr.trim().chars().take(300).collect::<String>()
+            ));
         }
-        problems.extend(expect::check(case, &self.expect, &self.ignore, &Printed { stdout: &done.stdout, stderr: &done.stderr }));
+        problems.extend(expect::check(
+            case,
+            &self.expect,
+            &self.ignore,
+            &Printed { stdout: &done.stdout, stderr: &done.stderr },
+        ));
         problems
     }
 }
@@ -65,7 +86,9 @@ pub(super) fn cases(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(directory) = waiting.pop() {
-        for entry in std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display())) {
+        for entry in std::fs::read_dir(&directory)
+            .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        {
             let entry = entry.expect("a directory can be listed");
             if entry.file_type().expect("its kind is known").is_dir() {
                 waiting.push(entry.path());
@@ -89,8 +112,10 @@ pub(super) fn suite(tree: &Path, below: &str) {
     assert!(!cases.is_empty(), "{} holds no case", root.display());
     let mut calls = Vec::new();
     for case in &cases {
-        let text = std::fs::read_to_string(case.join("case.json")).expect("a case that was found can be read");
-        let parsed: Case = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}/case.json: {error}", case.display()));
+        let text = std::fs::read_to_string(case.join("case.json"))
+            .expect("a case that was found can be read");
+        let parsed: Case = serde_json::from_str(&text)
+            .unwrap_or_else(|error| panic!("{}/case.json: {error}", case.display()));
         assert!(!parsed.runs.is_empty(), "{}/case.json makes no call", case.display());
         calls.extend(parsed.runs.into_iter().enumerate().map(|(index, run)| (case, index, run)));
     }
@@ -101,12 +126,19 @@ pub(super) fn suite(tree: &Path, below: &str) {
             let name = case.strip_prefix(tree).unwrap_or(case).display();
             let number = if *index == 0 { String::new() } else { format!("#{index}") };
             let more = problems.len().saturating_sub(LINES);
-            let mut lines: Vec<String> = problems.into_iter().take(LINES).map(|line| format!("     {line}\n")).collect();
+            let mut lines: Vec<String> =
+                problems.into_iter().take(LINES).map(|line| format!("     {line}\n")).collect();
             if more > 0 {
                 lines.push(format!("     … {more} more\n"));
             }
             (!lines.is_empty()).then(|| format!("FAIL {name}{number}\n{}", lines.concat()))
         })
         .collect();
-    assert!(failures.is_empty(), "{} of {} calls differ\n{}", failures.len(), calls.len(), failures.concat());
+    assert!(
+        failures.is_empty(),
+        "{} of {} calls differ\n{}",
+        failures.len(),
+        calls.len(),
+        failures.concat()
+    );
 }

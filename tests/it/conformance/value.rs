@@ -1,17 +1,29 @@
-//! JSON values as the cases see them: paths into them, what carries no meaning, and where two of them differ.
+//! JSON values as the cases see them: paths into them, what carries no meaning, and where two of
+//! them differ.
 
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Keys of `metadata` that only a server knows.
-const SERVER_METADATA: [&str; 7] = ["ownerReferences", "creationTimestamp", "uid", "resourceVersion", "generation", "managedFields", "selfLink"];
+const SERVER_METADATA: [&str; 7] = [
+    "ownerReferences",
+    "creationTimestamp",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "managedFields",
+    "selfLink",
+];
 /// Keys whose empty mapping means something.
-const MEANT_EMPTY: [&str; 5] = ["emptyDir", "podSelector", "namespaceSelector", "labelSelector", "rayStartParams"];
+const MEANT_EMPTY: [&str; 5] =
+    ["emptyDir", "podSelector", "namespaceSelector", "labelSelector", "rayStartParams"];
 /// Keys whose children are quantities.
-const QUANTITY_PARENTS: [&str; 7] = ["requests", "limits", "capacity", "allocatable", "minResources", "overhead", "hard"];
+const QUANTITY_PARENTS: [&str; 7] =
+    ["requests", "limits", "capacity", "allocatable", "minResources", "overhead", "hard"];
 /// Keys that are quantities themselves.
-const QUANTITY_FIELDS: [&str; 5] = ["sizeLimit", "divisor", "storage", "targetAverageValue", "averageValue"];
+const QUANTITY_FIELDS: [&str; 5] =
+    ["sizeLimit", "divisor", "storage", "targetAverageValue", "averageValue"];
 
 /// One step of a path such as `a.b[0].c[name=x]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +71,13 @@ pub(super) fn lookup(value: &Value, path: &str) -> Option<Value> {
     let mut value = value.clone();
     for step in steps(path) {
         value = match (step, value) {
-            (Step::Field(name), Value::Array(items)) => items.iter().filter_map(|item| item.as_object()?.get(&name).cloned()).collect(),
+            (Step::Field(name), Value::Array(items)) => {
+                items.iter().filter_map(|item| item.as_object()?.get(&name).cloned()).collect()
+            }
             (Step::Field(name), Value::Object(mut map)) => map.remove(&name)?,
-            (Step::Index(index), Value::Object(map)) if index == "*" => map.into_iter().map(|(_, value)| value).collect(),
+            (Step::Index(index), Value::Object(map)) if index == "*" => {
+                map.into_iter().map(|(_, value)| value).collect()
+            }
             (Step::Index(index), value) if index == "*" => value,
             (Step::Index(index), Value::Array(items)) => element(&items, &index)?,
             (Step::Field(_) | Step::Index(_), _) => return None,
@@ -73,16 +89,23 @@ pub(super) fn lookup(value: &Value, path: &str) -> Option<Value> {
 /// The element at `0`, `-1` or `name=x`.
 fn element(items: &[Value], index: &str) -> Option<Value> {
     if let Some((key, wanted)) = index.split_once('=') {
-        let named = |item: &&Value| item.as_object().is_some_and(|map| text(map.get(key).unwrap_or(&Value::Null)) == wanted);
+        let named = |item: &&Value| {
+            item.as_object().is_some_and(|map| text(map.get(key).unwrap_or(&Value::Null)) == wanted)
+        };
         return items.iter().find(named).cloned();
     }
     let index: isize = index.trim().parse().ok()?;
     // A negative index counts from the end.
-    let index = if index < 0 { items.len().checked_sub(index.unsigned_abs())? } else { index.unsigned_abs() };
+    let index = if index < 0 {
+        items.len().checked_sub(index.unsigned_abs())?
+    } else {
+        index.unsigned_abs()
+    };
     items.get(index).cloned()
 }
 
-/// Drops what carries no meaning and brings quantities to one form. `key` and `parent` are the two names above the value.
+/// Drops what carries no meaning and brings quantities to one form. `key` and `parent` are the two
+/// names above the value.
 pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) -> Value {
     match value {
         Value::Object(map) => {
@@ -109,7 +132,8 @@ pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) 
         }
         Value::Array(items) => items.iter().map(|item| normalise(item, key, parent)).collect(),
         Value::Number(_) | Value::String(_)
-            if parent.is_some_and(|parent| QUANTITY_PARENTS.contains(&parent)) || key.is_some_and(|key| QUANTITY_FIELDS.contains(&key)) =>
+            if parent.is_some_and(|parent| QUANTITY_PARENTS.contains(&parent))
+                || key.is_some_and(|key| QUANTITY_FIELDS.contains(&key)) =>
         {
             quantity(&text(value)).map_or_else(|| value.clone(), Value::String)
         }
@@ -117,7 +141,8 @@ pub(super) fn normalise(value: &Value, key: Option<&str>, parent: Option<&str>) 
     }
 }
 
-/// A quantity as a plain decimal number, so that `1000m` and `1` are one; `None` for what is no quantity.
+/// A quantity as a plain decimal number, so that `1000m` and `1` are one; `None` for what is no
+/// quantity.
 pub(super) fn quantity(written: &str) -> Option<String> {
     let (sign, unsigned) = match written.strip_prefix(['+', '-']) {
         Some(rest) => (if written.starts_with('-') { "-" } else { "" }, rest),
@@ -131,8 +156,12 @@ pub(super) fn quantity(written: &str) -> Option<String> {
     }
     let mut mantissa: u128 = format!("{whole}{fraction}").parse().ok()?;
     let mut exponent = -i32::try_from(fraction.len()).ok()?;
-    let decimal = |suffix: &str| ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix);
-    let binary = |suffix: &str| ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|known| *known == suffix);
+    let decimal = |suffix: &str| {
+        ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix)
+    };
+    let binary = |suffix: &str| {
+        ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|known| *known == suffix)
+    };
     if let Some(power) = decimal(suffix) {
         exponent += 3 * (i32::try_from(power).ok()? - 3);
     } else if let Some(power) = binary(suffix) {
@@ -182,7 +211,9 @@ fn compare(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
                 let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 match (want.get(key), got.get(key)) {
                     (Some(want), Some(got)) => compare(want, got, &at, found),
-                    (Some(want), None) => found.push(format!("{at}: missing, want {}", short(want))),
+                    (Some(want), None) => {
+                        found.push(format!("{at}: missing, want {}", short(want)));
+                    }
                     (None, Some(got)) => found.push(format!("{at}: unexpected {}", short(got))),
                     (None, None) => {}
                 }
@@ -194,9 +225,17 @@ fn compare(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
             }
         }
         (Value::Array(wanted), Value::Array(have)) => {
-            found.push(format!("{here}: want {} items, got {}: want {}, got {}", wanted.len(), have.len(), short(want), short(got)));
+            found.push(format!(
+                "{here}: want {} items, got {}: want {}, got {}",
+                wanted.len(),
+                have.len(),
+                short(want),
+                short(got)
+            ));
         }
-        _ if !same(want, got) => found.push(format!("{here}: want {}, got {}", short(want), short(got))),
+        _ if !same(want, got) => {
+            found.push(format!("{here}: want {}, got {}", short(want), short(got)));
+        }
         _ => {}
     }
 }
@@ -204,10 +243,12 @@ fn compare(want: &Value, got: &Value, path: &str, found: &mut Vec<String>) {
 /// Whether two scalars are equal; numbers within one millionth when one of them has a fraction.
 fn same(want: &Value, got: &Value) -> bool {
     match (want, got) {
-        (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * a.abs().max(1.0),
-            _ => false,
-        },
+        (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => {
+            match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * a.abs().max(1.0),
+                _ => false,
+            }
+        }
         _ => want == got,
     }
 }
@@ -215,9 +256,18 @@ fn same(want: &Value, got: &Value) -> bool {
 /// Whether two values are equal; 1 equals 1.0.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| a.total_cmp(&b) == Ordering::Equal),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
-        (Value::Object(a), Value::Object(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b))),
+        (Value::Number(a), Value::Number(b)) => {
+            a == b
+                || a.as_f64()
+                    .zip(b.as_f64())
+                    .is_some_and(|(a, b)| a.total_cmp(&b) == Ordering::Equal)
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
+        }
         _ => a == b,
     }
 }
@@ -234,12 +284,15 @@ pub(super) fn contains(have: &Value, want: &Value) -> bool {
 
 fn covers(have: &Value, want: &Value) -> bool {
     match want {
-        Value::Object(want) => have.as_object().is_some_and(|have| want.iter().all(|(key, want)| have.get(key).is_some_and(|have| covers(have, want)))),
+        Value::Object(want) => have.as_object().is_some_and(|have| {
+            want.iter().all(|(key, want)| have.get(key).is_some_and(|have| covers(have, want)))
+        }),
         _ => equal(have, want),
     }
 }
 
-/// A value as the patterns of the cases read it: text as it is, everything else as Python writes it.
+/// A value as the patterns of the cases read it: text as it is, everything else as Python writes
+/// it.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -270,9 +323,16 @@ fn literal(value: &Value) -> String {
             out.push(quote);
             out
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
         Value::Object(map) => {
-            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", literal(&Value::String(key.clone())), literal(value))).collect();
+            let entries: Vec<String> = map
+                .iter()
+                .map(|(key, value)| {
+                    format!("{}: {}", literal(&Value::String(key.clone())), literal(value))
+                })
+                .collect();
             format!("{{{}}}", entries.join(", "))
         }
     }
@@ -281,7 +341,11 @@ fn literal(value: &Value) -> String {
 /// A value on one short line.
 pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
-    if text.chars().count() < 160 { text } else { text.chars().take(157).chain("...".chars()).collect() }
+    if text.chars().count() < 160 {
+        text
+    } else {
+        text.chars().take(157).chain("...".chars()).collect()
+    }
 }
 
 /// Whether a name fits a shell pattern of `*`, `?` and `[…]`.
@@ -310,7 +374,8 @@ pub(super) fn fits(name: &str, pattern: &str) -> bool {
 
 /// Whether a pattern is found in a text.
 pub(super) fn matches(text: &str, pattern: &str) -> bool {
-    let regex = fancy_regex::Regex::new(pattern).unwrap_or_else(|error| panic!("pattern {pattern}: {error}"));
+    let regex = fancy_regex::Regex::new(pattern)
+        .unwrap_or_else(|error| panic!("pattern {pattern}: {error}"));
     regex.is_match(text).unwrap_or_else(|error| panic!("pattern {pattern}: {error}"))
 }
 
@@ -334,7 +399,10 @@ fn remove_parts(value: &mut Value, parts: &[String]) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| remove_parts(item, parts)),
         Value::Object(map) if tail.is_empty() => map.retain(|key, _| !fits(key, head)),
-        Value::Object(map) => map.iter_mut().filter(|(key, _)| fits(key, head)).for_each(|(_, child)| remove_parts(child, tail)),
+        Value::Object(map) => map
+            .iter_mut()
+            .filter(|(key, _)| fits(key, head))
+            .for_each(|(_, child)| remove_parts(child, tail)),
         _ => {}
     }
 }
@@ -408,24 +476,51 @@ mod tests {
 
     #[test]
     fn every_difference_is_told() {
-        let found = differences(&json!({"a": 1, "b": [1, 2], "c": true, "f": 1.0}), &json!({"b": [1, 3], "c": 1, "d": null, "f": 1.000_000_1}), "");
-        assert_eq!(found, ["a: missing, want 1", "b[1]: want 2, got 3", "c: want true, got 1", "d: unexpected null"]);
+        let found = differences(
+            &json!({"a": 1, "b": [1, 2], "c": true, "f": 1.0}),
+            &json!({"b": [1, 3], "c": 1, "d": null, "f": 1.000_000_1}),
+            "",
+        );
+        assert_eq!(
+            found,
+            [
+                "a: missing, want 1",
+                "b[1]: want 2, got 3",
+                "c: want true, got 1",
+                "d: unexpected null"
+            ]
+        );
         assert!(differences(&json!(1), &json!(1.0), "").is_empty());
-        assert_eq!(differences(&json!([1]), &json!([]), "x"), ["x: want 1 items, got 0: want [1], got []"]);
+        assert_eq!(
+            differences(&json!([1]), &json!([]), "x"),
+            ["x: want 1 items, got 0: want [1], got []"]
+        );
     }
 
     #[test]
     fn patterns_and_substrings() {
-        assert!(fits("Deployment/default/demo", "Deployment/*/demo") && fits("v1", "v[0-9]") && fits("a.b", "a.?"));
-        assert!(!fits("Deployment/default/demo", "Deployment/*/dem") && !fits("vx", "v[!x]") && !fits("axb", "a.b"));
+        assert!(
+            fits("Deployment/default/demo", "Deployment/*/demo")
+                && fits("v1", "v[0-9]")
+                && fits("a.b", "a.?")
+        );
+        assert!(
+            !fits("Deployment/default/demo", "Deployment/*/dem")
+                && !fits("vx", "v[!x]")
+                && !fits("axb", "a.b")
+        );
         assert!(
             contains(&json!([{"a": 1, "b": 2}]), &json!({"a": 1}))
                 && contains(&json!("abc"), &json!("b"))
                 && contains(&json!({"a": {"b": 1, "c": 2}}), &json!({"a": {"b": 1}}))
         );
         assert!(!contains(&json!([{"a": 1}]), &json!({"a": 2})) && !contains(&json!(1), &json!(1)));
-        assert_eq!(text(&json!(["a", "it's", 1, null, {"k": true}])), r#"['a', "it's", 1, None, {'k': True}]"#);
-        let mut value = json!({"metadata": {"annotations": {"a.b/c": 1, "d": 2}}, "items": [{"x": 1, "y": 2}]});
+        assert_eq!(
+            text(&json!(["a", "it's", 1, null, {"k": true}])),
+            r#"['a', "it's", 1, None, {'k': True}]"#
+        );
+        let mut value =
+            json!({"metadata": {"annotations": {"a.b/c": 1, "d": 2}}, "items": [{"x": 1, "y": 2}]});
         remove(&mut value, "metadata.annotations.a\\.b/c");
         remove(&mut value, "items.x");
         assert_eq!(value, json!({"metadata": {"annotations": {"d": 2}}, "items": [{"y": 2}]}));

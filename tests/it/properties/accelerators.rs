@@ -25,28 +25,37 @@ fn object(kind: &str, name: &str, spec: Value) -> Value {
 /// What a class has, or what is required of it: each stated or not.
 fn capabilities() -> impl Strategy<Value = Map<String, Value>> {
     let features = prop_oneof![1 => Just(Vec::new()), 2 => subsequence(FEATURES.to_vec(), 1..=3)];
-    (maybe(&["16Gi", "40Gi", "80Gi"]), maybe(&["7.5", "8.0", "9.0", "10.0"]), maybe(&["320", "1555", "3350"]), features).prop_map(
-        |(memory, version, bandwidth, features)| {
+    (
+        maybe(&["16Gi", "40Gi", "80Gi"]),
+        maybe(&["7.5", "8.0", "9.0", "10.0"]),
+        maybe(&["320", "1555", "3350"]),
+        features,
+    )
+        .prop_map(|(memory, version, bandwidth, features)| {
             let mut out = Map::new();
             put(&mut out, "memoryGB", memory);
             put(&mut out, "computeCapability", version);
             put(&mut out, "memoryBandwidthGBps", bandwidth);
             put(&mut out, "features", (!features.is_empty()).then(|| Value::from(features)));
             out
-        },
-    )
+        })
 }
 
 fn class(index: usize) -> impl Strategy<Value = Value> {
-    (capabilities(), maybe(&["1.5", "2.21", "5.12"]), rarely(4)).prop_map(move |(capabilities, price, silent)| {
-        let mut spec = Map::new();
-        spec.insert("vendor".into(), "nvidia".into());
-        spec.insert("discovery".into(), json!({ "nodeSelector": { "gpu": format!("c{index}") } }));
-        spec.insert("capabilities".into(), capabilities.into());
-        put(&mut spec, "resources", (!silent).then(|| json!([{ "name": "nvidia.com/gpu" }])));
-        put(&mut spec, "cost", price.map(|price| json!({ "perHour": price })));
-        object("AcceleratorClass", &format!("c{index}"), spec.into())
-    })
+    (capabilities(), maybe(&["1.5", "2.21", "5.12"]), rarely(4)).prop_map(
+        move |(capabilities, price, silent)| {
+            let mut spec = Map::new();
+            spec.insert("vendor".into(), "nvidia".into());
+            spec.insert(
+                "discovery".into(),
+                json!({ "nodeSelector": { "gpu": format!("c{index}") } }),
+            );
+            spec.insert("capabilities".into(), capabilities.into());
+            put(&mut spec, "resources", (!silent).then(|| json!([{ "name": "nvidia.com/gpu" }])));
+            put(&mut spec, "cost", price.map(|price| json!({ "perHour": price })));
+            object("AcceleratorClass", &format!("c{index}"), spec.into())
+        },
+    )
 }
 
 fn machine(index: usize) -> impl Strategy<Value = Value> {
@@ -65,19 +74,24 @@ fn machine(index: usize) -> impl Strategy<Value = Value> {
 fn runner(image: bool) -> impl Strategy<Value = Map<String, Value>> {
     let variables = subsequence(vec!["A", "B", "C"], 0..=3);
     let limits = (proptest::option::of(1..5_i64), maybe(&["16Gi", "32Gi", "64Gi"]));
-    (variables, select(vec!["x", "y"]), subsequence(vec!["--a", "--b=1"], 0..=2), limits).prop_map(move |(variables, value, arguments, (gpus, memory))| {
-        let mut out = Map::new();
-        put(&mut out, "name", image.then_some("ome-container"));
-        put(&mut out, "image", image.then_some("docker.io/example/engine:v1"));
-        let variables: Vec<Value> = variables.into_iter().map(|name| json!({ "name": name, "value": format!("{name}-{value}-{image}") })).collect();
-        put(&mut out, "env", (!variables.is_empty()).then_some(variables));
-        put(&mut out, "args", (!arguments.is_empty()).then(|| Value::from(arguments)));
-        let mut limits = Map::new();
-        put(&mut limits, "nvidia.com/gpu", gpus.map(|gpus| gpus.to_string()));
-        put(&mut limits, "memory", memory);
-        put(&mut out, "resources", (!limits.is_empty()).then(|| json!({ "limits": limits })));
-        out
-    })
+    (variables, select(vec!["x", "y"]), subsequence(vec!["--a", "--b=1"], 0..=2), limits).prop_map(
+        move |(variables, value, arguments, (gpus, memory))| {
+            let mut out = Map::new();
+            put(&mut out, "name", image.then_some("ome-container"));
+            put(&mut out, "image", image.then_some("docker.io/example/engine:v1"));
+            let variables: Vec<Value> = variables
+                .into_iter()
+                .map(|name| json!({ "name": name, "value": format!("{name}-{value}-{image}") }))
+                .collect();
+            put(&mut out, "env", (!variables.is_empty()).then_some(variables));
+            put(&mut out, "args", (!arguments.is_empty()).then(|| Value::from(arguments)));
+            let mut limits = Map::new();
+            put(&mut limits, "nvidia.com/gpu", gpus.map(|gpus| gpus.to_string()));
+            put(&mut limits, "memory", memory);
+            put(&mut out, "resources", (!limits.is_empty()).then(|| json!({ "limits": limits })));
+            out
+        },
+    )
 }
 
 fn runtime() -> impl Strategy<Value = Value> {
@@ -89,7 +103,8 @@ fn runtime() -> impl Strategy<Value = Value> {
         put(&mut out, "runner", (!runner.is_empty()).then_some(runner));
         Value::Object(out)
     });
-    let preference = (0..CLASSES, 0..=100_i64).prop_map(|(class, score)| json!({ "class": format!("c{class}"), "score": score }));
+    let preference = (0..CLASSES, 0..=100_i64)
+        .prop_map(|(class, score)| json!({ "class": format!("c{class}"), "score": score }));
     let listed = prop_oneof![2 => Just(Vec::new()), 1 => subsequence((0..CLASSES).map(|index| format!("c{index}")).collect::<Vec<_>>(), 2..=CLASSES)];
     (listed, capabilities(), rarely(2), proptest::collection::vec(preference, 0..3), proptest::collection::vec(configuration, 0..5), runner(true)).prop_map(
         |(listed, required, open, preferences, configurations, engine)| {
@@ -130,8 +145,13 @@ fn fleets() -> impl Strategy<Value = Fleet> {
     let machines = (0..5_usize).prop_flat_map(|count| (0..count).map(machine).collect::<Vec<_>>());
     let services: Vec<_> = (0..3).map(service).collect();
     (classes, machines, runtime(), services).prop_map(|(classes, machines, runtime, services)| {
-        let model =
-            |(name, size): (&str, &str)| object("ClusterBaseModel", name, json!({ "modelFormat": { "name": "safetensors" }, "modelParameterSize": size }));
+        let model = |(name, size): (&str, &str)| {
+            object(
+                "ClusterBaseModel",
+                name,
+                json!({ "modelFormat": { "name": "safetensors" }, "modelParameterSize": size }),
+            )
+        };
         let models = [("m3", "3B"), ("m13", "13B"), ("m70", "70B")].map(model);
         let all = classes.iter().chain(&machines).chain([&runtime]).chain(&services).chain(&models);
         Fleet { documents: all.map(node).collect() }
@@ -140,27 +160,42 @@ fn fleets() -> impl Strategy<Value = Fleet> {
 
 /// Checks a property over fleets and a number to choose with; the fleets are the same on every run.
 fn holds(property: impl Fn(&Fleet, usize) -> Result<(), TestCaseError>) {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 192 };
+    let cases =
+        if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 192 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    if let Err(failure) = runner.run(&(fleets(), 0..1000_usize), |(fleet, number)| property(&fleet, number)) {
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    if let Err(failure) =
+        runner.run(&(fleets(), 0..1000_usize), |(fleet, number)| property(&fleet, number))
+    {
         panic!("{failure}");
     }
 }
 
 /// The classes that passed for the engine of a service.
 fn passed(planned: &Planned<'_>) -> BTreeSet<String> {
-    let candidates = planned.resolution.accelerators.iter().flat_map(|decision| &decision.candidates);
-    candidates.filter(|candidate| candidate.verdict != Verdict::Rejected).map(|candidate| candidate.name.to_string()).collect()
+    let candidates =
+        planned.resolution.accelerators.iter().flat_map(|decision| &decision.candidates);
+    candidates
+        .filter(|candidate| candidate.verdict != Verdict::Rejected)
+        .map(|candidate| candidate.name.to_string())
+        .collect()
 }
 
 #[test]
 fn the_order_of_documents_changes_no_choice() {
     holds(|fleet, number| {
         let other = Fleet { documents: shuffled(&fleet.documents, number) };
-        let (world, other) = (world(fleet, Semantics::Documented), world(&other, Semantics::Documented));
-        prop_assert_eq!(placeless(&document(&world, Semantics::Documented)), placeless(&document(&other, Semantics::Documented)));
-        prop_assert_eq!(manifests(&world, Semantics::Documented), manifests(&other, Semantics::Documented));
+        let (world, other) =
+            (world(fleet, Semantics::Documented), world(&other, Semantics::Documented));
+        prop_assert_eq!(
+            placeless(&document(&world, Semantics::Documented)),
+            placeless(&document(&other, Semantics::Documented))
+        );
+        prop_assert_eq!(
+            manifests(&world, Semantics::Documented),
+            manifests(&other, Semantics::Documented)
+        );
         Ok(())
     });
 }
@@ -181,19 +216,34 @@ fn a_stricter_constraint_adds_no_candidate() {
         for document in &mut strict.documents {
             let holders: &[&[&str]] = match document.get("kind").and_then(Node::as_str) {
                 // Of the service, of the runtime, or of both.
-                Some("InferenceService") if !number.is_multiple_of(3) => &[&["spec", "acceleratorSelector", "requiredCapabilities"]],
-                Some("ClusterServingRuntime") if number % 3 != 1 => &[&["spec", "acceleratorRequirements", "requiredCapabilities"]],
+                Some("InferenceService") if !number.is_multiple_of(3) => {
+                    &[&["spec", "acceleratorSelector", "requiredCapabilities"]]
+                }
+                Some("ClusterServingRuntime") if number % 3 != 1 => {
+                    &[&["spec", "acceleratorRequirements", "requiredCapabilities"]]
+                }
                 _ => continue,
             };
             for holder in holders {
-                let path = FieldPath::parse(&format!("{}.{key}", holder.join("."))).expect("a path");
+                let path =
+                    FieldPath::parse(&format!("{}.{key}", holder.join("."))).expect("a path");
                 document.set(&path.0, Some(node(value)));
             }
         }
-        let (before, after) = (world(fleet, Semantics::Documented), world(&strict, Semantics::Documented));
-        for (before, after) in plan(&before, Semantics::Documented).iter().zip(&plan(&after, Semantics::Documented)) {
+        let (before, after) =
+            (world(fleet, Semantics::Documented), world(&strict, Semantics::Documented));
+        for (before, after) in
+            plan(&before, Semantics::Documented).iter().zip(&plan(&after, Semantics::Documented))
+        {
             let (before, after) = (passed(before), passed(after));
-            prop_assert!(after.is_subset(&before), "{} {}: {:?} after {:?}", key, value, after, before);
+            prop_assert!(
+                after.is_subset(&before),
+                "{} {}: {:?} after {:?}",
+                key,
+                value,
+                after,
+                before
+            );
         }
         Ok(())
     });
@@ -207,40 +257,86 @@ fn amount(text: &str) -> i64 {
     }
 }
 
-/// The service's own value stands, but where resources take the maximum: then a finding says so and `why` has both.
+/// The service's own value stands, but where resources take the maximum: then a finding says so and
+/// `why` has both.
 #[test]
 fn a_class_never_overrides_the_service_unsaid() {
     let raised = std::cell::Cell::new(0_usize);
     holds(|fleet, _| {
         let world = world(fleet, Semantics::Documented);
         let renderer = Renderer::new(&world.catalog, Semantics::Documented, "cluster.local");
-        for (views, planned) in world.catalog.services().iter().zip(plan(&world, Semantics::Documented)) {
+        for (views, planned) in
+            world.catalog.services().iter().zip(plan(&world, Semantics::Documented))
+        {
             let mut history = History::new();
             let rendered = renderer.render(views, &mut history);
-            let Some(object) = rendered.objects.iter().find(|object| identity(&object.node).kind == "Deployment") else { continue };
-            let own = planned.service.object.node.at(&["spec", "engine", "runner"]).expect("the service has a runner");
+            let Some(object) =
+                rendered.objects.iter().find(|object| identity(&object.node).kind == "Deployment")
+            else {
+                continue;
+            };
+            let own = planned
+                .service
+                .object
+                .node
+                .at(&["spec", "engine", "runner"])
+                .expect("the service has a runner");
             let list = |key: &str| own.get(key).map(Node::items).unwrap_or_default();
-            let at = |rest: &str| FieldPath::parse(&format!("spec.template.spec.containers[name=ome-container].{rest}")).expect("a path");
+            let at = |rest: &str| {
+                FieldPath::parse(&format!(
+                    "spec.template.spec.containers[name=ome-container].{rest}"
+                ))
+                .expect("a path")
+            };
             for variable in list("env") {
                 let name = variable.get("name").and_then(Node::as_str).expect("a name");
                 let found = object.node.select(&at(&format!("env[name={name}].value")));
-                prop_assert_eq!(found.first().and_then(|node| node.as_str()), variable.get("value").and_then(Node::as_str), "{}", name);
+                prop_assert_eq!(
+                    found.first().and_then(|node| node.as_str()),
+                    variable.get("value").and_then(Node::as_str),
+                    "{}",
+                    name
+                );
             }
-            let all: Vec<&str> = object.node.select(&at("args")).into_iter().flat_map(Node::items).filter_map(Node::as_str).collect();
+            let all: Vec<&str> = object
+                .node
+                .select(&at("args"))
+                .into_iter()
+                .flat_map(Node::items)
+                .filter_map(Node::as_str)
+                .collect();
             for argument in list("args") {
-                prop_assert!(all.contains(&argument.as_str().expect("a text")), "{:?} in {:?}", argument, all);
+                prop_assert!(
+                    all.contains(&argument.as_str().expect("a text")),
+                    "{:?} in {:?}",
+                    argument,
+                    all
+                );
             }
             for entry in own.at(&["resources", "limits"]).map(Node::entries).into_iter().flatten() {
                 let path = at(&format!("resources.limits.{}", entry.key.replace(".", "\\.")));
                 let leaves = pipeline::why(&world.catalog, &object.node, &path, &history);
                 prop_assert_eq!(leaves.len(), 1);
-                let (asked, got) = (entry.node.scalar_text().expect("a text"), leaves[0].said.value.as_str().expect("a text"));
+                let (asked, got) = (
+                    entry.node.scalar_text().expect("a text"),
+                    leaves[0].said.value.as_str().expect("a text"),
+                );
                 prop_assert!(amount(got) >= amount(&asked), "{}: {} of {}", entry.key, got, asked);
                 if amount(got) > amount(&asked) {
                     raised.set(raised.get() + 1);
                     prop_assert_eq!(leaves[0].said.layer, Layer::AcceleratorConfiguration);
-                    prop_assert!(leaves[0].overrides.iter().any(|lost| lost.layer == Layer::Service && lost.value == *asked), "{:?}", leaves);
-                    prop_assert!(planned.diagnostics.iter().any(|found| found.code == Code::ResourceRaised && found.message.contains(entry.key.as_str())));
+                    prop_assert!(
+                        leaves[0]
+                            .overrides
+                            .iter()
+                            .any(|lost| lost.layer == Layer::Service && lost.value == *asked),
+                        "{:?}",
+                        leaves
+                    );
+                    prop_assert!(
+                        planned.diagnostics.iter().any(|found| found.code == Code::ResourceRaised
+                            && found.message.contains(entry.key.as_str()))
+                    );
                 } else {
                     prop_assert_eq!(leaves[0].said.layer, Layer::Service);
                 }
@@ -269,5 +365,8 @@ fn the_choices_are_worth_checking() {
         Ok(())
     });
     let [chosen, several, rejected, failed] = seen.into_inner();
-    assert!(chosen > 100 && several > 50 && rejected > 100 && failed > 20, "{chosen} chosen, {several} of several, {rejected} with rejected, {failed} failed");
+    assert!(
+        chosen > 100 && several > 50 && rejected > 100 && failed > 20,
+        "{chosen} chosen, {several} of several, {rejected} with rejected, {failed} failed"
+    );
 }

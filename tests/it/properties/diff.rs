@@ -12,12 +12,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks a property over a fleet and what became of it: some documents are another fleet's of the same name, some are gone,
-/// some are new.
+/// Checks a property over a fleet and what became of it: some documents are another fleet's of the
+/// same name, some are gone, some are new.
 fn holds(property: impl Fn(&Fleet, &Fleet, usize, Semantics) -> Result<(), TestCaseError>) {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 64 };
+    let cases =
+        if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 64 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let checked = runner.run(&(fleets(), fleets(), 0..1000_usize), |(before, other, number)| {
         let after = mixed(&before, &other, number);
         BOTH.into_iter().try_for_each(|semantics| property(&before, &after, number, semantics))
@@ -29,26 +31,49 @@ fn holds(property: impl Fn(&Fleet, &Fleet, usize, Semantics) -> Result<(), TestC
 
 fn mixed(before: &Fleet, other: &Fleet, number: usize) -> Fleet {
     let name = |document: &Node| -> String {
-        let text = |keys: &[&str]| document.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
-        [text(&["apiVersion"]), text(&["kind"]), text(&["metadata", "namespace"]), text(&["metadata", "name"])].join("/")
+        let text =
+            |keys: &[&str]| document.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
+        [
+            text(&["apiVersion"]),
+            text(&["kind"]),
+            text(&["metadata", "namespace"]),
+            text(&["metadata", "name"]),
+        ]
+        .join("/")
     };
     let names: BTreeSet<String> = before.documents.iter().map(name).collect();
-    let kept = before.documents.iter().enumerate().filter_map(|(index, document)| match (number + index) % 5 {
-        0 => other.documents.iter().find(|other| name(other) == name(document)).or(Some(document)),
-        1 if number.is_multiple_of(3) => None,
-        _ => Some(document),
+    let kept = before.documents.iter().enumerate().filter_map(|(index, document)| {
+        match (number + index) % 5 {
+            0 => other
+                .documents
+                .iter()
+                .find(|other| name(other) == name(document))
+                .or(Some(document)),
+            1 if number.is_multiple_of(3) => None,
+            _ => Some(document),
+        }
     });
-    let new = other.documents.iter().enumerate().filter(|(index, document)| (number + index).is_multiple_of(7) && !names.contains(&name(document)));
+    let new = other.documents.iter().enumerate().filter(|(index, document)| {
+        (number + index).is_multiple_of(7) && !names.contains(&name(document))
+    });
     Fleet { documents: kept.chain(new.map(|(_, document)| document)).cloned().collect() }
 }
 
 fn compared(before: &World, after: &World, semantics: Semantics) -> Diff {
     let side = |world| -> Side<'_> { all(world) };
-    diff(&side(before), &side(after), Settings { semantics, cluster_domain: "cluster.local", kthena: &KTHENA_SEED })
+    diff(
+        &side(before),
+        &side(after),
+        Settings { semantics, cluster_domain: "cluster.local", kthena: &KTHENA_SEED },
+    )
 }
 
 fn all(world: &World) -> Side<'_> {
-    Side { world, services: world.catalog.services().iter().collect(), servings: world.catalog.model_servings().iter().collect() }
+    Side {
+        world,
+        services: world.catalog.services().iter().collect(),
+        servings: world.catalog.model_servings().iter().collect(),
+    }
 }
 
 /// What a diff says, without places.
@@ -74,11 +99,22 @@ fn said(diff: &Diff, mirrored: bool) -> BTreeSet<String> {
                     let (from, to) = if mirrored { (to, from) } else { (from, to) };
                     format!("{} {from:?} {to:?}", change.path)
                 });
-                format!("{} {:?} {} {:?}", object.id, done(object.action), object.restart, changes.collect::<Vec<_>>())
+                format!(
+                    "{} {:?} {} {:?}",
+                    object.id,
+                    done(object.action),
+                    object.restart,
+                    changes.collect::<Vec<_>>()
+                )
             })
             .collect();
-        let turn = |from: String, to: String| if mirrored { format!("{to} {from}") } else { format!("{from} {to}") };
-        let runtime = group.runtime.as_ref().map(|pair| turn(format!("{:?}", pair.from), format!("{:?}", pair.to)));
+        let turn = |from: String, to: String| {
+            if mirrored { format!("{to} {from}") } else { format!("{from} {to}") }
+        };
+        let runtime = group
+            .runtime
+            .as_ref()
+            .map(|pair| turn(format!("{:?}", pair.from), format!("{:?}", pair.to)));
         let gpus = turn(group.gpus.from.to_string(), group.gpus.to.to_string());
         format!("{:?} {:?} {runtime:?} {gpus} {objects:?}", turned(group.fate), group.services)
     });
@@ -101,12 +137,16 @@ fn a_tree_does_not_differ_from_itself() {
 fn the_way_back_is_the_mirror_image() {
     holds(|before, after, _, semantics| {
         let (before, after) = (world(before, semantics), world(after, semantics));
-        let (there, back) = (compared(&before, &after, semantics), compared(&after, &before, semantics));
+        let (there, back) =
+            (compared(&before, &after, semantics), compared(&after, &before, semantics));
         // What is refused on one side leaves its objects alone: that way has no mirror.
         prop_assume!(there.groups.iter().all(|group| group.error.is_none()));
         prop_assert_eq!(said(&there, false), said(&back, true));
         let (there, back) = (there.summary, back.summary);
-        prop_assert_eq!((there.changed, there.added, there.removed, there.gpus.from), (back.changed, back.removed, back.added, back.gpus.to));
+        prop_assert_eq!(
+            (there.changed, there.added, there.removed, there.gpus.from),
+            (back.changed, back.removed, back.added, back.gpus.to)
+        );
         Ok(())
     });
 }
@@ -116,10 +156,19 @@ fn the_order_of_documents_changes_nothing() {
     holds(|before, after, number, semantics| {
         let other = Fleet { documents: shuffled(&after.documents, number) };
         let old = world(before, semantics);
-        let (one, two) = (compared(&old, &world(after, semantics), semantics), compared(&old, &world(&other, semantics), semantics));
+        let (one, two) = (
+            compared(&old, &world(after, semantics), semantics),
+            compared(&old, &world(&other, semantics), semantics),
+        );
         prop_assert_eq!(&one.summary, &two.summary);
         let shown = |diff: &Diff| -> Vec<(Vec<ecow::EcoString>, Vec<String>)> {
-            let causes = |group: &ome::pipeline::diff::Group| group.causes.iter().map(|cause| format!("{} {}", cause.object, cause.path)).collect();
+            let causes = |group: &ome::pipeline::diff::Group| {
+                group
+                    .causes
+                    .iter()
+                    .map(|cause| format!("{} {}", cause.object, cause.path))
+                    .collect()
+            };
             diff.groups.iter().map(|group| (group.services.clone(), causes(group))).collect()
         };
         prop_assert_eq!(shown(&one), shown(&two));
@@ -128,17 +177,27 @@ fn the_order_of_documents_changes_nothing() {
 }
 
 /// The objects of every service that is not refused, by its API and name.
-fn objects(world: &World, semantics: Semantics) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
+fn objects(
+    world: &World,
+    semantics: Semantics,
+) -> BTreeMap<String, BTreeMap<ObjectRef, Vec<Node>>> {
     let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
         let Rendered { service, objects, error, diagnostics } = renderer.render(views, &mut ());
-        if error.is_none() && diagnostics.iter().all(|found| found.severity < Severity::Error || found.code == Code::ServerRefuses) {
+        if error.is_none()
+            && diagnostics
+                .iter()
+                .all(|found| found.severity < Severity::Error || found.code == Code::ServerRefuses)
+        {
             let mut by_name: BTreeMap<ObjectRef, Vec<Node>> = BTreeMap::new();
             for object in &objects {
                 by_name.entry(identity(&object.node)).or_default().push(object.node.clone());
             }
-            found.insert(format!("{} {}/{}", service.object.api.as_str(), service.namespace, service.name()), by_name);
+            found.insert(
+                format!("{} {}/{}", service.object.api.as_str(), service.namespace, service.name()),
+                by_name,
+            );
         }
     }
     found
@@ -152,14 +211,28 @@ fn exactly_what_renders_otherwise_changes() {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let found = compared(&before, &after, semantics);
         let (old, new) = (objects(&before, semantics), objects(&after, semantics));
-        let named =
-            |group: &ome::pipeline::diff::Group| -> Vec<String> { group.services.iter().map(|service| format!("{} {service}", group.api.as_str())).collect() };
+        let named = |group: &ome::pipeline::diff::Group| -> Vec<String> {
+            group
+                .services
+                .iter()
+                .map(|service| format!("{} {service}", group.api.as_str()))
+                .collect()
+        };
         let in_groups: BTreeSet<String> = found.groups.iter().flat_map(named).collect();
-        let without_objects: BTreeSet<String> = found.groups.iter().filter(|group| group.objects.is_empty()).flat_map(named).collect();
+        let without_objects: BTreeSet<String> =
+            found.groups.iter().filter(|group| group.objects.is_empty()).flat_map(named).collect();
         for name in old.keys().chain(new.keys()) {
             let differs = old.get(name) != new.get(name);
-            prop_assert!(!differs || in_groups.contains(name), "{} changes and is in no group", name);
-            prop_assert!(differs || !in_groups.contains(name) || without_objects.contains(name), "{} is in a group and renders the same", name);
+            prop_assert!(
+                !differs || in_groups.contains(name),
+                "{} changes and is in no group",
+                name
+            );
+            prop_assert!(
+                differs || !in_groups.contains(name) || without_objects.contains(name),
+                "{} is in a group and renders the same",
+                name
+            );
         }
         for group in &found.groups {
             prop_assert!(!group.causes.is_empty(), "{:?} changes for no reason", group.services);

@@ -24,12 +24,8 @@ struct Cluster {
 fn clusters() -> impl Strategy<Value = Cluster> {
     let pod = || (0..5_i64, 1..5_i64);
     let worker = prop_oneof![1 => Just(None), 3 => (pod(), 1..3_i64).prop_map(Some)];
-    (proptest::collection::vec((0..9_i64, 1..9_i64), 1..4), pod(), worker, 1..3_i64).prop_map(|(nodes, main, worker, replicas)| Cluster {
-        nodes,
-        main,
-        worker,
-        replicas,
-    })
+    (proptest::collection::vec((0..9_i64, 1..9_i64), 1..4), pod(), worker, 1..3_i64)
+        .prop_map(|(nodes, main, worker, replicas)| Cluster { nodes, main, worker, replicas })
 }
 
 impl Cluster {
@@ -54,19 +50,26 @@ impl Cluster {
     }
 
     fn shape((gpus, cpu): Amounts) -> Shape {
-        Shape::of(&node(&json!({ "containers": [{ "name": "a", "resources": { "limits": { "nvidia.com/gpu": gpus.to_string(), "cpu": cpu.to_string() } } }] })))
+        Shape::of(&node(
+            &json!({ "containers": [{ "name": "a", "resources": { "limits": { "nvidia.com/gpu": gpus.to_string(), "cpu": cpu.to_string() } } }] }),
+        ))
     }
 
     /// What is said.
     fn said(&self) -> bool {
         let worker = self.worker.map(|(amounts, count)| (Self::shape(amounts), count));
         let worker = worker.as_ref().map(|(shape, count)| (shape, *count));
-        Inventory::new(&self.machines(), &[]).is_some_and(|nodes| nodes.fit(&Self::shape(self.main), worker, self.replicas).fits)
+        Inventory::new(&self.machines(), &[])
+            .is_some_and(|nodes| nodes.fit(&Self::shape(self.main), worker, self.replicas).fits)
     }
 
     /// Whether there is a placement, by trying all of them.
     fn placed(&self) -> bool {
-        fn place(free: &mut Vec<Amounts>, pods: &[Amounts], known: &mut BTreeMap<(Vec<Amounts>, usize), bool>) -> bool {
+        fn place(
+            free: &mut Vec<Amounts>,
+            pods: &[Amounts],
+            known: &mut BTreeMap<(Vec<Amounts>, usize), bool>,
+        ) -> bool {
             let Some((first, rest)) = pods.split_first() else { return true };
             let mut key = free.clone();
             key.sort_unstable();
@@ -89,7 +92,11 @@ impl Cluster {
         let mut pods = Vec::new();
         for _ in 0..self.replicas {
             pods.push(self.main);
-            pods.extend(self.worker.into_iter().flat_map(|(amounts, count)| (0..count).map(move |_| amounts)));
+            pods.extend(
+                self.worker
+                    .into_iter()
+                    .flat_map(|(amounts, count)| (0..count).map(move |_| amounts)),
+            );
         }
         place(&mut self.nodes.clone(), &pods, &mut BTreeMap::new())
     }
@@ -99,13 +106,14 @@ impl Cluster {
     }
 }
 
-/// Never "fits" where no placement exists; of one shape of pods never "does not fit" where one does. How often it is said of
-/// mixed shapes stands in docs/accelerators.md.
+/// Never "fits" where no placement exists; of one shape of pods never "does not fit" where one
+/// does. How often it is said of mixed shapes stands in docs/accelerators.md.
 #[test]
 fn what_is_said_to_fit_can_be_placed() {
     const CLUSTERS: u32 = 4000;
     let config = Config { cases: CLUSTERS, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let counts = std::cell::RefCell::new([0_usize; 3]);
     let checked = runner.run(&clusters(), |cluster| {
         let (said, placed) = (cluster.said(), cluster.placed());
@@ -121,8 +129,15 @@ fn what_is_said_to_fit_can_be_placed() {
         panic!("{failure}");
     }
     let [placed, mixed, missed] = counts.into_inner();
-    assert!(placed > 1000 && mixed > 300, "{placed} can be placed, {mixed} of mixed shapes: too few to say anything");
+    assert!(
+        placed > 1000 && mixed > 300,
+        "{placed} can be placed, {mixed} of mixed shapes: too few to say anything"
+    );
     let docs = include_str!("../../../docs/accelerators.md");
-    let sentence = format!("of {mixed} small random clusters that can hold a replica's mixed pods, {missed}");
-    assert!(docs.replace('\n', " ").contains(&sentence), "docs/accelerators.md says otherwise than: {sentence}");
+    let sentence =
+        format!("of {mixed} small random clusters that can hold a replica's mixed pods, {missed}");
+    assert!(
+        docs.replace('\n', " ").contains(&sentence),
+        "docs/accelerators.md says otherwise than: {sentence}"
+    );
 }

@@ -1,8 +1,9 @@
-//! Small fleets: models, runtimes that nearly fit them, services that ask for them; of OME, of KServe, or of both under the
-//! same names.
+//! Small fleets: models, runtimes that nearly fit them, services that ask for them; of OME, of
+//! KServe, or of both under the same names.
 //!
-//! Values are drawn from short lists, so that most pairs of model and runtime differ in one thing or in nothing. What is
-//! drawn is the same for both APIs as far as both have it; each spells it in its own way.
+//! Values are drawn from short lists, so that most pairs of model and runtime differ in one thing
+//! or in nothing. What is drawn is the same for both APIs as far as both have it; each spells it in
+//! its own way.
 
 use ome::api::Api;
 use ome::yaml::{Node, Origin, Rule, write};
@@ -39,7 +40,10 @@ impl Fleet {
     /// The document of an object of an API, by `Kind/name` or `Kind/namespace/name`.
     pub(super) fn position(&self, api: Api, object: &str) -> Option<usize> {
         self.documents.iter().position(|document| {
-            let own = document.get("apiVersion").and_then(Node::as_str).is_some_and(|version| version.starts_with(group(api)));
+            let own = document
+                .get("apiVersion")
+                .and_then(Node::as_str)
+                .is_some_and(|version| version.starts_with(group(api)));
             let text = |keys: &[&str]| document.at(keys).and_then(Node::as_str).unwrap_or_default();
             let name = match text(&["metadata", "namespace"]) {
                 "" => text(&["metadata", "name"]).to_owned(),
@@ -56,7 +60,9 @@ pub(super) fn node(value: &Value) -> Node {
 }
 
 /// Something of a list, or nothing.
-pub(super) fn maybe(choices: &'static [&'static str]) -> impl Strategy<Value = Option<&'static str>> {
+pub(super) fn maybe(
+    choices: &'static [&'static str],
+) -> impl Strategy<Value = Option<&'static str>> {
     prop_oneof![1 => Just(None), 2 => select(choices).prop_map(Some)]
 }
 
@@ -84,8 +90,14 @@ fn named(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
 
 /// What model and runtime have in common.
 fn tuple() -> impl Strategy<Value = Map<String, Value>> {
-    let framework = prop_oneof![1 => Just(None), 2 => named(&["transformers", "onnx"]).prop_map(Some)];
-    let drawn = (named(&["safetensors", "gguf"]), framework, maybe(&["LlamaForCausalLM", "Qwen2ForCausalLM"]), maybe(&["fp8"]));
+    let framework =
+        prop_oneof![1 => Just(None), 2 => named(&["transformers", "onnx"]).prop_map(Some)];
+    let drawn = (
+        named(&["safetensors", "gguf"]),
+        framework,
+        maybe(&["LlamaForCausalLM", "Qwen2ForCausalLM"]),
+        maybe(&["fp8"]),
+    );
     let drawn = drawn.prop_map(|(format, framework, architecture, quantization)| {
         let mut out = Map::new();
         out.insert("modelFormat".into(), format);
@@ -105,11 +117,18 @@ fn group(api: Api) -> &'static str {
     if api == Api::KServe { "serving.kserve.io" } else { "ome.io" }
 }
 
-fn object(api: Api, kind: &str, name: &str, namespace: Option<&str>, spec: &Map<String, Value>) -> Value {
+fn object(
+    api: Api,
+    kind: &str,
+    name: &str,
+    namespace: Option<&str>,
+    spec: &Map<String, Value>,
+) -> Value {
     let mut metadata = Map::new();
     metadata.insert("name".into(), name.into());
     put(&mut metadata, "namespace", namespace);
-    let version = if api == Api::KServe && kind != "InferenceService" { "v1alpha1" } else { "v1beta1" };
+    let version =
+        if api == Api::KServe && kind != "InferenceService" { "v1alpha1" } else { "v1beta1" };
     json!({"apiVersion": format!("{}/{version}", group(api)), "kind": kind, "metadata": metadata, "spec": spec})
 }
 
@@ -139,13 +158,16 @@ fn format(api: Api) -> BoxedStrategy<Map<String, Value>> {
 fn entry(api: Api) -> impl Strategy<Value = Value> {
     // The CRD of KServe has no priority below 1.
     let least = i64::from(api == Api::KServe);
-    (format(api), prop_oneof![4 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)], proptest::option::of(least..3_i64)).prop_map(
-        |(mut entry, automatic, priority)| {
+    (
+        format(api),
+        prop_oneof![4 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)],
+        proptest::option::of(least..3_i64),
+    )
+        .prop_map(|(mut entry, automatic, priority)| {
             put(&mut entry, "autoSelect", automatic);
             put(&mut entry, "priority", priority);
             Value::Object(entry)
-        },
-    )
+        })
 }
 
 /// Replicas, selectors and a container, on a runtime or on a service.
@@ -176,23 +198,40 @@ impl Part {
 
 fn part(image: bool) -> impl Strategy<Value = Part> {
     let arguments = subsequence(vec!["--port", "8080", "--tp-size", "yes", "{{.Name}}"], 0..=5);
-    let environment = subsequence(vec![("HF_HUB_OFFLINE", "1"), ("LOG", "on"), ("NUMBER", "0x1F"), ("COLON", "a: b")], 0..=4);
-    (proptest::option::of(0..3_i64), proptest::option::of(2..5_i64), arguments, environment, maybe(&["h100", "a100"])).prop_map(
-        move |(least, most, arguments, environment, accelerator)| {
+    let environment = subsequence(
+        vec![("HF_HUB_OFFLINE", "1"), ("LOG", "on"), ("NUMBER", "0x1F"), ("COLON", "a: b")],
+        0..=4,
+    );
+    (
+        proptest::option::of(0..3_i64),
+        proptest::option::of(2..5_i64),
+        arguments,
+        environment,
+        maybe(&["h100", "a100"]),
+    )
+        .prop_map(move |(least, most, arguments, environment, accelerator)| {
             let mut container = Map::new();
             put(&mut container, "image", image.then_some("docker.io/example/engine:v1"));
             put(&mut container, "args", (!arguments.is_empty()).then(|| Value::from(arguments)));
-            let environment: Vec<Value> = environment.into_iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+            let environment: Vec<Value> = environment
+                .into_iter()
+                .map(|(name, value)| json!({"name": name, "value": value}))
+                .collect();
             put(&mut container, "env", (!environment.is_empty()).then_some(environment));
-            Part { least, most, selector: accelerator.map(|name| json!({"accelerator": name})), container }
-        },
-    )
+            Part {
+                least,
+                most,
+                selector: accelerator.map(|name| json!({"accelerator": name})),
+                container,
+            }
+        })
 }
 
 /// The bounds of a size range; only OME has one.
 fn range() -> impl Strategy<Value = Option<Value>> {
     let open = (maybe(&["1B", "5B", "10B"]), maybe(&["9B", "20B", "100B"]));
-    let closed = (select(vec!["1B", "5B"]), select(vec!["9B", "20B", "100B"])).prop_map(|(min, max)| (Some(min), Some(max)));
+    let closed = (select(vec!["1B", "5B"]), select(vec!["9B", "20B", "100B"]))
+        .prop_map(|(min, max)| (Some(min), Some(max)));
     prop_oneof![1 => open, 4 => closed].prop_map(|(min, max)| {
         let mut bounds = Map::new();
         put(&mut bounds, "min", min);
@@ -203,7 +242,8 @@ fn range() -> impl Strategy<Value = Option<Value>> {
 
 fn runtime(api: Api, index: usize) -> impl Strategy<Value = Value> {
     let created = maybe(&["2025-01-01T00:00:00Z", "2025-06-01T00:00:00Z"]);
-    let formats = prop_oneof![1 => Just(Vec::new()), 12 => proptest::collection::vec(entry(api), 1..3)];
+    let formats =
+        prop_oneof![1 => Just(Vec::new()), 12 => proptest::collection::vec(entry(api), 1..3)];
     let usual = if api == Api::KServe { vec!["v1", "v2"] } else { vec!["openAI"] };
     let protocols = prop_oneof![3 => Just(usual), 1 => Just(vec![]), 1 => Just(vec!["v2"])];
     (formats, range(), protocols, maybe(&["team-a", "team-b"]), (rarely(10), rarely(12), rarely(12)), created, part(true)).prop_map(
@@ -236,48 +276,70 @@ fn runtime(api: Api, index: usize) -> impl Strategy<Value = Value> {
 fn service(api: Api, index: usize, models: usize, runtimes: usize) -> impl Strategy<Value = Value> {
     let named = prop_oneof![5 => Just(None), 1 => (0..runtimes).prop_map(Some)];
     let asked = (format(api), maybe(&["v1", "v2"]), maybe(&["Standard", "Knative"]));
-    (select(vec!["team-a", "team-b"]), 0..models, named, proptest::option::of(part(false)), asked).prop_map(
-        move |(namespace, model, runtime, part, (format, protocol, mode))| {
+    (select(vec!["team-a", "team-b"]), 0..models, named, proptest::option::of(part(false)), asked)
+        .prop_map(move |(namespace, model, runtime, part, (format, protocol, mode))| {
             let mut spec = Map::new();
             let runtime = runtime.map(|runtime| format!("r{runtime}"));
             if api == Api::Ome {
                 spec.insert("model".into(), json!({"name": format!("m{model}")}));
                 put(&mut spec, "runtime", runtime.map(|name| json!({"name": name})));
-                spec.insert("engine".into(), part.map_or_else(|| json!({}), |part| part.spelt("runner", "ome-container").into()));
-                return object(api, "InferenceService", &format!("s{index}"), Some(namespace), &spec);
+                spec.insert(
+                    "engine".into(),
+                    part.map_or_else(
+                        || json!({}),
+                        |part| part.spelt("runner", "ome-container").into(),
+                    ),
+                );
+                return object(
+                    api,
+                    "InferenceService",
+                    &format!("s{index}"),
+                    Some(namespace),
+                    &spec,
+                );
             }
             let mut predictor = part.map_or_else(Map::new, |part| part.spelt("model", ""));
-            let mut inline = predictor.get("model").and_then(Value::as_object).cloned().unwrap_or_default();
+            let mut inline =
+                predictor.get("model").and_then(Value::as_object).cloned().unwrap_or_default();
             inline.insert("modelFormat".into(), format.into());
             inline.insert("storageUri".into(), format!("s3://example/m{model}").into());
             put(&mut inline, "protocolVersion", protocol);
             put(&mut inline, "runtime", runtime);
             predictor.insert("model".into(), inline.into());
             spec.insert("predictor".into(), predictor.into());
-            let mut service = object(api, "InferenceService", &format!("s{index}"), Some(namespace), &spec);
+            let mut service =
+                object(api, "InferenceService", &format!("s{index}"), Some(namespace), &spec);
             if let Some(mode) = mode {
-                service["metadata"]["annotations"] = json!({"serving.kserve.io/deploymentMode": mode});
+                service["metadata"]["annotations"] =
+                    json!({"serving.kserve.io/deploymentMode": mode});
             }
             service
-        },
-    )
+        })
 }
 
-/// Up to four models, seven runtimes and five services of one API. A service of KServe describes its model itself.
+/// Up to four models, seven runtimes and five services of one API. A service of KServe describes
+/// its model itself.
 fn of(api: Api) -> BoxedStrategy<Vec<Node>> {
     (1..4_usize, 1..8_usize, 1..6_usize)
         .prop_flat_map(move |(models, runtimes, services)| {
-            let models_drawn: Vec<_> = (0..if api == Api::Ome { models } else { 0 }).map(model).collect();
+            let models_drawn: Vec<_> =
+                (0..if api == Api::Ome { models } else { 0 }).map(model).collect();
             let runtimes_drawn: Vec<_> = (0..runtimes).map(|index| runtime(api, index)).collect();
-            let services_drawn: Vec<_> = (0..services).map(|index| service(api, index, models, runtimes)).collect();
-            (models_drawn, runtimes_drawn, services_drawn)
-                .prop_map(|(models, runtimes, services)| models.iter().chain(&runtimes).chain(&services).map(node).collect())
+            let services_drawn: Vec<_> =
+                (0..services).map(|index| service(api, index, models, runtimes)).collect();
+            (models_drawn, runtimes_drawn, services_drawn).prop_map(
+                |(models, runtimes, services)| {
+                    models.iter().chain(&runtimes).chain(&services).map(node).collect()
+                },
+            )
         })
         .boxed()
 }
 
 /// A fleet of OME, of KServe, or of both, whose objects then have the same names.
 pub(super) fn fleets() -> impl Strategy<Value = Fleet> {
-    let both = (of(Api::Ome), of(Api::KServe)).prop_map(|(ome, kserve)| ome.into_iter().chain(kserve).collect());
-    prop_oneof![2 => of(Api::Ome), 2 => of(Api::KServe), 1 => both].prop_map(|documents: Vec<Node>| Fleet { documents })
+    let both = (of(Api::Ome), of(Api::KServe))
+        .prop_map(|(ome, kserve)| ome.into_iter().chain(kserve).collect());
+    prop_oneof![2 => of(Api::Ome), 2 => of(Api::KServe), 1 => both]
+        .prop_map(|documents: Vec<Node>| Fleet { documents })
 }

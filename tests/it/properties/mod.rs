@@ -27,10 +27,14 @@ const BOTH: [Semantics; 2] = [Semantics::Documented, Semantics::Controller];
 
 /// Checks a property over fleets and a number to choose with.
 fn holds(property: impl Fn(&Fleet, usize, Semantics) -> Result<(), TestCaseError>) {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 64 };
+    let cases =
+        if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 64 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let checked = runner.run(&(fleets(), 0..1000_usize), |(fleet, number)| BOTH.into_iter().try_for_each(|semantics| property(&fleet, number, semantics)));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let checked = runner.run(&(fleets(), 0..1000_usize), |(fleet, number)| {
+        BOTH.into_iter().try_for_each(|semantics| property(&fleet, number, semantics))
+    });
     if let Err(failure) = checked {
         panic!("{failure}");
     }
@@ -43,7 +47,11 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 
 /// A text as it is read from standard input.
 fn read(text: &str, semantics: Semantics) -> World {
-    let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
+    let loaded = load::load(
+        &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+        &mut text.as_bytes(),
+        &Limits::default(),
+    );
     pipeline::read(loaded, &Given::new(semantics, &ome::policy::KTHENA_SEED))
 }
 
@@ -75,7 +83,8 @@ fn document(world: &World, semantics: Semantics) -> String {
 /// What `render` prints.
 fn manifests(world: &World, semantics: Semantics) -> Vec<Node> {
     let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
-    let rendered = world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
+    let rendered =
+        world.catalog.services().iter().flat_map(|views| renderer.render(views, &mut ()).objects);
     rendered.map(|object| object.node).collect()
 }
 
@@ -100,19 +109,40 @@ fn placeless(text: &str) -> serde_json::Value {
     fn strip(value: &mut serde_json::Value) {
         match value {
             serde_json::Value::Object(map) => {
-                map.retain(|key, _| !["at", "modelAt", "runtimeAt", "file", "line", "column", "endLine", "endColumn"].contains(&key.as_str()));
+                map.retain(|key, _| {
+                    ![
+                        "at",
+                        "modelAt",
+                        "runtimeAt",
+                        "file",
+                        "line",
+                        "column",
+                        "endLine",
+                        "endColumn",
+                    ]
+                    .contains(&key.as_str())
+                });
                 map.values_mut().for_each(strip);
             }
             serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
             // Sentences name places too.
             serde_json::Value::String(text) if text.contains("<stdin>:") => {
                 let parts = text.split("<stdin>:").enumerate();
-                *text = parts.map(|(index, part)| if index == 0 { part } else { part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':') }).collect();
+                *text = parts
+                    .map(|(index, part)| {
+                        if index == 0 {
+                            part
+                        } else {
+                            part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':')
+                        }
+                    })
+                    .collect();
             }
             _ => {}
         }
     }
-    let mut value: serde_json::Value = serde_json::from_str(text).expect("the text was written as JSON");
+    let mut value: serde_json::Value =
+        serde_json::from_str(text).expect("the text was written as JSON");
     strip(&mut value);
     // Findings stand in the order of their places.
     if let Some(found) = value["findings"].as_array_mut() {
@@ -137,7 +167,10 @@ fn the_order_of_documents_changes_nothing() {
     holds(|fleet, number, semantics| {
         let other = Fleet { documents: shuffled(&fleet.documents, number) };
         let (world, other) = (world(fleet, semantics), world(&other, semantics));
-        prop_assert_eq!(placeless(&document(&world, semantics)), placeless(&document(&other, semantics)));
+        prop_assert_eq!(
+            placeless(&document(&world, semantics)),
+            placeless(&document(&other, semantics))
+        );
         prop_assert_eq!(manifests(&world, semantics), manifests(&other, semantics));
         Ok(())
     });
@@ -145,12 +178,16 @@ fn the_order_of_documents_changes_nothing() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let pools = [1, 4].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let pools =
+        [1, 4].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     holds(|fleet, _, semantics| {
         let [one, four] = pools.each_ref().map(|pool| {
             pool.install(|| {
                 let world = world(fleet, semantics);
-                let manifests: String = manifests(&world, semantics).iter().map(|object| stream::text(object, stream::Format::Yaml)).collect();
+                let manifests: String = manifests(&world, semantics)
+                    .iter()
+                    .map(|object| stream::text(object, stream::Format::Yaml))
+                    .collect();
                 (document(&world, semantics), manifests)
             })
         });
@@ -164,11 +201,17 @@ fn a_runtime_that_nobody_chose_may_go() {
     holds(|fleet, number, semantics| {
         let before_world = world(fleet, semantics);
         let before = plan(&before_world, semantics);
-        // A runtime that crashes the controller decides for everybody, and one that a service names is missed.
+        // A runtime that crashes the controller decides for everybody, and one that a service names
+        // is missed.
         let choice = choices(&before);
         prop_assume!(choice.iter().all(|(.., error)| *error != Some(Code::WouldPanic)));
-        let used: BTreeSet<&Id> = choice.iter().filter_map(|(_, chosen, _)| chosen.as_ref()).collect();
-        let named: BTreeSet<&str> = before.iter().filter_map(|planned| planned.service.runtime.as_ref()).map(|runtime| runtime.name.value.as_str()).collect();
+        let used: BTreeSet<&Id> =
+            choice.iter().filter_map(|(_, chosen, _)| chosen.as_ref()).collect();
+        let named: BTreeSet<&str> = before
+            .iter()
+            .filter_map(|planned| planned.service.runtime.as_ref())
+            .map(|runtime| runtime.name.value.as_str())
+            .collect();
         let idle: Vec<Id> = before_world
             .catalog
             .all_runtimes()
@@ -193,17 +236,29 @@ fn a_runtime_serves_its_own_api() {
         let planned = plan(&mixed, semantics);
         for planned in &planned {
             let api = planned.service.object.api;
-            prop_assert!(planned.resolution.runtime.candidates.iter().all(|candidate| candidate.runtime.object.api == api));
+            prop_assert!(
+                planned.resolution.runtime.candidates.iter().all(|candidate| candidate
+                    .runtime
+                    .object
+                    .api
+                    == api)
+            );
         }
         // What stands beside a service in another API changes nothing for it.
         for api in [Api::Ome, Api::KServe] {
             let own = |document: &&Node| {
-                let foreign = document.get("apiVersion").and_then(Node::as_str).is_some_and(|version| version.starts_with("serving.kserve.io"));
+                let foreign = document
+                    .get("apiVersion")
+                    .and_then(Node::as_str)
+                    .is_some_and(|version| version.starts_with("serving.kserve.io"));
                 foreign == (api == Api::KServe)
             };
             let alone = Fleet { documents: fleet.documents.iter().filter(own).cloned().collect() };
             let alone = world(&alone, semantics);
-            let of_api = choices(&planned).into_iter().filter(|((of, _), ..)| *of == api).collect::<Vec<_>>();
+            let of_api = choices(&planned)
+                .into_iter()
+                .filter(|((of, _), ..)| *of == api)
+                .collect::<Vec<_>>();
             prop_assert_eq!(of_api, choices(&plan(&alone, semantics)));
         }
         Ok(())
@@ -218,12 +273,23 @@ fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
             let decision = &planned.resolution.runtime;
             for candidate in &decision.candidates {
                 let rejected = candidate.verdict == Verdict::Rejected;
-                prop_assert_eq!(rejected, !candidate.reasons.is_empty(), "{} for {}", &candidate.runtime.object.id, &planned.service.object.id);
+                prop_assert_eq!(
+                    rejected,
+                    !candidate.reasons.is_empty(),
+                    "{} for {}",
+                    &candidate.runtime.object.id,
+                    &planned.service.object.id
+                );
             }
-            let count = |verdict| decision.candidates.iter().filter(|candidate| candidate.verdict == verdict).count();
+            let count = |verdict| {
+                decision.candidates.iter().filter(|candidate| candidate.verdict == verdict).count()
+            };
             prop_assert_eq!(count(Verdict::Chosen), usize::from(decision.chosen.is_some()));
             if decision.basis == Basis::Auto {
-                prop_assert_eq!(count(Verdict::Chosen) + count(Verdict::Eligible), decision.eligible);
+                prop_assert_eq!(
+                    count(Verdict::Chosen) + count(Verdict::Eligible),
+                    decision.eligible
+                );
                 prop_assert_eq!(count(Verdict::Rejected), decision.rejected);
             }
         }
@@ -231,7 +297,8 @@ fn a_candidate_is_rejected_exactly_when_a_rule_failed() {
     });
 }
 
-/// The edits that `explain --runtime` proposes, made in the files, have the effect that it promises.
+/// The edits that `explain --runtime` proposes, made in the files, have the effect that it
+/// promises.
 #[test]
 fn repairing_what_rejects_a_runtime_makes_it_win() {
     holds(|fleet, number, semantics| {
@@ -239,8 +306,11 @@ fn repairing_what_rejects_a_runtime_makes_it_win() {
         let before = plan(&world_before, semantics);
         let planned = &before[number % before.len()];
         let api = planned.service.object.api;
-        for runtime in world_before.catalog.all_runtimes().filter(|runtime| runtime.object.api == api) {
-            let flip = pipeline::flip(planned.policy, &world_before.catalog, planned.service, runtime);
+        for runtime in
+            world_before.catalog.all_runtimes().filter(|runtime| runtime.object.api == api)
+        {
+            let flip =
+                pipeline::flip(planned.policy, &world_before.catalog, planned.service, runtime);
             let Ok(edits) = flip.edits else { continue };
             let mut edited = fleet.clone();
             for edit in &edits {
@@ -251,8 +321,15 @@ fn repairing_what_rejects_a_runtime_makes_it_win() {
             let world_after = world(&edited, semantics);
             let after = choices(&plan(&world_after, semantics));
             let service = id(&planned.service.object);
-            let chosen = after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
-            prop_assert_eq!(chosen, Some(id(&runtime.object)), "for {:?} after {:?}", service, edits);
+            let chosen =
+                after.into_iter().find(|(id, ..)| *id == service).and_then(|(_, chosen, _)| chosen);
+            prop_assert_eq!(
+                chosen,
+                Some(id(&runtime.object)),
+                "for {:?} after {:?}",
+                service,
+                edits
+            );
         }
         Ok(())
     });
@@ -270,16 +347,25 @@ fn each_node<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
 
 #[test]
 fn every_leaf_names_a_place_or_a_rule_of_the_reference() {
-    let known: BTreeSet<&str> = ome::compose::rules::ALL.iter().chain(ome::render::rules::ALL).map(|rule| rule.id).collect();
+    let known: BTreeSet<&str> = ome::compose::rules::ALL
+        .iter()
+        .chain(ome::render::rules::ALL)
+        .map(|rule| rule.id)
+        .collect();
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut unknown: BTreeSet<String> = BTreeSet::new();
         for object in manifests(&world, semantics) {
             each_node(&object, &mut |node| match node.origin {
                 Origin::File(span) if world.catalog.owner(span).is_some() => {}
-                Origin::File(span) => drop(unknown.insert(format!("{}: {node:?}", world.sources.locate(span)))),
-                Origin::Default(Rule { id, .. }) | Origin::Derived(Rule { id, .. }) if known.contains(id) => {}
-                Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => drop(unknown.insert(rule.id.to_owned())),
+                Origin::File(span) => {
+                    unknown.insert(format!("{}: {node:?}", world.sources.locate(span)));
+                }
+                Origin::Default(Rule { id, .. }) | Origin::Derived(Rule { id, .. })
+                    if known.contains(id) => {}
+                Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => {
+                    unknown.insert(rule.id.to_owned());
+                }
             });
         }
         prop_assert!(unknown.is_empty(), "{:?}", unknown);
@@ -294,11 +380,22 @@ fn manifests_read_the_same_as_yaml_and_as_json() {
         for object in manifests(&world, semantics) {
             let text = stream::text(&object, stream::Format::Yaml);
             let want = object.to_json();
-            let loaded = load::load(&Request { paths: &[PathBuf::from("-")], ..Request::default() }, &mut text.as_bytes(), &Limits::default());
-            let read: Vec<serde_json::Value> = loaded.documents.iter().map(|document| document.node.to_json()).collect();
+            let loaded = load::load(
+                &Request { paths: &[PathBuf::from("-")], ..Request::default() },
+                &mut text.as_bytes(),
+                &Limits::default(),
+            );
+            let read: Vec<serde_json::Value> =
+                loaded.documents.iter().map(|document| document.node.to_json()).collect();
             prop_assert_eq!(&read, &vec![want.clone()], "{}", text);
-            prop_assert_eq!(&serde_yaml::from_str::<serde_json::Value>(&text).unwrap(), &want, "a reader of YAML 1.2 reads {}", text);
-            let json: serde_json::Value = serde_json::from_str(&stream::text(&object, stream::Format::Json)).unwrap();
+            prop_assert_eq!(
+                &serde_yaml::from_str::<serde_json::Value>(&text).unwrap(),
+                &want,
+                "a reader of YAML 1.2 reads {}",
+                text
+            );
+            let json: serde_json::Value =
+                serde_json::from_str(&stream::text(&object, stream::Format::Json)).unwrap();
             prop_assert_eq!(json, want);
         }
         Ok(())
@@ -322,11 +419,17 @@ fn the_fleets_are_worth_checking() {
         let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
         for views in world.catalog.services() {
             let rendered = renderer.render(views, &mut ());
-            seen[usize::from(rendered.service.object.api == Api::KServe)][3] += rendered.objects.len();
+            seen[usize::from(rendered.service.object.api == Api::KServe)][3] +=
+                rendered.objects.len();
         }
         Ok(())
     });
-    for (api, [chosen, ties, errors, objects]) in ["OME", "KServe"].into_iter().zip(seen.into_inner()) {
-        assert!(chosen > 20 && ties > 5 && errors > 20 && objects > 100, "{api}: {chosen} chosen, {ties} among several, {errors} errors, {objects} objects");
+    for (api, [chosen, ties, errors, objects]) in
+        ["OME", "KServe"].into_iter().zip(seen.into_inner())
+    {
+        assert!(
+            chosen > 20 && ties > 5 && errors > 20 && objects > 100,
+            "{api}: {chosen} chosen, {ties} among several, {errors} errors, {objects} objects"
+        );
     }
 }

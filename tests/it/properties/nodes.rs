@@ -63,12 +63,15 @@ const RESOURCES: &[&str] = &[
 ];
 
 fn labels() -> impl Strategy<Value = Map<String, Value>> {
-    let one = select(LABELS).prop_flat_map(|(key, values)| select(values).prop_map(move |value| (key.to_owned(), Value::from(value))));
+    let one = select(LABELS).prop_flat_map(|(key, values)| {
+        select(values).prop_map(move |value| (key.to_owned(), Value::from(value)))
+    });
     prop::collection::vec(one, 0..7).prop_map(|pairs| pairs.into_iter().collect())
 }
 
 fn resources() -> impl Strategy<Value = Map<String, Value>> {
-    let one = (select(RESOURCES), 0..9_u8).prop_map(|(name, count)| (name.to_owned(), Value::from(count.to_string())));
+    let one = (select(RESOURCES), 0..9_u8)
+        .prop_map(|(name, count)| (name.to_owned(), Value::from(count.to_string())));
     prop::collection::vec(one, 0..4).prop_map(|pairs| pairs.into_iter().collect())
 }
 
@@ -126,15 +129,23 @@ fn told(discovered: &Discovered, world: &World) -> Vec<String> {
 }
 
 fn holds(property: impl Fn(&[Node], usize, Options) -> Result<(), TestCaseError>) {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 256 };
+    let cases =
+        if std::env::var_os("PROPTEST_CASES").is_some() { Config::default().cases } else { 256 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let options = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(measured, nominal_memory, documented)| Options {
-        measured,
-        nominal_memory,
-        semantics: if documented { Semantics::Documented } else { Semantics::Controller },
-    });
-    if let Err(failure) = runner.run(&(nodes(), 0..1000_usize, options), |(nodes, number, options)| property(&nodes.0, number, options)) {
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let options = (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(measured, nominal_memory, documented)| Options {
+            measured,
+            nominal_memory,
+            semantics: if documented { Semantics::Documented } else { Semantics::Controller },
+        },
+    );
+    if let Err(failure) = runner
+        .run(&(nodes(), 0..1000_usize, options), |(nodes, number, options)| {
+            property(&nodes.0, number, options)
+        })
+    {
         panic!("{failure}");
     }
 }
@@ -150,8 +161,16 @@ fn what_was_made_is_unchanged() {
         let (second, _) = discovered(&[&documents[..], &classes[..]].concat(), options);
         prop_assert_eq!(second.classes.len(), first.classes.len());
         for (before, after) in first.classes.iter().zip(&second.classes) {
-            prop_assert_eq!((&after.name, after.action), (&before.name, Action::Unchanged), "{:?}", after.changes);
-            prop_assert_eq!((&after.nodes, &after.status, &after.object), (&before.nodes, &before.status, &before.object));
+            prop_assert_eq!(
+                (&after.name, after.action),
+                (&before.name, Action::Unchanged),
+                "{:?}",
+                after.changes
+            );
+            prop_assert_eq!(
+                (&after.nodes, &after.status, &after.object),
+                (&before.nodes, &before.status, &before.object)
+            );
         }
         prop_assert_eq!((second.skipped, second.no_tier), (first.skipped, first.no_tier));
         Ok(())
@@ -179,13 +198,17 @@ fn no_node_is_lost() {
         let documents: Vec<&Node> = nodes.iter().collect();
         let (found, _) = discovered(&documents, options);
         for document in nodes {
-            let name = document.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
+            let name =
+                document.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
             let skipped = found.skipped.iter().any(|skipped| skipped.node == name);
-            let taken = found.classes.iter().any(|class| class.nodes.iter().any(|node| node == name));
+            let taken =
+                found.classes.iter().any(|class| class.nodes.iter().any(|node| node == name));
             // A class may take a node it was not made of, when both have its label.
             prop_assert!(skipped || taken, "{name}");
         }
-        prop_assert!(found.classes.iter().all(|class| !class.nodes.is_empty() && class.name.len() <= 63));
+        prop_assert!(
+            found.classes.iter().all(|class| !class.nodes.is_empty() && class.name.len() <= 63)
+        );
         Ok(())
     });
 }

@@ -17,7 +17,8 @@ pub(in super::super) enum Outcome {
     Holds,
     /// The value breaks it.
     Fails,
-    /// It asks for a field that is not there, or takes a value for what it is not. The server refuses the object.
+    /// It asks for a field that is not there, or takes a value for what it is not. The server
+    /// refuses the object.
     Error,
     /// It takes more than [`FUEL`] steps.
     TooCostly,
@@ -51,8 +52,17 @@ impl<'n> Run<'n> {
             Expr::Bool(truth) => Some(Value::Bool(*truth)),
             Expr::Int(number) => Some(Value::Int(*number)),
             Expr::Text(text) => Some(Value::Text(text.clone())),
-            Expr::List(items) => items.iter().map(|item| self.expr(item)).collect::<Option<Vec<_>>>().map(Value::List),
-            Expr::Name(name) => self.scope.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
+            Expr::List(items) => items
+                .iter()
+                .map(|item| self.expr(item))
+                .collect::<Option<Vec<_>>>()
+                .map(Value::List),
+            Expr::Name(name) => self
+                .scope
+                .iter()
+                .rev()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone()),
             Expr::Field(of, name) => self.expr(of)?.field(name),
             Expr::Has(of, name) => Some(Value::Bool(self.expr(of)?.field(name).is_some())),
             Expr::Index(of, index) => {
@@ -69,7 +79,10 @@ impl<'n> Run<'n> {
             }
             Expr::Binary(operator, left, right) => self.binary(*operator, left, right),
             Expr::Call(function, arguments) => {
-                let arguments = arguments.iter().map(|argument| self.expr(argument)).collect::<Option<Vec<_>>>()?;
+                let arguments = arguments
+                    .iter()
+                    .map(|argument| self.expr(argument))
+                    .collect::<Option<Vec<_>>>()?;
                 call(*function, &arguments)
             }
             Expr::Macro(over, of, variable, condition) => self.over(*over, of, variable, condition),
@@ -92,7 +105,9 @@ impl<'n> Run<'n> {
             };
         }
         let (left, right) = (self.expr(left)?, self.expr(right)?);
-        let ordered = |wanted: &[Ordering]| left.compare(&right).map(|order| Value::Bool(wanted.contains(&order)));
+        let ordered = |wanted: &[Ordering]| {
+            left.compare(&right).map(|order| Value::Bool(wanted.contains(&order)))
+        };
         match operator {
             Operator::Equal => Some(Value::Bool(left.equals(&right))),
             Operator::Unequal => Some(Value::Bool(!left.equals(&right))),
@@ -100,14 +115,22 @@ impl<'n> Run<'n> {
             Operator::LessOrEqual => ordered(&[Ordering::Less, Ordering::Equal]),
             Operator::Greater => ordered(&[Ordering::Greater]),
             Operator::GreaterOrEqual => ordered(&[Ordering::Greater, Ordering::Equal]),
-            Operator::In => Some(Value::Bool(right.elements()?.iter().any(|element| element.equals(&left)))),
+            Operator::In => {
+                Some(Value::Bool(right.elements()?.iter().any(|element| element.equals(&left))))
+            }
             Operator::Add => left.int()?.checked_add(right.int()?).map(Value::Int),
             Operator::Subtract => left.int()?.checked_sub(right.int()?).map(Value::Int),
             Operator::Or | Operator::And => None,
         }
     }
 
-    fn over(&mut self, over: Macro, of: &Expr, variable: &EcoString, condition: &Expr) -> Option<Value<'n>> {
+    fn over(
+        &mut self,
+        over: Macro,
+        of: &Expr,
+        variable: &EcoString,
+        condition: &Expr,
+    ) -> Option<Value<'n>> {
         let elements = self.expr(of)?.elements()?;
         let mut kept = Vec::new();
         let (mut error, mut count) = (false, 0);
@@ -147,7 +170,11 @@ fn call<'n>(function: Function, arguments: &[Value<'n>]) -> Option<Value<'n>> {
         Function::Contains => text().map(|(text, part)| Value::Bool(text.contains(part))),
         Function::StartsWith => text().map(|(text, part)| Value::Bool(text.starts_with(part))),
         Function::EndsWith => text().map(|(text, part)| Value::Bool(text.ends_with(part))),
-        Function::Matches => text().map(|(text, pattern)| Value::Bool(schema::matches(pattern, text))),
-        Function::Split => text().map(|(text, part)| Value::List(text.split(part).map(|part| Value::Text(part.into())).collect())),
+        Function::Matches => {
+            text().map(|(text, pattern)| Value::Bool(schema::matches(pattern, text)))
+        }
+        Function::Split => text().map(|(text, part)| {
+            Value::List(text.split(part).map(|part| Value::Text(part.into())).collect())
+        }),
     }
 }

@@ -13,14 +13,19 @@ pub(super) enum Token {
 }
 
 /// Marks, the longer ones first.
-const MARKS: [&str; 21] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "+", "-", "{", "}"];
+const MARKS: [&str; 21] = [
+    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "+",
+    "-", "{", "}",
+];
 
 /// The words of a text; none when something in it is no word.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let after = if let Some(raw) = rest.strip_prefix('r').filter(|raw| raw.starts_with(['"', '\''])) {
+        let after = if let Some(raw) =
+            rest.strip_prefix('r').filter(|raw| raw.starts_with(['"', '\'']))
+        {
             let (text, after) = quoted(raw, true)?;
             tokens.push(Token::Text(text));
             after
@@ -29,7 +34,8 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
             tokens.push(Token::Text(text));
             after
         } else if first.is_ascii_alphabetic() || first == '_' {
-            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let end =
+                rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
             tokens.push(Token::Name(rest[..end].into()));
             &rest[end..]
         } else if first.is_ascii_digit() {

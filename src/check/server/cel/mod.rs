@@ -1,9 +1,11 @@
-//! The part of the Common Expression Language that rules of CustomResourceDefinitions are written in.
+//! The part of the Common Expression Language that rules of CustomResourceDefinitions are written
+//! in.
 //!
-//! In: the text of a rule, and the value it is about (`self`). Out: whether the value keeps the rule. The grammar, the
-//! macros (`has`, `all`, `exists`, `exists_one`, `filter`) and the functions are those that the shipped rules use; a text
-//! with anything else does not parse and is no rule. Errors are values, as in the language: `a || b` holds when one side
-//! does, whatever becomes of the other. Work is bounded by [`FUEL`], as the API server bounds its own.
+//! In: the text of a rule, and the value it is about (`self`). Out: whether the value keeps the
+//! rule. The grammar, the macros (`has`, `all`, `exists`, `exists_one`, `filter`) and the functions
+//! are those that the shipped rules use; a text with anything else does not parse and is no rule.
+//! Errors are values, as in the language: `a || b` holds when one side does, whatever becomes of
+//! the other. Work is bounded by [`FUEL`], as the API server bounds its own.
 
 mod eval;
 mod lex;
@@ -110,16 +112,36 @@ mod tests {
             ("self.all(x, x.n == 1)", r#"[{"n": 1}, {"n": 2}]"#, Some(false)),
             ("self.all(x, self.exists_one(y, x.n == y.n))", r#"[{"n": 1}, {"n": 2}]"#, Some(true)),
             ("self.all(x, self.exists_one(y, x.n == y.n))", r#"[{"n": 1}, {"n": 1}]"#, Some(false)),
-            ("self.filter(f, f.type == 'CORS').size() <= 1", r#"[{"type": "CORS"}, {"type": "CORS"}]"#, Some(false)),
+            (
+                "self.filter(f, f.type == 'CORS').size() <= 1",
+                r#"[{"type": "CORS"}, {"type": "CORS"}]"#,
+                Some(false),
+            ),
             ("self.exists(f, f.none == 1)", r#"[{"a": 1}]"#, None),
-            ("(self.size() > 0 ? self[0].m.size() : 0) + (self.size() > 1 ? self[1].m.size() : 0) <= 2", r#"[{"m": [1, 2]}]"#, Some(true)),
+            (
+                "(self.size() > 0 ? self[0].m.size() : 0) + (self.size() > 1 ? self[1].m.size() : 0) <= 2",
+                r#"[{"m": [1, 2]}]"#,
+                Some(true),
+            ),
             ("duration(self) >= duration('1ms')", r#""1h1.5s""#, Some(true)),
             ("duration(self) >= duration('1ms')", r#""1us""#, Some(false)),
             ("duration(self) >= duration('1ms')", r#""soon""#, None),
-            ("self.value.startsWith('/') && !self.value.contains('//') && !self.value.endsWith('/..')", r#"{"value": "/a/b"}"#, Some(true)),
+            (
+                "self.value.startsWith('/') && !self.value.contains('//') && !self.value.endsWith('/..')",
+                r#"{"value": "/a/b"}"#,
+                Some(true),
+            ),
             (r#"self.matches(r"""^[a-z]+$""")"#, r#""abc""#, Some(true)),
-            (r#"self.all(key, key.split("/")[0].size() < 4)"#, r#"{"abc/d": 1, "abcd/e": 1}"#, Some(false)),
-            ("has(self.__namespace__) && self.__namespace__ == ''", r#"{"namespace": ""}"#, Some(true)),
+            (
+                r#"self.all(key, key.split("/")[0].size() < 4)"#,
+                r#"{"abc/d": 1, "abcd/e": 1}"#,
+                Some(false),
+            ),
+            (
+                "has(self.__namespace__) && self.__namespace__ == ''",
+                r#"{"namespace": ""}"#,
+                Some(true),
+            ),
             ("has(self.a.b)", r#"{"a": {"b": null}}"#, Some(false)),
             ("self[3] == 1", "[1]", None),
         ] {
@@ -129,7 +151,18 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_does_not_parse() {
-        for text in ["", "self.", "self.a ==", "(self", "self.unknown()", "a ? b", "self.all(x)", "'open", "self..a", "1 2"] {
+        for text in [
+            "",
+            "self.",
+            "self.a ==",
+            "(self",
+            "self.unknown()",
+            "a ? b",
+            "self.all(x)",
+            "'open",
+            "self..a",
+            "1 2",
+        ] {
             assert!(parse(text).is_none(), "{text}");
         }
         assert!(parse(&"(".repeat(100_000)).is_none() && parse(&"!".repeat(100_000)).is_none());

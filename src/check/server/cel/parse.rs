@@ -79,9 +79,15 @@ impl Parser<'_> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.level(level + 1)?;
         loop {
-            let found = operators.iter().find(|(mark, _)| matches!(self.peek(), Some(Token::Mark(found)) if found == mark)).map(|(_, operator)| *operator);
-            let contained = level == 2 && matches!(self.peek(), Some(Token::Name(name)) if name == "in");
-            let Some(operator) = found.or(contained.then_some(Operator::In)) else { return Some(left) };
+            let found = operators
+                .iter()
+                .find(|(mark, _)| matches!(self.peek(), Some(Token::Mark(found)) if found == mark))
+                .map(|(_, operator)| *operator);
+            let contained =
+                level == 2 && matches!(self.peek(), Some(Token::Name(name)) if name == "in");
+            let Some(operator) = found.or(contained.then_some(Operator::In)) else {
+                return Some(left);
+            };
             self.at += 1;
             left = Expr::Binary(operator, Box::new(left), Box::new(self.level(level + 1)?));
         }
@@ -105,7 +111,11 @@ impl Parser<'_> {
                 expr = Expr::Index(Box::new(expr), Box::new(index));
             } else if self.take(".") {
                 let name = self.name()?;
-                expr = if self.take("(") { self.method(expr, &name)? } else { Expr::Field(Box::new(expr), unescaped(&name)) };
+                expr = if self.take("(") {
+                    self.method(expr, &name)?
+                } else {
+                    Expr::Field(Box::new(expr), unescaped(&name))
+                };
             } else {
                 return Some(expr);
             }

@@ -48,7 +48,9 @@ impl<'n> Value<'n> {
             Self::List(items) => Some(items.clone()),
             Self::Node(node) => match &node.value {
                 Tree::List(items) => Some(items.iter().map(Value::Node).collect()),
-                Tree::Map(map) => Some(map.iter().map(|entry| Value::Text(entry.key.clone())).collect()),
+                Tree::Map(map) => {
+                    Some(map.iter().map(|entry| Value::Text(entry.key.clone())).collect())
+                }
                 _ => None,
             },
             _ => None,
@@ -78,7 +80,8 @@ impl<'n> Value<'n> {
         if let (Self::Node(a), Self::Node(b)) = (self, other) {
             return a == b;
         }
-        self.compare(other) == Some(Ordering::Equal) || matches!((self.truth(), other.truth()), (Some(a), Some(b)) if a == b)
+        self.compare(other) == Some(Ordering::Equal)
+            || matches!((self.truth(), other.truth()), (Some(a), Some(b)) if a == b)
     }
 
     /// The order of numbers, texts and durations.
@@ -95,8 +98,15 @@ impl<'n> Value<'n> {
 
 /// Go's `time.ParseDuration`, without signs: `1h1.5s`, `100ms`, `0`.
 pub(super) fn duration(text: &str) -> Option<i128> {
-    const UNITS: [(&str, i128); 7] =
-        [("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000)];
+    const UNITS: [(&str, i128); 7] = [
+        ("ns", 1),
+        ("us", 1_000),
+        ("µs", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ];
     if text == "0" {
         return Some(0);
     }

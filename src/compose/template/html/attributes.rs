@@ -89,10 +89,24 @@ pub(super) fn is_js_type(mime_type: &str) -> bool {
     let essence = essence.trim();
     match essence.split_once('/') {
         None => matches!(essence, "" | "module"),
-        Some(("application", name)) => matches!(name, "ecmascript" | "javascript" | "json" | "ld+json" | "x-ecmascript" | "x-javascript"),
+        Some(("application", name)) => matches!(
+            name,
+            "ecmascript" | "javascript" | "json" | "ld+json" | "x-ecmascript" | "x-javascript"
+        ),
         Some(("text", name)) => {
-            let versioned = name.strip_prefix("javascript1.").is_some_and(|version| matches!(version, "0" | "1" | "2" | "3" | "4" | "5"));
-            versioned || matches!(name, "ecmascript" | "javascript" | "jscript" | "livescript" | "x-ecmascript" | "x-javascript")
+            let versioned = name
+                .strip_prefix("javascript1.")
+                .is_some_and(|version| matches!(version, "0" | "1" | "2" | "3" | "4" | "5"));
+            versioned
+                || matches!(
+                    name,
+                    "ecmascript"
+                        | "javascript"
+                        | "jscript"
+                        | "livescript"
+                        | "x-ecmascript"
+                        | "x-javascript"
+                )
         }
         _ => false,
     }

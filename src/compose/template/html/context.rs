@@ -64,13 +64,29 @@ words! {
 impl State {
     /// Whether the state is a comment, whose text is dropped.
     pub(super) fn is_comment(self) -> bool {
-        use State::{CssBlockComment, CssLineComment, HtmlComment, JsBlockComment, JsHtmlCloseComment, JsHtmlOpenComment, JsLineComment};
-        matches!(self, HtmlComment | JsBlockComment | JsLineComment | JsHtmlOpenComment | JsHtmlCloseComment | CssBlockComment | CssLineComment)
+        use State::{
+            CssBlockComment, CssLineComment, HtmlComment, JsBlockComment, JsHtmlCloseComment,
+            JsHtmlOpenComment, JsLineComment,
+        };
+        matches!(
+            self,
+            HtmlComment
+                | JsBlockComment
+                | JsLineComment
+                | JsHtmlOpenComment
+                | JsHtmlCloseComment
+                | CssBlockComment
+                | CssLineComment
+        )
     }
 
-    /// Whether the state is a literal of a script, in which tags of scripts must not stand as they are.
+    /// Whether the state is a literal of a script, in which tags of scripts must not stand as they
+    /// are.
     pub(super) fn is_script_literal(self) -> bool {
-        matches!(self, Self::JsDoubleQuoted | Self::JsSingleQuoted | Self::JsTemplate | Self::JsRegexp)
+        matches!(
+            self,
+            Self::JsDoubleQuoted | Self::JsSingleQuoted | Self::JsTemplate | Self::JsRegexp
+        )
     }
 }
 
@@ -150,7 +166,10 @@ words! {
 impl Element {
     /// The element by its name in lower case.
     pub(super) fn named(name: &str) -> Self {
-        [Self::Script, Self::Style, Self::Textarea, Self::Title, Self::Meta].into_iter().find(|element| element.name() == name).unwrap_or_default()
+        [Self::Script, Self::Style, Self::Textarea, Self::Title, Self::Meta]
+            .into_iter()
+            .find(|element| element.name() == name)
+            .unwrap_or_default()
     }
 
     /// The name; empty for the others.
@@ -183,8 +202,9 @@ impl Element {
 
 /// Braces open in the expressions of JavaScript template literals, innermost last.
 ///
-/// Go keeps them in a slice that contexts share: what one context counts, others see, and a loop or a template that
-/// leaves a brace open passes where its contexts share the slice. So the sharing is kept here.
+/// Go keeps them in a slice that contexts share: what one context counts, others see, and a loop or
+/// a template that leaves a brace open passes where its contexts share the slice. So the sharing is
+/// kept here.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Braces {
     /// As long as the slice's capacity; none before the first expression.
@@ -219,7 +239,9 @@ impl Braces {
 
     /// Counts a brace of the innermost expression, and says whether the expression goes on.
     pub(super) fn count(&mut self, change: i64) -> bool {
-        let Some((shared, last)) = self.shared.as_ref().zip(self.length.checked_sub(1)) else { return true };
+        let Some((shared, last)) = self.shared.as_ref().zip(self.length.checked_sub(1)) else {
+            return true;
+        };
         let open = {
             let mut counts = shared.borrow_mut();
             counts[last] += change;
@@ -232,7 +254,10 @@ impl Braces {
     }
 
     fn counts(&self) -> Vec<i64> {
-        self.shared.as_ref().map(|shared| shared.borrow()[..self.length].to_vec()).unwrap_or_default()
+        self.shared
+            .as_ref()
+            .map(|shared| shared.borrow()[..self.length].to_vec())
+            .unwrap_or_default()
     }
 }
 
@@ -265,7 +290,8 @@ pub(super) struct Context {
     pub(super) braces: Braces,
     pub(super) attribute: Attribute,
     pub(super) element: Element,
-    /// Only in [`State::Error`]. Shared as in Go, where a loop that the error leaves adds to the sentence for all.
+    /// Only in [`State::Error`]. Shared as in Go, where a loop that the error leaves adds to the
+    /// sentence for all.
     pub(super) problem: Option<Rc<RefCell<Problem>>>,
 }
 
@@ -317,11 +343,17 @@ impl Context {
         out
     }
 
-    /// The context after a transition that takes no text: an action that stands here begins a name or a value.
+    /// The context after a transition that takes no text: an action that stands here begins a name
+    /// or a value.
     pub(super) fn nudged(self) -> Self {
         match self.state {
             State::Tag => Self { state: State::AttrName, ..self },
-            State::BeforeValue => Self { state: self.attribute.value_state(), delimiter: Delimiter::SpaceOrTagEnd, attribute: Attribute::None, ..self },
+            State::BeforeValue => Self {
+                state: self.attribute.value_state(),
+                delimiter: Delimiter::SpaceOrTagEnd,
+                attribute: Attribute::None,
+                ..self
+            },
             State::AfterName => Self { state: State::AttrName, attribute: Attribute::None, ..self },
             _ => self,
         }
@@ -353,9 +385,15 @@ impl Context {
 
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (delimiter, url_part, slash) = (self.delimiter.as_str(), self.url_part.as_str(), self.slash.as_str());
+        let (delimiter, url_part, slash) =
+            (self.delimiter.as_str(), self.url_part.as_str(), self.slash.as_str());
         let (attribute, element) = (self.attribute.as_str(), self.element.as_str());
         // A context that is printed has no problem.
-        write!(f, "{{{} {delimiter} {url_part} {slash} {} {attribute} {element} <nil>}}", self.state.as_str(), self.braces)
+        write!(
+            f,
+            "{{{} {delimiter} {url_part} {slash} {} {attribute} {element} <nil>}}",
+            self.state.as_str(),
+            self.braces
+        )
     }
 }

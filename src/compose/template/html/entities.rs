@@ -11,7 +11,9 @@ static NAMED: LazyLock<BTreeMap<&str, (bool, String)>> = LazyLock::new(|| {
     for line in lines {
         let mut words = line.split(' ');
         let codes = words.next().unwrap_or_default().split('+');
-        let text: String = codes.filter_map(|code| u32::from_str_radix(code, 16).ok().and_then(char::from_u32)).collect();
+        let text: String = codes
+            .filter_map(|code| u32::from_str_radix(code, 16).ok().and_then(char::from_u32))
+            .collect();
         for word in words {
             let name = word.trim_end_matches('!');
             named.insert(name, (name.len() < word.len(), text.clone()));
@@ -25,8 +27,9 @@ const LONGEST_BARE: usize = 6;
 
 /// What numbers from 0x80 on mean where they were meant in Windows-1252.
 const WINDOWS: [u32; 32] = [
-    0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d,
-    0x2022, 0x2013, 0x2014, 0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
+    0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039,
+    0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc,
+    0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
 ];
 
 /// The text with its character references resolved.
@@ -57,7 +60,8 @@ fn reference(text: &[u8]) -> Option<(usize, String)> {
     {
         return Some((1 + letters + usize::from(closed), text.clone()));
     }
-    // Go leaves out the last character, which was looked up just before: the `;` where there is one.
+    // Go leaves out the last character, which was looked up just before: the `;` where there is
+    // one.
     let most = if closed { letters } else { letters.saturating_sub(1) };
     (2..=most.min(LONGEST_BARE)).rev().find_map(|length| match NAMED.get(&name[..length]) {
         Some((true, text)) => Some((1 + length, text.clone())),
@@ -70,16 +74,25 @@ fn number(text: &[u8]) -> Option<(usize, String)> {
         return None;
     }
     let (radix, start) = if text[2].eq_ignore_ascii_case(&b'x') { (16, 3) } else { (10, 2) };
-    let digits = text[start..].iter().map_while(|byte| char::from(*byte).to_digit(radix)).collect::<Vec<_>>();
+    let digits = text[start..]
+        .iter()
+        .map_while(|byte| char::from(*byte).to_digit(radix))
+        .collect::<Vec<_>>();
     let end = start + digits.len();
     let length = end + usize::from(text.get(end) == Some(&b';'));
-    // Go's measure of whether there was a digit: it also refuses one digit at the end, and takes `&#x;`.
+    // Go's measure of whether there was a digit: it also refuses one digit at the end, and takes
+    // `&#x;`.
     if length <= 3 {
         return None;
     }
     // Go's number wraps around too.
-    let code = digits.iter().fold(0_u32, |code, digit| code.wrapping_mul(radix).wrapping_add(*digit));
-    let code = code.checked_sub(0x80).and_then(|index| WINDOWS.get(index as usize)).copied().unwrap_or(code);
+    let code =
+        digits.iter().fold(0_u32, |code, digit| code.wrapping_mul(radix).wrapping_add(*digit));
+    let code = code
+        .checked_sub(0x80)
+        .and_then(|index| WINDOWS.get(index as usize))
+        .copied()
+        .unwrap_or(code);
     let c = char::from_u32(code).filter(|c| *c != '\0').unwrap_or(char::REPLACEMENT_CHARACTER);
     Some((length, c.into()))
 }

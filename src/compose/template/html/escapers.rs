@@ -1,7 +1,8 @@
 //! What escapes, filters or normalises the printed value of an action.
 //!
-//! In: the name of an escaper, without Go's prefix, and a text. Out: the text as it may stand there. The rules follow
-//! Go's `html/template`; content that is trusted by its type does not occur here.
+//! In: the name of an escaper, without Go's prefix, and a text. Out: the text as it may stand
+//! there. The rules follow Go's `html/template`; content that is trusted by its type does not occur
+//! here.
 
 use super::super::quote;
 use super::super::value::{Root, Value};
@@ -66,7 +67,9 @@ fn unquoted_html(c: char) -> Option<String> {
     match c {
         '\0' => Some("&#xfffd;".into()),
         '\t'..='\r' | ' ' | '=' | '`' => Some(format!("&#{};", u32::from(c))),
-        '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{ffff}' => Some(format!("&#x{:x};", u32::from(c))),
+        '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{ffff}' => {
+            Some(format!("&#x{:x};", u32::from(c)))
+        }
         _ => html(c),
     }
 }
@@ -108,17 +111,21 @@ fn write_json(out: &mut String, value: &Value<'_>) -> Result<(), Failure> {
         Value::Bool(_) | Value::Int(_) | Value::Byte(_) => out.push_str(&value.print()?),
         Value::Float(number) => out.push_str(&quote::json_float(*number)),
         Value::Map(pairs) if !pairs.is_empty() => {
-            let members = pairs.iter().map(|(key, value)| ((*key).into(), Value::Str((*value).into())));
+            let members =
+                pairs.iter().map(|(key, value)| ((*key).into(), Value::Str((*value).into())));
             write_object(out, &members.collect::<Vec<_>>())?;
         }
         Value::Root(root) => {
             let metadata = matches!(root, Root::Metadata(_));
             let mut members = Vec::new();
-            for (name, field) in root.fields().iter().filter_map(|name| Some((*name, root.field(name)?))) {
+            for (name, field) in
+                root.fields().iter().filter_map(|name| Some((*name, root.field(name)?)))
+            {
                 let field = field?;
                 // `ObjectMeta` leaves out what is empty, but for one time.
                 if !metadata || field.is_true() {
-                    members.push((if metadata { lower_camel_case(name) } else { name.into() }, field));
+                    members
+                        .push((if metadata { lower_camel_case(name) } else { name.into() }, field));
                 }
             }
             write_object(out, &members)?;
@@ -151,11 +158,14 @@ fn css_text(text: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\\' => out.push_str("\\\\"),
-            '\0' | '\t' | '\n' | '\x0c' | '\r' | '"' | '&' | '\'' | '(' | ')' | '+' | '/' | ':' | ';' | '<' | '>' | '{' | '}' => {
+            '\0' | '\t' | '\n' | '\x0c' | '\r' | '"' | '&' | '\'' | '(' | ')' | '+' | '/' | ':'
+            | ';' | '<' | '>' | '{' | '}' => {
                 // Writing to a text cannot fail.
                 let _ = write!(out, "\\{:x}", u32::from(c));
                 // A digit behind the number would belong to it, and a space end it.
-                if chars.peek().is_none_or(|next| next.is_ascii_hexdigit() || matches!(next, '\t' | '\n' | '\x0c' | '\r' | ' ')) {
+                if chars.peek().is_none_or(|next| {
+                    next.is_ascii_hexdigit() || matches!(next, '\t' | '\n' | '\x0c' | '\r' | ' ')
+                }) {
                     out.push(' ');
                 }
             }
@@ -169,10 +179,18 @@ fn css_text(text: &str) -> String {
 fn css_value(text: &str) -> String {
     let decoded = css::decode(text.as_bytes());
     let unsafe_byte = |byte: &u8| b"\0\"'()/;@[\\]`{}<>".contains(byte);
-    let names: Vec<u8> =
-        decoded.iter().filter(|byte| byte.is_ascii() && **byte != b'-' && css::is_name(char::from(**byte))).map(u8::to_ascii_lowercase).collect();
-    let runs_script = [b"expression".as_slice(), b"mozbinding"].iter().any(|word| names.windows(word.len()).any(|window| window == *word));
-    if runs_script || decoded.iter().any(unsafe_byte) || decoded.windows(2).any(|pair| pair == b"--") {
+    let names: Vec<u8> = decoded
+        .iter()
+        .filter(|byte| byte.is_ascii() && **byte != b'-' && css::is_name(char::from(**byte)))
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    let runs_script = [b"expression".as_slice(), b"mozbinding"]
+        .iter()
+        .any(|word| names.windows(word.len()).any(|window| window == *word));
+    if runs_script
+        || decoded.iter().any(unsafe_byte)
+        || decoded.windows(2).any(|pair| pair == b"--")
+    {
         return FAILSAFE.into();
     }
     String::from_utf8_lossy(&decoded).into_owned()
@@ -181,7 +199,9 @@ fn css_value(text: &str) -> String {
 /// A part of an attribute's name.
 fn name(text: &str) -> String {
     let name = attributes::lower_case(text);
-    let safe = !name.is_empty() && attributes::content(&name) == Content::Plain && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let safe = !name.is_empty()
+        && attributes::content(&name) == Content::Plain
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if safe { name } else { FAILSAFE.into() }
 }
 
@@ -190,17 +210,24 @@ fn is_safe_url(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return true };
     // The long s is an s where case does not matter.
     let scheme = scheme.replace('\u{17f}', "s");
-    scheme.contains('/') || ["http", "https", "mailto"].iter().any(|safe| scheme.eq_ignore_ascii_case(safe))
+    scheme.contains('/')
+        || ["http", "https", "mailto"].iter().any(|safe| scheme.eq_ignore_ascii_case(safe))
 }
 
-/// Percent signs for what cannot stand in a URL; `normal`: what divides a URL and what is escaped already stays.
+/// Percent signs for what cannot stand in a URL; `normal`: what divides a URL and what is escaped
+/// already stays.
 fn url(text: &str, normal: bool) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     for (position, byte) in bytes.iter().enumerate() {
         let kept = match byte {
             b'-' | b'.' | b'_' | b'~' => true,
-            b'%' => normal && bytes.get(position + 1..position + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
+            b'%' => {
+                normal
+                    && bytes
+                        .get(position + 1..position + 3)
+                        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            }
             byte if b"!#$&*+,/:;=?@[]".contains(byte) => normal,
             byte => byte.is_ascii_alphanumeric(),
         };

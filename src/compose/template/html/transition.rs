@@ -1,8 +1,8 @@
 //! How a text moves the context.
 //!
-//! In: a context and the text that follows. Out: the context behind the first token, and that token's length. Texts
-//! are bytes, for a token may begin in the middle of a character; rules and words follow Go's
-//! `html/template/transition.go`.
+//! In: a context and the text that follows. Out: the context behind the first token, and that
+//! token's length. Texts are bytes, for a token may begin in the middle of a character; rules and
+//! words follow Go's `html/template/transition.go`.
 
 use super::attributes::{self, Content};
 use super::context::{Attribute, Context, Delimiter, Element, Slash, State, UrlPart};
@@ -42,7 +42,12 @@ pub(super) fn transition(context: Context, text: &[u8]) -> Moved {
         State::JsBlockComment => block_comment(context, text, State::Js),
         State::CssBlockComment => block_comment(context, text, State::Css),
         State::JsLineComment | State::JsHtmlOpenComment | State::JsHtmlCloseComment => {
-            line_comment(context, text, State::Js, &[b"\n", b"\r", "\u{2028}".as_bytes(), "\u{2029}".as_bytes()])
+            line_comment(
+                context,
+                text,
+                State::Js,
+                &[b"\n", b"\r", "\u{2028}".as_bytes(), "\u{2029}".as_bytes()],
+            )
         }
         State::CssLineComment => line_comment(context, text, State::Css, &[b"\n", b"\x0c", b"\r"]),
         State::Css => in_css(context, text),
@@ -52,10 +57,12 @@ pub(super) fn transition(context: Context, text: &[u8]) -> Moved {
     }
 }
 
-/// The end tag that closes the content of a special element; the rest of the text where there is none.
+/// The end tag that closes the content of a special element; the rest of the text where there is
+/// none.
 pub(super) fn special_tag_end(context: Context, text: &[u8]) -> Moved {
     // In literals and comments of a script the tag is no end, and is escaped.
-    let hidden = context.element == Element::Script && (context.state.is_script_literal() || context.state.is_comment());
+    let hidden = context.element == Element::Script
+        && (context.state.is_script_literal() || context.state.is_comment());
     if context.element == Element::None || hidden {
         return (context, text.len());
     }
@@ -70,7 +77,8 @@ fn tag_end(text: &[u8], tag: &[u8]) -> Option<usize> {
     while let Some(found) = find(&text[from..], b"</") {
         let start = from + found;
         from = start + 2;
-        let named = text.get(from..from + tag.len()).is_some_and(|name| name.eq_ignore_ascii_case(tag));
+        let named =
+            text.get(from..from + tag.len()).is_some_and(|name| name.eq_ignore_ascii_case(tag));
         if named {
             from += tag.len();
             if text.get(from).is_some_and(|byte| b"> \t\n\x0c/".contains(byte)) {
@@ -116,8 +124,16 @@ fn in_text(context: Context, text: &[u8]) -> Moved {
         let name = open + 1 + usize::from(ends);
         let length = tag_name_length(&text[name..]);
         if length > 0 {
-            let element = Element::named(&String::from_utf8_lossy(&text[name..name + length]).to_ascii_lowercase());
-            return (Context { element: if ends { Element::None } else { element }, ..Context::of(State::Tag) }, name + length);
+            let element = Element::named(
+                &String::from_utf8_lossy(&text[name..name + length]).to_ascii_lowercase(),
+            );
+            return (
+                Context {
+                    element: if ends { Element::None } else { element },
+                    ..Context::of(State::Tag)
+                },
+                name + length,
+            );
         }
         from = name;
     }
@@ -145,14 +161,20 @@ fn in_tag(context: &Context, text: &[u8]) -> Moved {
     let Some(first) = text.get(start) else { return (context.clone(), text.len()) };
     if *first == b'>' {
         // `meta` has no content, and no end tag.
-        let element = if context.element == Element::Meta { Element::None } else { context.element };
+        let element =
+            if context.element == Element::Meta { Element::None } else { context.element };
         return (Context { element, ..Context::of(element.content_state()) }, start + 1);
     }
     let end = match attribute_name_end(text, start) {
         Ok(end) if end > start => end,
         Ok(_) => {
             let found = quoted(&text[start..], usize::MAX);
-            return (Context::bad_text(format!("expected space, attr name, or end of tag, but got {found}")), text.len());
+            return (
+                Context::bad_text(format!(
+                    "expected space, attr name, or end of tag, but got {found}"
+                )),
+                text.len(),
+            );
         }
         Err(error) => return (error, text.len()),
     };
@@ -253,7 +275,8 @@ fn in_js(mut context: Context, text: &[u8]) -> Moved {
                 (State::Js, 1)
             }
             (_, Slash::Unknown) => {
-                let message = format!("'/' could start a division or regexp: {}", quoted(rest, EXCERPT));
+                let message =
+                    format!("'/' could start a division or regexp: {}", quoted(rest, EXCERPT));
                 return (Context::bad_text(message), text.len());
             }
         },
@@ -271,7 +294,9 @@ fn in_js(mut context: Context, text: &[u8]) -> Moved {
         }
         _ => (State::Js, 1),
     };
-    if matches!(state, State::JsDoubleQuoted | State::JsSingleQuoted) || (state == State::JsTemplate && rest[0] == b'`') {
+    if matches!(state, State::JsDoubleQuoted | State::JsSingleQuoted)
+        || (state == State::JsTemplate && rest[0] == b'`')
+    {
         context.slash = Slash::Regexp;
     }
     (Context { state, ..context }, at + length)
@@ -285,7 +310,9 @@ fn slash_after(text: &[u8], before: Slash) -> Slash {
     let regexp = match run {
         [] => return before,
         // Two of them are a postfix operator, and three are two and one.
-        [.., sign @ (b'+' | b'-')] => run.iter().rev().take_while(|byte| *byte == sign).count() % 2 == 1,
+        [.., sign @ (b'+' | b'-')] => {
+            run.iter().rev().take_while(|byte| *byte == sign).count() % 2 == 1
+        }
         [.., digit, b'.'] => !digit.is_ascii_digit(),
         [.., last] if b".,<>=*%&|^?!~([:;{}".contains(last) => true,
         _ => {
@@ -297,8 +324,22 @@ fn slash_after(text: &[u8], before: Slash) -> Slash {
 }
 
 /// Keywords behind which a slash begins a regular expression.
-const BEFORE_REGEXP: [&[u8]; 14] =
-    [b"break", b"case", b"continue", b"delete", b"do", b"else", b"finally", b"in", b"instanceof", b"return", b"throw", b"try", b"typeof", b"void"];
+const BEFORE_REGEXP: [&[u8]; 14] = [
+    b"break",
+    b"case",
+    b"continue",
+    b"delete",
+    b"do",
+    b"else",
+    b"finally",
+    b"in",
+    b"instanceof",
+    b"return",
+    b"throw",
+    b"try",
+    b"typeof",
+    b"void",
+];
 
 /// Whether the byte can stand in a number or a keyword.
 pub(super) fn is_js_identifier(byte: u8) -> bool {
@@ -306,7 +347,13 @@ pub(super) fn is_js_identifier(byte: u8) -> bool {
 }
 
 fn unfinished(text: &[u8], language: &str) -> Moved {
-    (Context::bad_text(format!("unfinished escape sequence in {language} string: {}", quoted(text, usize::MAX))), text.len())
+    (
+        Context::bad_text(format!(
+            "unfinished escape sequence in {language} string: {}",
+            quoted(text, usize::MAX)
+        )),
+        text.len(),
+    )
 }
 
 fn in_js_template(mut context: Context, text: &[u8]) -> Moved {
@@ -328,7 +375,8 @@ fn in_js_template(mut context: Context, text: &[u8]) -> Moved {
     (context, text.len())
 }
 
-/// A text or a regular expression; `specials` are the backslash, what ends it, and for the latter the brackets.
+/// A text or a regular expression; `specials` are the backslash, what ends it, and for the latter
+/// the brackets.
 fn in_js_literal(context: Context, text: &[u8], specials: &[u8]) -> Moved {
     let (mut from, mut in_set) = (0, false);
     while let Some(found) = find_any(&text[from..], specials) {
@@ -340,13 +388,25 @@ fn in_js_literal(context: Context, text: &[u8], specials: &[u8]) -> Moved {
             b'[' => in_set = true,
             b']' => in_set = false,
             // The tag is escaped, and the slash is no end.
-            b'/' if at > 0 && text.get(at - 1..at + 7).is_some_and(|tag| tag.eq_ignore_ascii_case(b"</script")) => from += 1,
+            b'/' if at > 0
+                && text
+                    .get(at - 1..at + 7)
+                    .is_some_and(|tag| tag.eq_ignore_ascii_case(b"</script")) =>
+            {
+                from += 1;
+            }
             _ if in_set => {}
             _ => return (Context { state: State::Js, slash: Slash::Division, ..context }, from),
         }
     }
     if in_set {
-        return (Context::bad_text(format!("unfinished JS regexp charset: {}", quoted(text, usize::MAX))), text.len());
+        return (
+            Context::bad_text(format!(
+                "unfinished JS regexp charset: {}",
+                quoted(text, usize::MAX)
+            )),
+            text.len(),
+        );
     }
     (context, text.len())
 }

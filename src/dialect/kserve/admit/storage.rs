@@ -9,12 +9,21 @@ pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &
     let several = items(component, "storageUris");
     if let (Some((_, origin)), false) = (kind.storage_uri(component), several.is_empty()) {
         let one = Node::map(origin);
-        judge.value(path.as_str(), Some(&one), "Setting both StorageURI and StorageURIs is not supported.", "keep one of the two");
+        judge.value(
+            path.as_str(),
+            Some(&one),
+            "Setting both StorageURI and StorageURIs is not supported.",
+            "keep one of the two",
+        );
     }
     let mut fetched: Vec<&str> = Vec::new();
     let mut claimed: Vec<(&str, &Node)> = Vec::new();
     for (index, entry) in several.iter().enumerate() {
-        let place = entry.get("mountPath").and_then(Node::as_str).filter(|path| !path.is_empty()).unwrap_or("/mnt/models");
+        let place = entry
+            .get("mountPath")
+            .and_then(Node::as_str)
+            .filter(|path| !path.is_empty())
+            .unwrap_or("/mnt/models");
         let (field, message, help) = if text(entry, "uri").is_empty() {
             ("uri", "storage URI cannot be empty".to_owned(), "write the address of the model")
         } else if place == "/" {
@@ -22,7 +31,11 @@ pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &
         } else if !place.starts_with('/') {
             ("mountPath", format!("storage path must be absolute: {place}"), "begin with `/`")
         } else if place.contains("..") {
-            ("mountPath", format!("storage path cannot contain '..' for security reasons: {place}"), "write the path without `..`")
+            (
+                "mountPath",
+                format!("storage path cannot contain '..' for security reasons: {place}"),
+                "write the path without `..`",
+            )
         } else {
             if text(entry, "uri").starts_with("pvc://") {
                 claimed.push((place, entry));
@@ -31,39 +44,84 @@ pub(super) fn component(judge: &mut Judge<'_>, kind: ComponentKind, component: &
             }
             continue;
         };
-        judge.value(format!("{path}[{index}].{field}"), entry.get(field).or(Some(entry)), message, help);
+        judge.value(
+            format!("{path}[{index}].{field}"),
+            entry.get(field).or(Some(entry)),
+            message,
+            help,
+        );
     }
     // Quirk: claims are looked at only where two models are fetched.
     if fetched.len() > 1 {
-        let twice = claimed.iter().enumerate().find(|(index, (place, _))| claimed[..*index].iter().any(|(other, _)| other == place));
+        let twice = claimed
+            .iter()
+            .enumerate()
+            .find(|(index, (place, _))| claimed[..*index].iter().any(|(other, _)| other == place));
         if let Some((_, (_, entry))) = twice {
-            judge.value(path.as_str(), Some(entry), "PVC storage paths must be unique", "mount each claim at a path of its own");
+            judge.value(
+                path.as_str(),
+                Some(entry),
+                "PVC storage paths must be unique",
+                "mount each claim at a path of its own",
+            );
         }
-        let first = |place: &str| place.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
+        let first = |place: &str| {
+            place.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned()
+        };
         if fetched.iter().any(|place| first(place) != first(fetched[0])) {
-            let message =
-                format!("storage paths must have a common parent directory. Current paths: [{}] have no common parent beyond root", fetched.join(" "));
-            judge.value(path.as_str(), several.first(), message, "put all of them below one directory, such as `/mnt/models`");
+            let message = format!(
+                "storage paths must have a common parent directory. Current paths: [{}] have no common parent beyond root",
+                fetched.join(" ")
+            );
+            judge.value(
+                path.as_str(),
+                several.first(),
+                message,
+                "put all of them below one directory, such as `/mnt/models`",
+            );
         }
     }
 }
 
 pub(super) fn confidential(judge: &mut Judge<'_>, predictor: &Node) {
     let Some(model) = predictor.get("model") else { return };
-    let Some(confidential) = model.get("confidential").filter(|confidential| confidential.get("enabled").and_then(Node::as_bool) == Some(true)) else { return };
+    let Some(confidential) = model
+        .get("confidential")
+        .filter(|confidential| confidential.get("enabled").and_then(Node::as_bool) == Some(true))
+    else {
+        return;
+    };
     let path = "spec.predictor.model";
     if model.get("storageUri").is_none() {
-        judge.value(format!("{path}.storageUri"), Some(confidential), "confidential model serving requires storageUri to be set", "write `storageUri`");
+        judge.value(
+            format!("{path}.storageUri"),
+            Some(confidential),
+            "confidential model serving requires storageUri to be set",
+            "write `storageUri`",
+        );
     }
-    if let Some(id) = confidential.get("resourceId").filter(|id| !id.as_str().is_some_and(is_resource)) {
-        let message = format!("confidential resourceId \"{}\" must have the form kbs:///REPOSITORY/TYPE/TAG", id.scalar_text().unwrap_or_default());
-        judge.value(format!("{path}.confidential.resourceId"), Some(id), message, "write `kbs:///repository/type/tag`");
+    if let Some(id) =
+        confidential.get("resourceId").filter(|id| !id.as_str().is_some_and(is_resource))
+    {
+        let message = format!(
+            "confidential resourceId \"{}\" must have the form kbs:///REPOSITORY/TYPE/TAG",
+            id.scalar_text().unwrap_or_default()
+        );
+        judge.value(
+            format!("{path}.confidential.resourceId"),
+            Some(id),
+            message,
+            "write `kbs:///repository/type/tag`",
+        );
     }
 }
 
 /// `kbs:///`, then three words of letters, digits and `_.-`.
 fn is_resource(text: &str) -> bool {
-    let word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    let word = |word: &str| {
+        !word.is_empty()
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+    };
     text.strip_prefix("kbs:///").is_some_and(|rest| {
         let words: Vec<&str> = rest.split('/').collect();
         words.len() == 3 && words.into_iter().all(word)

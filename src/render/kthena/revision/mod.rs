@@ -1,9 +1,10 @@
 //! Revisions: what Kthena calls a version of the role templates.
 //!
-//! In: roles as the API server stores them. Out: the hash that stands in labels of pods and in the name of a
-//! ControllerRevision. Upstream prints the Go structs with go-spew and hashes the text (pkg/model-serving-controller/utils/
-//! revision_util.go); the text depends on the declarations of the structs, so they are pinned here in `go_types.txt`. A
-//! controller built with another Kubernetes library has other revisions (kthena.md 2.6).
+//! In: roles as the API server stores them. Out: the hash that stands in labels of pods and in the
+//! name of a ControllerRevision. Upstream prints the Go structs with go-spew and hashes the text
+//! (pkg/model-serving-controller/utils/ revision_util.go); the text depends on the declarations of
+//! the structs, so they are pinned here in `go_types.txt`. A controller built with another
+//! Kubernetes library has other revisions (kthena.md 2.6).
 
 mod quantity;
 mod types;
@@ -46,7 +47,9 @@ fn push_role(text: &mut String, role: &Node) {
 
 /// FNV-1 of 32 bits: multiply, then exclusive or.
 fn fnv1(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
+    bytes
+        .iter()
+        .fold(2_166_136_261, |hash: u32, byte| hash.wrapping_mul(16_777_619) ^ u32::from(*byte))
 }
 
 /// A number in digits that spell no word (`rand.SafeEncodeString` of apimachinery).
@@ -69,7 +72,11 @@ fn push_struct(text: &mut String, structure: &'static Struct, map: Option<&Map>)
         match (&field.kind, field.json) {
             // An embedded struct has the fields of its owner.
             (Kind::Struct(name), None) => push_struct(text, types::structure(name), map),
-            (kind, json) => push_value(text, kind, json.and_then(|json| map?.get(json)).filter(|node| !node.is_null())),
+            (kind, json) => push_value(
+                text,
+                kind,
+                json.and_then(|json| map?.get(json)).filter(|node| !node.is_null()),
+            ),
         }
     }
     text.push('}');
@@ -112,7 +119,9 @@ fn push_value(text: &mut String, kind: &Kind, node: Option<&Node>) {
             }
             _ => text.push_str("<nil>"),
         },
-        Kind::Struct(name) => push_struct(text, types::structure(name), node.and_then(Node::as_map)),
+        Kind::Struct(name) => {
+            push_struct(text, types::structure(name), node.and_then(Node::as_map));
+        }
         Kind::Text => text.push_str(node.and_then(Node::as_str).unwrap_or_default()),
         Kind::Integer => _ = write!(text, "{}", node.and_then(Node::as_int).unwrap_or_default()),
         Kind::Bool => _ = write!(text, "{}", node.and_then(Node::as_bool).unwrap_or_default()),
@@ -122,10 +131,14 @@ fn push_value(text: &mut String, kind: &Kind, node: Option<&Node>) {
                 Some(Value::Str(word)) => (1, 0, word.as_str()),
                 _ => (0, node.and_then(Node::as_int).unwrap_or_default(), ""),
             };
-            _ = write!(text, "{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){word}}}");
+            _ = write!(
+                text,
+                "{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){word}}}"
+            );
         }
         // A time is never set in a template: nobody writes creationTimestamp of a volume claim.
-        Kind::Time => text.push_str("{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"),
+        Kind::Time => text
+            .push_str("{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"),
     }
 }
 
@@ -147,19 +160,35 @@ mod tests {
     // Vectors of kthena.md 2.6, made with Go and go-spew.
     #[test]
     fn revisions_are_those_of_upstream() {
-        let nginx = |more: &str| format!("{{spec: {{containers: [{{name: nginx, image: 'nginx:1.14.2'{more}}}]}}}}");
+        let nginx = |more: &str| {
+            format!("{{spec: {{containers: [{{name: nginx, image: 'nginx:1.14.2'{more}}}]}}}}")
+        };
         for (entry, revision, hash) in [
             (nginx(""), "76665f8574", "66fc9464c8"),
-            ("{metadata: {}, spec: {containers: [{name: nginx, image: 'nginx:1.14.2'}]}}".to_owned(), "5578c4f896", "5585868b"),
+            (
+                "{metadata: {}, spec: {containers: [{name: nginx, image: 'nginx:1.14.2'}]}}"
+                    .to_owned(),
+                "5578c4f896",
+                "5585868b",
+            ),
             (nginx(", ports: [{containerPort: 8080, protocol: TCP}]"), "8585bb4c6f", "6d87db85bc"),
-            ("{spec: {tolerations: [], containers: [{name: nginx, image: 'nginx:1.14.2'}]}}".to_owned(), "6f4658d7c", "5c777467d9"),
+            (
+                "{spec: {tolerations: [], containers: [{name: nginx, image: 'nginx:1.14.2'}]}}"
+                    .to_owned(),
+                "6f4658d7c",
+                "5c777467d9",
+            ),
             (nginx(", resources: {requests: {cpu: 100m}}"), "6788c99bc9", "66978d9f67"),
             (nginx(", resources: {requests: {cpu: '0.1'}}"), "747f546b67", "67887f4fcf"),
             (nginx(", resources: {limits: {nvidia.com/gpu: 8}}"), "55fddddb9", "7c659bd7"),
             (nginx(", resources: {limits: {nvidia.com/gpu: '8'}}"), "55fddddb9", "7c659bd7"),
         ] {
             let role = role("prefill", &entry);
-            assert_eq!((of_roles([&role]).as_str(), of_role(&role).as_str()), (revision, hash), "{entry}");
+            assert_eq!(
+                (of_roles([&role]).as_str(), of_role(&role).as_str()),
+                (revision, hash),
+                "{entry}"
+            );
         }
         let (prefill, decode) = (role("prefill", &nginx("")), role("decode", &nginx("")));
         assert_eq!(of_roles([&prefill, &decode]), "79cddb964");
@@ -174,14 +203,19 @@ mod tests {
         assert!(table.lines().count() >= 60);
         for line in table.lines() {
             let row: serde_json::Value = serde_json::from_str(line).unwrap();
-            let role = Node::from_json(&row["role"], crate::yaml::Origin::Default(&crate::render::kthena::rules::POD));
+            let role = Node::from_json(
+                &row["role"],
+                crate::yaml::Origin::Default(&crate::render::kthena::rules::POD),
+            );
             assert_eq!(of_role(&role), row["hash"].as_str().unwrap(), "{line}");
         }
     }
 
     #[test]
     fn numbers_of_replicas_do_not_count() {
-        let with = tree("{name: a, replicas: 3, maxUnavailable: 50%, partition: 1, workerReplicas: 0, entryTemplate: {spec: {containers: []}}}");
+        let with = tree(
+            "{name: a, replicas: 3, maxUnavailable: 50%, partition: 1, workerReplicas: 0, entryTemplate: {spec: {containers: []}}}",
+        );
         let without = tree("{name: a, workerReplicas: 0, entryTemplate: {spec: {containers: []}}}");
         assert_eq!(of_roles([&with]), of_roles([&without]));
         let workers = tree("{name: a, workerReplicas: 1, entryTemplate: {spec: {containers: []}}}");
@@ -191,7 +225,10 @@ mod tests {
     #[test]
     fn the_text_of_the_smallest_role_is_the_recorded_one() {
         let mut text = String::new();
-        push_role(&mut text, &role("prefill", "{spec: {containers: [{name: nginx, image: 'nginx:1.14.2'}]}}"));
+        push_role(
+            &mut text,
+            &role("prefill", "{spec: {containers: [{name: nginx, image: 'nginx:1.14.2'}]}}"),
+        );
         assert_eq!(text.len() + "([]v1alpha1.Role)[]".len(), 2641);
         assert!(text.ends_with(
             "RollingUpdateConfiguration:(v1alpha1.RollingUpdateConfiguration){MaxUnavailable:(*intstr.IntOrString)<nil> Partition:(*intstr.IntOrString)<nil>}}"

@@ -1,5 +1,5 @@
-//! The inside of a quantity as Go holds it after reading one: a 64-bit integer with a scale where it is small enough, else
-//! a decimal of arbitrary size (`ParseQuantity` of apimachinery v0.34.2).
+//! The inside of a quantity as Go holds it after reading one: a 64-bit integer with a scale where
+//! it is small enough, else a decimal of arbitrary size (`ParseQuantity` of apimachinery v0.34.2).
 
 use crate::quantity::{Format, Quantity};
 use std::fmt::Write as _;
@@ -62,7 +62,8 @@ impl<'a> Inside<'a> {
         let quantity = Quantity::parse(written).ok()?;
         let negative = written.starts_with('-');
         let unsigned = written.trim_start_matches(['+', '-']);
-        let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+        let end =
+            unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
         let (number, suffix) = unsigned.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let whole = match whole.trim_start_matches('0') {
@@ -84,7 +85,11 @@ impl<'a> Inside<'a> {
             let digits = format!("{whole}{fraction}");
             let value: i64 = digits.parse().ok()?;
             if let Some(amount) = value.checked_mul(factor) {
-                let kept = if binary { exponent % 10 == 0 && value & 7 != 0 } else { scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0') };
+                let kept = if binary {
+                    exponent % 10 == 0 && value & 7 != 0
+                } else {
+                    scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0')
+                };
                 return Some(Self {
                     value: if negative { -amount } else { amount },
                     scale,
@@ -101,20 +106,45 @@ impl<'a> Inside<'a> {
 
 /// Format and exponent of a suffix; the base is 2 for binary ones.
 fn unit(suffix: &str) -> Option<(Format, i64)> {
-    const DECIMAL: [(&str, i64); 10] = [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-    const BINARY: [(&str, i64); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
-    let find = |units: &[(&str, i64)]| units.iter().find(|(unit, _)| *unit == suffix).map(|(_, exponent)| *exponent);
+    const DECIMAL: [(&str, i64); 10] = [
+        ("n", -9),
+        ("u", -6),
+        ("m", -3),
+        ("", 0),
+        ("k", 3),
+        ("M", 6),
+        ("G", 9),
+        ("T", 12),
+        ("P", 15),
+        ("E", 18),
+    ];
+    const BINARY: [(&str, i64); 6] =
+        [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
+    let find = |units: &[(&str, i64)]| {
+        units.iter().find(|(unit, _)| *unit == suffix).map(|(_, exponent)| *exponent)
+    };
     if let Some(exponent) = find(&DECIMAL) {
         return Some((Format::DecimalSi, exponent));
     }
     if let Some(exponent) = find(&BINARY) {
         return Some((Format::BinarySi, exponent));
     }
-    suffix.strip_prefix(['e', 'E'])?.parse().ok().map(|exponent| (Format::DecimalExponent, exponent))
+    suffix
+        .strip_prefix(['e', 'E'])?
+        .parse()
+        .ok()
+        .map(|exponent| (Format::DecimalExponent, exponent))
 }
 
-/// A number too long or too fine for 64 bits. Beyond 128 bits it is the greatest one; nobody has that many bytes.
-fn decimal(whole: &str, fraction: &str, binary: Option<i64>, exponent: i64, negative: bool) -> Option<Decimal> {
+/// A number too long or too fine for 64 bits. Beyond 128 bits it is the greatest one; nobody has
+/// that many bytes.
+fn decimal(
+    whole: &str,
+    fraction: &str,
+    binary: Option<i64>,
+    exponent: i64,
+    negative: bool,
+) -> Option<Decimal> {
     let mut unscaled: u128 = format!("{whole}{fraction}").parse().unwrap_or(u128::MAX);
     let mut scale = i64::try_from(fraction.len()).ok()?;
     match binary {

@@ -73,7 +73,11 @@ fn read(text: &'static str) -> Table {
         match line.strip_prefix(' ').and_then(|field| field.split_once(' ')) {
             Some((key, spelled)) => {
                 let field = field(key, spelled, &names);
-                table.entry(current).or_insert_with(|| Struct { fields: Vec::new() }).fields.push(field);
+                table
+                    .entry(current)
+                    .or_insert_with(|| Struct { fields: Vec::new() })
+                    .fields
+                    .push(field);
             }
             None => current = line,
         }
@@ -112,7 +116,10 @@ fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
         "v1.Time" => Kind::Time,
         "bool" => Kind::Bool,
         "int32" | "int64" => Kind::Integer,
-        name => names.iter().find(|known| **known == name).map_or(Kind::Text, |known| Kind::Struct(known)),
+        name => names
+            .iter()
+            .find(|known| **known == name)
+            .map_or(Kind::Text, |known| Kind::Struct(known)),
     }
 }
 
@@ -126,7 +133,14 @@ mod tests {
         assert!(table().values().all(|structure| !structure.fields.is_empty()));
         assert_eq!(
             role().fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(),
-            ["Name", "Replicas", "EntryTemplate", "WorkerReplicas", "WorkerTemplate", "RollingUpdateConfiguration"]
+            [
+                "Name",
+                "Replicas",
+                "EntryTemplate",
+                "WorkerReplicas",
+                "WorkerTemplate",
+                "RollingUpdateConfiguration"
+            ]
         );
     }
 }
