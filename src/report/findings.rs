@@ -186,7 +186,9 @@ pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String 
 /// The first `most` drawn with their lines, a line for each of the rest.
 fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
     let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_links(false);
+    // A message is one line, as long as it is: a terminal folds it, and `grep` finds it.
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut out = String::new();
     let mut texts: HashMap<SourceId, Arc<str>> = HashMap::new();
     for diagnostic in found.iter().take(most) {
