@@ -1,6 +1,7 @@
 //! What ends a command early, and what is said about it.
 
 use super::exit;
+use crate::emit;
 use std::io;
 
 /// Why a command could not go on.
@@ -20,6 +21,12 @@ pub enum Failure {
     /// Writing failed.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
+}
+
+impl From<emit::Error> for Failure {
+    fn from(error: emit::Error) -> Self {
+        Self::Usage(error.to_string())
+    }
 }
 
 impl Failure {

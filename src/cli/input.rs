@@ -339,12 +339,28 @@ impl Session {
 
     /// How the run ended: could not, when something is in error.
     pub(crate) fn outcome(&self, found: &[Diagnostic], failed: bool) -> Outcome {
-        let least = if self.strict { Severity::Warning } else { Severity::Error };
-        if failed || found.iter().any(|diagnostic| diagnostic.severity >= least) {
+        if failed || found.iter().any(|diagnostic| diagnostic.severity >= self.least()) {
             Outcome::CouldNot
         } else {
             Outcome::Done
         }
+    }
+
+    /// Why the input was not read as a whole, in words: a file or a document was left out, a finding
+    /// is one too many, or a service is in error (`left_out`).
+    pub(crate) fn unread(&self, found: &[Diagnostic], left_out: &[String]) -> Option<String> {
+        let refused = |finding: &&Diagnostic| finding.code == Code::ServerRefuses;
+        let grave = found.iter().filter(|finding| !refused(finding));
+        let finding = self
+            .world
+            .unread
+            .as_ref()
+            .or_else(|| grave.clone().find(|finding| finding.severity >= self.least()));
+        let place = |span| format!("{}: ", self.world.sources.locate(span));
+        let why = finding.map(|finding| {
+            format!("{}{}", finding.span().map_or(String::new(), place), finding.message)
+        });
+        why.or_else(|| left_out.first().map(|service| format!("{service} is in error")))
     }
 
     /// Whether the settings switch a finding off.
@@ -352,9 +368,9 @@ impl Session {
         self.settings.severity.get(code.as_str()).is_some_and(Option::is_none)
     }
 
-    /// Whether warnings count.
-    pub(crate) fn strict(&self) -> bool {
-        self.strict
+    /// The least severity that counts.
+    pub(crate) fn least(&self) -> Severity {
+        if self.strict { Severity::Warning } else { Severity::Error }
     }
 
     /// What settings contribute to the header of plan and explain.

@@ -105,6 +105,12 @@ codes! {
         "Info when it was found in a directory, error when it was named." "ome plan -f /dev/zero" "name a regular file"
     HelmTemplate "helm-template" Finding Info "the directory holds Helm templates, which are not YAML before they are rendered"
         "They are left alone." "name: {{ .Release.Name }}" "render the chart first: `helm template … | ome plan -f -`"
+    FileInTheWay "file-in-the-way" Finding Error "a file that ome did not write has a name that is needed, or replacing it would part its hard links"
+        "Nothing is written or removed. `.ome-manifest` in the directory lists the files that ome wrote." "ome render -o dir=out, where the user keeps out/default/chat/service-chat.yaml" "move the file away, or write to another directory"
+    FileEdited "file-edited" Finding Error "a file that ome wrote was edited by hand since"
+        "Nothing is written or removed: the edits would be lost." "an edit in out/default/chat/service-chat.yaml, then ome render -o dir=out" "make the change in the input; `--force` gives up the edits"
+    NothingRemoved "nothing-removed" Finding Error "files of earlier runs stay, because the input was not read as a whole"
+        "A service that could not be read looks like one that was deleted. Removing its files would undeploy it." "ome render -f no-such-directory -o dir=out" "mend the finding that the message names, and run again"
     NoFiles "no-files" Finding Error "nothing to read was found"
         "Nothing can be planned." "ome plan -f empty-directory" "name files or directories with `-f`"
 

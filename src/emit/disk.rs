@@ -1,7 +1,8 @@
 //! The few ways in which this room touches the file system.
 //!
-//! Nothing here follows a symbolic link below the root: a directory that is one is refused, a file
-//! that is one is replaced and never written through.
+//! A file is replaced by renaming a finished one over it, which keeps its mode and its owner. A
+//! directory below the root that is a symbolic link is refused; a file that is one is written
+//! through as long as it leads to a file below the root.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,13 +10,33 @@
 )]
 
 use super::Error;
-use std::fs;
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File, Metadata};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
 /// A directory by its path.
 #[derive(Debug)]
 pub(super) struct Root(PathBuf);
+
+/// What has a name.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    File(Box<Existing>),
+    /// A directory, a FIFO, a link that leads out of the root or nowhere: in words.
+    Other(&'static str),
+}
+
+/// A regular file.
+#[derive(Debug)]
+pub(super) struct Existing {
+    pub(super) content: Vec<u8>,
+    /// The file itself, behind a link if its name is one.
+    pub(super) target: PathBuf,
+    pub(super) is_link: bool,
+    pub(super) data: Metadata,
+}
 
 impl Root {
     /// The directory at a path; it need not be there.
@@ -23,44 +44,54 @@ impl Root {
         Self(path.to_owned())
     }
 
+    /// The directory itself.
+    pub(super) fn directory(&self) -> &Path {
+        &self.0
+    }
+
     /// Where a file of it stands.
     pub(super) fn place(&self, relative: &str) -> PathBuf {
         self.0.join(relative)
     }
 
-    /// The content of a file; none when it is not there, or no file.
-    pub(super) fn read(&self, relative: &str) -> Result<Option<Vec<u8>>, Error> {
+    /// Creates the directory.
+    pub(super) fn create(&self) -> Result<(), Error> {
+        fs::create_dir_all(&self.0).map_err(|error| Error::io("create", &self.0, error))
+    }
+
+    /// What is at a path.
+    pub(super) fn look(&self, relative: &str) -> Result<Found, Error> {
         let path = self.place(relative);
         self.walk(relative, false)?;
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => {
-                fs::read(&path).map(Some).map_err(|error| Error::io("read", &path, error))
-            }
-            Ok(_) => Ok(None),
-            Err(error) if absent(&error) => Ok(None),
-            Err(error) => Err(Error::io("read", &path, error)),
+        let data = match fs::symlink_metadata(&path) {
+            Ok(data) => data,
+            Err(error) if absent(&error) => return Ok(Found::Nothing),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        if !data.is_symlink() {
+            return if data.is_file() { existing(path, false, data) } else { Ok(other(&data)) };
+        }
+        let (Ok(target), Ok(root)) = (fs::canonicalize(&path), fs::canonicalize(&self.0)) else {
+            return Ok(Found::Other("a symbolic link that leads nowhere"));
+        };
+        let data = fs::metadata(&target).map_err(|error| Error::io("read", &target, error))?;
+        match target.starts_with(&root) {
+            true if data.is_file() => existing(target, true, data),
+            true => Ok(other(&data)),
+            false => Ok(Found::Other("a symbolic link that leads elsewhere")),
         }
     }
 
-    /// Writes a file through a temporary one beside it, so that nobody ever sees half of it.
-    pub(super) fn write(&self, relative: &str, text: &str) -> Result<(), Error> {
+    /// Puts a finished file where `target` says. A file that is new takes no place that is taken.
+    pub(super) fn put(
+        &self,
+        relative: &str,
+        target: &Path,
+        new: TempPath,
+        replaces: bool,
+    ) -> Result<(), Error> {
         self.walk(relative, true)?;
-        let path = self.place(relative);
-        let temporary = path.with_added_extension("tmp");
-        let _ = fs::remove_file(&temporary);
-        // A file that is newly made follows no link.
-        let mut file = fs::File::create_new(&temporary)
-            .map_err(|error| Error::io("create", &temporary, error))?;
-        let written = file.write_all(text.as_bytes());
-        drop(file);
-        let renamed =
-            written.map_err(|error| Error::io("write", &temporary, error)).and_then(|()| {
-                fs::rename(&temporary, &path).map_err(|error| Error::io("write", &path, error))
-            });
-        if renamed.is_err() {
-            let _ = fs::remove_file(&temporary);
-        }
-        renamed
+        place(new, target, replaces)
     }
 
     /// Removes a file and the directories above it that are empty then; a file that is not there is
@@ -88,9 +119,6 @@ impl Root {
     /// Goes down to the directory of a file. Every step must be a directory and no link; `make`
     /// makes what is missing. The root itself may be a link: the user named it.
     fn walk(&self, relative: &str, make: bool) -> Result<(), Error> {
-        if make {
-            fs::create_dir_all(&self.0).map_err(|error| Error::io("create", &self.0, error))?;
-        }
         let mut place = self.0.clone();
         let steps: Vec<&str> = relative.split('/').collect();
         for step in &steps[..steps.len() - 1] {
@@ -113,6 +141,73 @@ impl Root {
     }
 }
 
+fn existing(target: PathBuf, is_link: bool, data: Metadata) -> Result<Found, Error> {
+    let content = fs::read(&target).map_err(|error| Error::io("read", &target, error))?;
+    Ok(Found::File(Box::new(Existing { content, target, is_link, data })))
+}
+
+fn other(data: &Metadata) -> Found {
+    Found::Other(if data.is_dir() { "a directory" } else { "no regular file" })
+}
+
 fn absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Gives a new file the mode and the owner of the one that it is to replace.
+///
+/// # Errors
+/// The old file has several names, and renaming would part them; or its owner is another, whom this
+/// process may not give files to.
+pub(super) fn inherit(new: &Path, old: &Path, data: &Metadata) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        if data.nlink() > 1 {
+            return Err(Error::HardLinks(old.to_owned(), data.nlink()));
+        }
+        let own = fs::metadata(new).map_err(|error| Error::io("read", new, error))?;
+        let other = |own: u32, old: u32| (own != old).then_some(old);
+        let (user, group) = (other(own.uid(), data.uid()), other(own.gid(), data.gid()));
+        if (user.is_some() || group.is_some()) && chown(new, user, group).is_err() {
+            return Err(Error::Owner(old.to_owned()));
+        }
+    }
+    fs::set_permissions(new, data.permissions()).map_err(|error| Error::io("write", old, error))
+}
+
+/// Renames a finished file over another one, or to a name that must be free.
+pub(super) fn place(new: TempPath, target: &Path, replaces: bool) -> Result<(), Error> {
+    let placed = if replaces { new.persist(target) } else { new.persist_noclobber(target) };
+    placed.map_err(|refused| Error::io("write", target, refused.error))
+}
+
+/// From so many files on, the whole file system is told to write once.
+#[cfg(target_os = "linux")]
+const MANY: usize = 32;
+
+/// Has the content of finished files written to the disk, before any name leads to it.
+pub(super) fn sync(directory: &Path, files: &[&Path]) -> Result<(), Error> {
+    #[cfg(target_os = "linux")]
+    if files.len() >= MANY {
+        let opened = File::open(directory);
+        let synced = opened.and_then(|open| Ok(rustix::fs::syncfs(open)?));
+        return synced.map_err(|error| Error::io("write", directory, error));
+    }
+    for file in files {
+        // Windows wants a file that is open for writing; a mode may forbid it elsewhere.
+        let opened = File::options().read(true).write(cfg!(windows)).open(file);
+        let synced = opened.and_then(|open| open.sync_all());
+        synced.map_err(|error| Error::io("write", directory, error))?;
+    }
+    Ok(())
+}
+
+/// Has the names in a directory written to the disk. Not every file system can; those that cannot
+/// promise nothing about names.
+pub(super) fn sync_names(directory: &Path) {
+    #[cfg(unix)]
+    let _ = File::open(directory).and_then(|open| open.sync_all());
+    #[cfg(not(unix))]
+    let _ = directory;
 }

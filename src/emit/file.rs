@@ -5,36 +5,118 @@
     reason = "files are written and removed in this room and nowhere else"
 )]
 
-use super::Error;
+use super::lock::{Lock, gate};
+use super::{Error, disk};
 use std::fs;
-use std::io::Write;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
-/// Replaces the content of a file, or makes it, through a temporary one beside it: nobody ever sees
-/// half of it, and whoever dies on the way leaves the old content. A link is followed, and
-/// permissions stay.
-pub fn replace(path: &Path, content: &[u8]) -> Result<(), Error> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let temporary = target.with_added_extension("ome-tmp");
-    let _ = fs::remove_file(&temporary);
-    // A file that is newly made follows no link.
-    let mut file =
-        fs::File::create_new(&temporary).map_err(|error| Error::io("create", &temporary, error))?;
-    let written = file.write_all(content).and_then(|()| match fs::metadata(&target) {
-        Ok(metadata) => file.set_permissions(metadata.permissions()),
-        Err(_) => Ok(()),
-    });
-    drop(file);
-    let renamed = written.map_err(|error| Error::io("write", &temporary, error)).and_then(|()| {
-        fs::rename(&temporary, &target).map_err(|error| Error::io("write", &target, error))
-    });
-    if renamed.is_err() {
-        let _ = fs::remove_file(&temporary);
+/// Replaces the content of a file by what `make` makes of it, or creates the file. Nobody ever sees
+/// half of it, and a run that is killed leaves the old content. A link is written through; mode and
+/// owner stay. Two runs that write one directory wait for each other, and `make` sees what the
+/// other one wrote.
+///
+/// # Errors
+/// What `make` refuses, and the file system; what is no regular file, or has several names.
+pub fn rewrite<E: From<Error>>(
+    path: &Path,
+    make: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
+) -> Result<(), E> {
+    let target = target(path)?;
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let lock = Lock::take(directory, &mut || {})?;
+    let old = metadata(&target)?;
+    let before = match &old {
+        Some(_) => Some(fs::read(&target).map_err(|error| Error::io("read", path, error))?),
+        None => None,
+    };
+    let after = make(before.as_deref())?;
+    if before.as_ref() == Some(&after) {
+        return Ok(());
     }
-    renamed
+    let gate = gate();
+    let new = lock.temporary(&after, &gate)?;
+    if let Some(old) = &old {
+        disk::inherit(&new, path, old)?;
+    }
+    disk::sync(directory, &[&new])?;
+    disk::place(new, &target, old.is_some())?;
+    disk::sync_names(directory);
+    drop(gate);
+    Ok(())
 }
 
-/// The bytes of a regular file.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    fs::read(path).map_err(|error| Error::io("read", path, error))
+/// The file that a path means: where a link leads.
+fn target(path: &Path) -> Result<PathBuf, Error> {
+    match fs::canonicalize(path) {
+        Ok(target) => metadata(&target).map(|_| target),
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
+            Ok(path.to_owned())
+        }
+        Err(error) => Err(Error::io("write", path, error)),
+    }
+}
+
+/// The metadata of a regular file; none when there is no file.
+fn metadata(path: &Path) -> Result<Option<fs::Metadata>, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(data) if data.is_file() => Ok(Some(data)),
+        Ok(_) => Err(Error::NotAFile(path.to_owned())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replace(path: &Path, text: &str) -> Result<(), Error> {
+        rewrite(path, |_| Ok(text.as_bytes().to_vec()))
+    }
+
+    #[test]
+    fn a_file_is_made_and_replaced_and_nothing_is_left() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("a.json");
+        replace(&path, "1").unwrap();
+        replace(&path, "2").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2");
+        let refused: Result<(), Error> = rewrite(&path, |old| {
+            assert_eq!(old, Some(&b"2"[..]));
+            Err(Error::InTheWay(path.clone()))
+        });
+        assert!(refused.is_err() && fs::read_to_string(&path).unwrap() == "2");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_and_links_stay() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let scratch = tempfile::tempdir().unwrap();
+        let at = |name: &str| scratch.path().join(name);
+        fs::write(at("real"), "1").unwrap();
+        fs::set_permissions(at("real"), fs::Permissions::from_mode(0o604)).unwrap();
+        symlink("real", at("link")).unwrap();
+        replace(&at("link"), "2").unwrap();
+        assert!(at("link").is_symlink());
+        assert_eq!(fs::read_to_string(at("real")).unwrap(), "2");
+        assert_eq!(fs::metadata(at("real")).unwrap().mode() & 0o777, 0o604);
+
+        fs::hard_link(at("real"), at("twin")).unwrap();
+        assert!(matches!(replace(&at("twin"), "3"), Err(Error::HardLinks(_, 2))));
+        assert_eq!(fs::metadata(at("real")).unwrap().nlink(), 2);
+        // What is right already needs no writing.
+        replace(&at("twin"), "2").unwrap();
+
+        symlink("nowhere", at("dangling")).unwrap();
+        assert!(replace(&at("dangling"), "1").is_err() && at("dangling").is_symlink());
+        fs::create_dir(at("directory")).unwrap();
+        assert!(matches!(replace(&at("directory"), "1"), Err(Error::NotAFile(_))));
+        assert!(matches!(replace(Path::new("/dev/null"), "1"), Err(Error::NotAFile(_))));
+    }
 }

@@ -11,14 +11,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Why a file was left as it is.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Left {
     /// It is no longer what was read.
+    #[error("it changed while it was read")]
     Changed,
     /// It is not UTF-8, so the places in it are not those of its bytes.
+    #[error("it is not UTF-8")]
     Encoding,
     /// It could not be written.
-    Io(Error),
+    #[error(transparent)]
+    Io(#[from] Error),
 }
 
 /// What became of the repairs.
@@ -50,18 +53,20 @@ pub fn fix(found: &[Diagnostic], sources: &SourceMap) -> Outcome {
 
 fn write(path: &Path, text: &str, edits: &[&Edit]) -> Result<(), Left> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
-    let bytes = file::bytes(path).map_err(Left::Io)?;
-    let mark: &[u8] = if bytes.starts_with(MARK) { MARK } else { b"" };
-    if bytes[mark.len()..] != *text.as_bytes() {
-        return Err(if std::str::from_utf8(&bytes).is_ok() {
-            Left::Changed
-        } else {
-            Left::Encoding
-        });
-    }
-    let mut content = mark.to_vec();
-    content.extend_from_slice(edited(text, edits.iter().copied()).as_bytes());
-    file::replace(path, &content).map_err(Left::Io)
+    file::rewrite(path, |bytes| {
+        let bytes = bytes.ok_or(Left::Changed)?;
+        let mark: &[u8] = if bytes.starts_with(MARK) { MARK } else { b"" };
+        if bytes[mark.len()..] != *text.as_bytes() {
+            return Err(if std::str::from_utf8(bytes).is_ok() {
+                Left::Changed
+            } else {
+                Left::Encoding
+            });
+        }
+        let mut content = mark.to_vec();
+        content.extend_from_slice(edited(text, edits.iter().copied()).as_bytes());
+        Ok(content)
+    })
 }
 
 /// The repairs that can be made together, by file.
@@ -100,6 +105,7 @@ fn chosen(found: &[Diagnostic], sources: &SourceMap) -> BTreeMap<SourceId, Vec<u
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the files themselves")]
 mod tests {
     use super::*;
     use crate::diag::Code;
@@ -137,17 +143,19 @@ mod tests {
 
     #[test]
     fn files_keep_their_mark_and_are_left_when_they_changed() {
-        let directory = std::env::temp_dir().join(format!("ome-fix-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        let path = directory.join("a.yaml");
-        file::replace(&path, b"\xef\xbb\xbfa: on\r\n").unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("a.yaml");
+        std::fs::write(&path, b"\xef\xbb\xbfa: on\r\n").unwrap();
         let (sources, id) = sources(path.to_str().unwrap(), "a: on\r\n");
         let found = [repair(id, &[(3, 5, "true")])];
         let outcome = fix(&found, &sources);
         assert!(outcome.repaired == [0] && outcome.left.is_empty(), "{outcome:?}");
-        assert_eq!(file::bytes(&path).unwrap(), b"\xef\xbb\xbfa: true\r\n");
+        assert_eq!(std::fs::read(&path).unwrap(), b"\xef\xbb\xbfa: true\r\n");
         let outcome = fix(&found, &sources);
         assert!(matches!(outcome.left[..], [(_, Left::Changed)]), "{outcome:?}");
-        std::fs::remove_dir_all(&directory).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let outcome = fix(&found, &sources);
+        assert!(matches!(outcome.left[..], [(_, Left::Changed)]), "{outcome:?}");
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
 }

@@ -4,9 +4,10 @@
 //! What stands there is only ever replaced by an edit of the text that was read ([`super::fix`]); a
 //! new file takes no place that is taken.
 
-use super::Error;
-use super::disk::Root;
+use super::disk::{Found, Root};
+use super::lock::{Lock, gate};
 use super::path::is_plain;
+use super::{Error, disk};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,12 +46,20 @@ impl Flat {
             return Err(Error::Name(name.to_owned()));
         }
         let relative = format!("{name}.yaml");
-        match self.0.read(&relative)? {
-            Some(found) if found == text.as_bytes() => Ok(Placed::Same),
-            Some(_) => Ok(Placed::Taken),
+        self.0.create()?;
+        let lock = Lock::take(self.0.directory(), &mut || {})?;
+        match self.0.look(&relative)? {
+            Found::File(found) if found.content == text.as_bytes() => Ok(Placed::Same),
             // What is no regular file is in the way, too.
-            None if fs::symlink_metadata(self.place(name)).is_ok() => Ok(Placed::Taken),
-            None => self.0.write(&relative, text).map(|()| Placed::New),
+            Found::File(_) | Found::Other(_) => Ok(Placed::Taken),
+            Found::Nothing => {
+                let gate = gate();
+                let new = lock.temporary(text.as_bytes(), &gate)?;
+                disk::sync(self.0.directory(), &[&new])?;
+                self.0.put(&relative, &self.place(name), new, false)?;
+                drop(gate);
+                Ok(Placed::New)
+            }
         }
     }
 
@@ -68,9 +77,8 @@ mod tests {
 
     #[test]
     fn nothing_that_is_there_is_replaced() {
-        let directory = std::env::temp_dir().join(format!("ome-flat-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        let flat = Flat::new(&directory);
+        let scratch = tempfile::tempdir().unwrap();
+        let flat = Flat::new(&scratch.path().join("classes"));
         assert!(!flat.holds(&flat.place("a")));
         assert_eq!(flat.create("a", "a: 1\n").unwrap(), Placed::New);
         assert_eq!(flat.create("a", "a: 1\n").unwrap(), Placed::Same);
@@ -78,6 +86,5 @@ mod tests {
         assert_eq!(fs::read_to_string(flat.place("a")).unwrap(), "a: 1\n");
         assert!(flat.holds(&flat.place("a")));
         assert!(matches!(flat.create("../b", "b"), Err(Error::Name(_))));
-        fs::remove_dir_all(&directory).unwrap();
     }
 }

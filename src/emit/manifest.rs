@@ -1,43 +1,55 @@
-//! The list of files that a run wrote: `.ome-manifest.json`.
+//! The list of files that earlier runs wrote: `.ome-manifest`, JSON without an extension.
+//!
+//! A name that ends in `.json` is read by `kubectl apply -R` and by Argo CD, and refused for want
+//! of a kind. Lists of that name, [`OLD`], are taken over.
+//!
+//! While files are written the list holds two lines for each: what it held and what it will hold.
+//! After a kill either is ours.
 
 use super::path::is_ours;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Name of the file.
-pub(super) const NAME: &str = ".ome-manifest.json";
+/// Name of the list.
+pub(super) const NAME: &str = ".ome-manifest";
+
+/// Its name in releases before 0.2.
+pub(super) const OLD: &str = ".ome-manifest.json";
 
 /// Version of its shape.
 const SCHEMA_VERSION: &str = "ome/v1";
 
-/// Files by path, each with the SHA-256 of its content in hexadecimal.
-pub(super) type Files = BTreeMap<String, String>;
+/// Files by path, each with the SHA-256 of what it may hold, in hexadecimal.
+pub(super) type Files = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads a manifest.
+/// Adds the files of a list.
 ///
 /// # Errors
 /// What is wrong with it: other text, or a path that leads elsewhere.
-pub(super) fn parse(text: &str) -> Result<Files, String> {
+pub(super) fn parse(text: &str, found: &mut Files) -> Result<(), String> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let files =
         value.get("files").and_then(|files| files.as_array()).ok_or("`files` is no list")?;
-    let mut found = Files::new();
     for file in files {
-        let text = |key: &str| file.get(key).and_then(|value| value.as_str());
-        let path = text("path").ok_or("a file has no `path`")?;
+        let text = |key: &str| {
+            let text = file.get(key).and_then(|value| value.as_str());
+            text.ok_or_else(|| format!("a file has no `{key}`"))
+        };
+        let (path, sha256) = (text("path")?, text("sha256")?);
         if !is_ours(path) {
             return Err(format!(
                 "`{path}` is no path of the form NAMESPACE/SERVICE/KIND-NAME.yaml"
             ));
         }
-        found.insert(path.to_owned(), text("sha256").unwrap_or_default().to_owned());
+        found.entry(path.to_owned()).or_default().insert(sha256.to_owned());
     }
-    Ok(found)
+    Ok(())
 }
 
-/// Writes a manifest, sorted by path.
+/// Writes a list, sorted by path.
 pub(super) fn write(files: &Files) -> String {
     let files: Vec<_> = files
         .iter()
+        .flat_map(|(path, sums)| sums.iter().map(move |sum| (path, sum)))
         .map(|(path, sha256)| serde_json::json!({ "path": path, "sha256": sha256 }))
         .collect();
     let mut text = serde_json::to_string_pretty(
@@ -54,10 +66,16 @@ mod tests {
 
     #[test]
     fn a_manifest_reads_as_it_was_written() {
-        let files: Files =
-            [("b/c/d.yaml".to_owned(), "2".to_owned()), ("a/b/c.yaml".to_owned(), "1".to_owned())]
-                .into();
-        assert_eq!(parse(&write(&files)), Ok(files));
+        let sums = |sums: &[&str]| sums.iter().map(ToString::to_string).collect();
+        let files: Files = [
+            ("b/c/d.yaml".to_owned(), sums(&["2", "3"])),
+            ("a/b/c.yaml".to_owned(), sums(&["1"])),
+            ("a/kustomization.yaml".to_owned(), sums(&["4"])),
+        ]
+        .into();
+        let mut read = Files::new();
+        assert_eq!(parse(&write(&files), &mut read), Ok(()));
+        assert_eq!(read, files);
     }
 
     #[test]
@@ -67,10 +85,12 @@ mod tests {
             "[]",
             "{}",
             r#"{"files":[{}]}"#,
+            r#"{"files":[{"path":"a/b/c.yaml"}]}"#,
             r#"{"files":[{"path":"../../etc/x.yaml","sha256":""}]}"#,
-            r#"{"files":[{"path":"/etc/a/b.yaml"}]}"#,
+            r#"{"files":[{"path":"/etc/a/b.yaml","sha256":""}]}"#,
+            r#"{"files":[{"path":"mine.yaml","sha256":""}]}"#,
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse(text, &mut Files::new()).is_err(), "{text}");
         }
     }
 }

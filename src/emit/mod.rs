@@ -4,6 +4,7 @@
 //! beside `load` it is the only one that touches the file system, and it never writes or removes
 //! anything outside the directory it was given.
 
+mod check;
 mod comment;
 mod directory;
 mod disk;
@@ -11,19 +12,27 @@ mod file;
 pub mod fix;
 mod flat;
 mod json;
+mod kustomization;
+mod ledger;
+mod lock;
 mod manifest;
 mod path;
 pub mod stream;
+#[cfg(test)]
+mod tests;
 
+pub use check::{Check, Difference, State};
 pub use comment::{Voice, comment};
-pub use directory::{Check, Difference, Directory, Prune, State};
-pub use file::replace;
+pub use directory::{Directory, Done};
+pub use file::rewrite;
 pub use flat::{Flat, Placed};
+pub use kustomization::Layout;
+pub use ledger::{Options, Prune};
 pub use path::path_of;
 
 use std::path::{Path, PathBuf};
 
-/// Why a directory could not be written or compared.
+/// Why a file or a directory could not be written or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file system refused.
@@ -36,12 +45,38 @@ pub enum Error {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// It failed on the way.
+    #[error("{error}; written before that: {}", list(.written))]
+    Partly {
+        /// Why.
+        error: Box<Error>,
+        /// What was written; the manifest lists it.
+        written: Vec<PathBuf>,
+    },
     /// A symbolic link stands where a directory of ours should: what is behind it may lie anywhere.
     #[error("`{}` is a symbolic link: nothing is written through it", .0.display())]
     Link(PathBuf),
     /// Something that is no directory stands where one is needed.
     #[error("`{}` is not a directory", .0.display())]
     NotADirectory(PathBuf),
+    /// A device, a FIFO or a directory cannot be replaced by a file.
+    #[error("`{}` is no regular file and is left as it is", .0.display())]
+    NotAFile(PathBuf),
+    /// A file of the user's has a name that is needed.
+    #[error("{} is in the way: not written by ome", .0.display())]
+    InTheWay(PathBuf),
+    /// Replacing one name of a file would part it from the others.
+    #[error("`{}` is one of {} hard links to a file: writing would part them", .0.display(), .1)]
+    HardLinks(PathBuf, u64),
+    /// A new file cannot be given to the owner of the old one.
+    #[error("`{}` belongs to another user or group, which this run cannot keep", .0.display())]
+    Owner(PathBuf),
+    /// Another run does not end.
+    #[error("another ome writes {}", .0.display())]
+    Busy(PathBuf),
+    /// Two objects that only differ in their version.
+    #[error("two objects would be written to `{}`", .0.display())]
+    Twice(PathBuf),
     /// The manifest of an earlier run cannot be read.
     #[error("`{}` is not a manifest of an earlier run: {reason}", .path.display())]
     Manifest {
@@ -59,4 +94,11 @@ impl Error {
     fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return "nothing".to_owned();
+    }
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }

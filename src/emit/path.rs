@@ -34,9 +34,22 @@ pub(super) fn is_plain(part: &str) -> bool {
         && !part.chars().any(|c| c.is_control() || matches!(c, '/' | '\\' | ':'))
 }
 
-/// Whether a path of a manifest stays where it belongs: three plain parts.
-pub(super) fn is_ours(path: &str) -> bool {
+/// Name of a list of resources that Kustomize and Flux read.
+pub(super) const KUSTOMIZATION: &str = "kustomization.yaml";
+
+/// Whether a path is that of an object: three plain parts.
+pub(super) fn is_object(path: &str) -> bool {
     path.split('/').count() == 3 && path.split('/').all(is_plain)
+}
+
+/// Whether a path of a manifest stays where it belongs: that of an object, or of a kustomization at
+/// the root or in a namespace.
+pub(super) fn is_ours(path: &str) -> bool {
+    let listed = match path.split_once('/') {
+        None => path == KUSTOMIZATION,
+        Some((namespace, name)) => is_plain(namespace) && name == KUSTOMIZATION,
+    };
+    listed || is_object(path)
 }
 
 #[cfg(test)]
@@ -89,9 +102,17 @@ mod tests {
             "a/b/c/d.yaml",
             "a//b.yaml",
             ".git/a/b.yaml",
+            "a.yaml",
+            "../kustomization.yaml",
         ] {
             assert!(!is_ours(path), "{path}");
         }
-        assert!(is_ours("default/chat/deployment-chat-engine.yaml"));
+        for path in [
+            "default/chat/deployment-chat-engine.yaml",
+            "kustomization.yaml",
+            "default/kustomization.yaml",
+        ] {
+            assert!(is_ours(path), "{path}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::api::{
     ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::catalog::{Builder, Catalog, Options};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::dialect::{kserve, kthena, kueue, ome};
 use crate::load::{Document, Loaded};
 use crate::policy::{KthenaPolicy, Policy, Semantics};
@@ -68,6 +68,9 @@ pub struct World {
     pub catalog: Catalog,
     /// Everything found on the way.
     pub diagnostics: Vec<Diagnostic>,
+    /// Why something of the input is not in the catalog: the first file or document that was left
+    /// out, whatever the settings make of its severity.
+    pub unread: Option<Diagnostic>,
 }
 
 /// The settings of one operator.
@@ -128,6 +131,7 @@ enum Typed {
 /// Types and indexes everything that was loaded.
 pub fn read(loaded: Loaded, given: &Given) -> World {
     let Loaded { sources, documents, mut diagnostics, .. } = loaded;
+    let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
     let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
         .into_par_iter()
         .map(|document| {
@@ -141,6 +145,9 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let mut services: Vec<(Service, Service)> = Vec::new();
     let mut builder = Builder::new(Options { semantics: given.semantics });
     for (typed, found) in typed {
+        if unread.is_none() {
+            unread = found.iter().find(|finding| finding.code == Code::MissingName).cloned();
+        }
         diagnostics.extend(found);
         match typed {
             Some(Typed::Model(model)) => builder.model(*model),
@@ -186,7 +193,13 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     builder.config(config);
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);
-    World { sources, catalog, diagnostics }
+    World { sources, catalog, diagnostics, unread }
+}
+
+/// Whether a finding of loading means that a file or a document was left out.
+fn leaves_out(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error
+        || matches!(finding.code, Code::FileNotRead | Code::HelmTemplate)
 }
 
 fn typed(

@@ -39,6 +39,9 @@ const ROLLOUT_AS_SHIPPED: &[&str] = &[
 
 const DISCOVER: &[&str] = &["discover", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
 
+const RENDER: &[&str] =
+    &["render", "-f", "FILE/in.yaml", "-o", "dir=FILE/rendered", "--no-builtin", "--no-config"];
+
 const KUEUE_EXPORT: &[&str] =
     &["kueue", "export", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"];
 
@@ -85,6 +88,9 @@ const CALLS: &[(&str, &[&str])] = &[
         "kueue-conflict",
         &["kueue", "import", "-f", "FILE", "--no-builtin", "--no-config", "-o", "json"],
     ),
+    ("file-in-the-way", RENDER),
+    ("file-edited", RENDER),
+    ("nothing-removed", RENDER),
     ("not-expressible", KUEUE_EXPORT),
     ("too-many-labels", KUEUE_EXPORT),
     (

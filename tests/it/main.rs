@@ -19,3 +19,4 @@ mod readme;
 mod serving;
 mod stories;
 mod validate;
+mod writing;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -98,6 +98,75 @@ fn drain(stream: Option<impl Read>) -> Vec<u8> {
         stream.read_to_end(&mut bytes).expect("a pipe can be read");
     }
     bytes
+}
+
+/// A directory of its own for one test, removed afterwards.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = Self(tempfile::tempdir().expect("a temporary directory"));
+        for (file, text) in files {
+            folder.write(file, text);
+        }
+        folder
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn at(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: impl AsRef<[u8]>) {
+        let file = self.at(file);
+        std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder can be made");
+        std::fs::write(file, text).expect("a file can be written");
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.at(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    /// Files and links at and below a folder, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        fn walk(at: &Path, root: &Path, found: &mut Vec<String>) {
+            for entry in std::fs::read_dir(at).into_iter().flatten() {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() && !path.is_symlink() {
+                    walk(&path, root, found);
+                } else {
+                    let below = path.strip_prefix(root).expect("below the folder");
+                    found.push(below.display().to_string());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.at(folder), &self.at(folder), &mut found);
+        found.sort();
+        found
+    }
+
+    /// Calls the tool in the folder, with arguments parted by spaces.
+    pub(crate) fn ome(&self, args: &str) -> Done {
+        run(&Call {
+            args: args.split(' ').map(ToOwned::to_owned).collect(),
+            stdin: "",
+            directory: self.path(),
+            env: &BTreeMap::new(),
+            time: Duration::from_mins(1),
+        })
+        .expect("it ends in time")
+    }
+
+    /// The same call as a child that is not started yet.
+    pub(crate) fn command(&self, args: &str) -> Command {
+        let mut command = command(self.path());
+        command.args(args.split(' ')).stdin(Stdio::null());
+        command
+    }
 }
 
 /// Calls the tool in the root of the repository.

@@ -1,51 +1,10 @@
 //! `ome validate` as people and hooks call it: context, repairs, allowed findings, baselines.
 
-use crate::process::{Call, Done, run};
+use crate::process::Folder;
 use ome::yaml::{Limits, Node, parse};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// A directory of its own for one test, removed afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
-        let path = std::env::temp_dir().join(format!("ome-validate-{name}-{}", std::process::id()));
-        drop(std::fs::remove_dir_all(&path));
-        for (file, text) in files {
-            let file = path.join(file);
-            std::fs::create_dir_all(file.parent().expect("a parent"))
-                .expect("a folder can be made");
-            std::fs::write(file, text).expect("a file can be written");
-        }
-        Self(path)
-    }
-
-    fn read(&self, file: &str) -> String {
-        std::fs::read_to_string(self.0.join(file)).expect("it is there")
-    }
-
-    fn ome(&self, args: &str) -> Done {
-        let args = args.split(' ').map(ToOwned::to_owned).collect();
-        run(&Call {
-            args,
-            stdin: "",
-            directory: &self.0,
-            env: &BTreeMap::new(),
-            time: Duration::from_secs(30),
-        })
-        .expect("it ends in time")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(std::fs::remove_dir_all(&self.0));
-    }
-}
 
 fn runtime(name: &str, spec: &str) -> String {
     format!(
@@ -61,14 +20,11 @@ fn hooks_do_what_pre_commit_asks_of_them() {
     let hooks = parse(ome::source::SourceId(0), &text, range, &Limits::default())
         .value
         .expect("it is YAML");
-    let folder = Folder::new(
-        "hooks",
-        &[
-            ("a.yaml", &runtime("a", "")),
-            ("old/b.yaml", &runtime("b", "")),
-            ("old/c.yaml", "a: b: c\n"),
-        ],
-    );
+    let folder = Folder::new(&[
+        ("a.yaml", &runtime("a", "")),
+        ("old/b.yaml", &runtime("b", "")),
+        ("old/c.yaml", "a: b: c\n"),
+    ]);
     for hook in hooks.items() {
         for key in ["id", "name", "entry", "language", "types"] {
             assert!(hook.get(key).is_some(), "{key} of {:?}", hook.get("id"));
@@ -105,7 +61,7 @@ fn repairs_keep_comments_and_layout() {
         "image: example/sglang:test}",
         "image: example/sglang:test, args: [--port, 8080]}",
     );
-    let folder = Folder::new("fix", &[("a.yaml", &before)]);
+    let folder = Folder::new(&[("a.yaml", &before)]);
     let done = folder.ome("validate a.yaml --no-builtin --fix --format json");
     let after = before
         .replace("disabled: off ", "disabled: false ")
@@ -131,7 +87,7 @@ fn a_slip_of_the_pen_is_repaired() {
         "  engineConfig:\n",
         "  engineConfig:\n    minReplica: 1\n    \"max-replicas\": 3\n",
     );
-    let folder = Folder::new("slip", &[("a.yaml", &text)]);
+    let folder = Folder::new(&[("a.yaml", &text)]);
     let done = folder.ome("validate a.yaml --no-builtin --fix");
     assert_eq!(
         folder.read("a.yaml"),
@@ -151,7 +107,7 @@ fn what_is_allowed_is_left_out_and_what_allows_nothing_is_told() {
         "a",
         "  # ome: allow one-sided-range all of the family are large\n  modelSizeRange: {min: 60B}\n  # ome: allow unknown-protocol long gone\n",
     );
-    let folder = Folder::new("allow", &[("a.yaml", &text)]);
+    let folder = Folder::new(&[("a.yaml", &text)]);
     let done = folder.ome("validate --no-builtin --strict --format github a.yaml");
     assert_eq!(done.exit, Some(2));
     assert_eq!(done.stdout.lines().count(), 1, "{}", done.stdout);
@@ -170,8 +126,7 @@ fn what_is_allowed_is_left_out_and_what_allows_nothing_is_told() {
 
 #[test]
 fn a_baseline_leaves_out_what_was_there_before() {
-    let folder =
-        Folder::new("baseline", &[("a.yaml", &runtime("a", "  modelSizeRange: {min: 60B}\n"))]);
+    let folder = Folder::new(&[("a.yaml", &runtime("a", "  modelSizeRange: {min: 60B}\n"))]);
     assert_eq!(folder.ome("validate --no-builtin --baseline known.json a.yaml").exit, Some(1));
     assert_eq!(
         folder.ome("validate --no-builtin --baseline known.json --update-baseline a.yaml").exit,
@@ -183,7 +138,7 @@ fn a_baseline_leaves_out_what_was_there_before() {
     );
     // Three lines further down and beside something new.
     std::fs::write(
-        folder.0.join("a.yaml"),
+        folder.at("a.yaml"),
         format!(
             "# a\n# b\n# c\n{}",
             runtime("a", "  modelSizeRange: {min: 60B}\n  protocolVersions: [openai]\n")
@@ -199,7 +154,7 @@ fn a_baseline_leaves_out_what_was_there_before() {
         "{}",
         done.stdout
     );
-    std::fs::write(folder.0.join("a.yaml"), runtime("a", "")).expect("it can be written");
+    folder.write("a.yaml", runtime("a", ""));
     let done = folder.ome("validate --no-builtin --baseline known.json a.yaml");
     assert!(
         done.exit == Some(0) && done.stderr.contains("1 finding of the baseline no longer found"),
@@ -210,10 +165,8 @@ fn a_baseline_leaves_out_what_was_there_before() {
 
 #[test]
 fn built_in_objects_are_judged_when_asked_for_and_never_gravely() {
-    let folder = Folder::new(
-        "builtin",
-        &[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")],
-    );
+    let folder =
+        Folder::new(&[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")]);
     assert_eq!(folder.ome("validate a.yaml").stdout, "1 file: nothing found\n");
     let done = folder.ome("validate a.yaml --source builtin --format json");
     assert!(done.exit == Some(0) && !done.stdout.contains("\"error\""), "{}", done.stdout);

@@ -245,7 +245,7 @@ impl Writer<'_> {
 
     fn create(&mut self, class: &Proposal) -> Result<String, Failure> {
         let file = self.flat.place(&class.name);
-        let placed = self.flat.create(&class.name, &text(class, self.session)).map_err(failure)?;
+        let placed = self.flat.create(&class.name, &text(class, self.session))?;
         Ok(match placed {
             Placed::New => format!("created    {}\n", file.display()),
             Placed::Same => format!("unchanged  {}\n", file.display()),
@@ -286,12 +286,7 @@ impl Writer<'_> {
             None => Ok(format!("updated    {place}\n")),
             Some((_, left)) => {
                 self.failed = true;
-                let reason = match left {
-                    emit::fix::Left::Changed => "it changed while it was read".to_owned(),
-                    emit::fix::Left::Encoding => "it is not UTF-8".to_owned(),
-                    emit::fix::Left::Io(error) => error.to_string(),
-                };
-                Ok(format!("left       {place}: {reason}\n"))
+                Ok(format!("left       {place}: {left}\n"))
             }
         }
     }
@@ -320,9 +315,4 @@ fn stands_alone(span: Span, text: &str, name: &str) -> bool {
                 |keys: &[&str], wanted: &str| tree.at(keys).and_then(Node::as_str) == Some(wanted);
             is(&["kind"], "AcceleratorClass") && is(&["metadata", "name"], name)
         })
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
-fn failure(error: emit::Error) -> Failure {
-    Failure::Usage(error.to_string())
 }

@@ -211,12 +211,7 @@ impl Run {
             && let Some((_, left)) =
                 emit::fix::fix(&[repair], &self.sources).left.into_iter().next()
         {
-            let reason = match left {
-                emit::fix::Left::Changed => "it changed while it was read".to_owned(),
-                emit::fix::Left::Encoding => "it is not UTF-8".to_owned(),
-                emit::fix::Left::Io(error) => error.to_string(),
-            };
-            return Err(Failure::Usage(format!("cannot write {}: {reason}", file.display())));
+            return Err(Failure::Usage(format!("cannot write {}: {left}", file.display())));
         }
         let kind = model.get("kind").and_then(Node::as_str).unwrap_or_default();
         let id = ObjectRef {

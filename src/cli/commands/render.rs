@@ -1,5 +1,8 @@
 //! `ome render`: the manifests.
 
+mod sink;
+
+use self::sink::{Output, Sink, Target};
 use crate::api::ModelServing;
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
@@ -7,7 +10,7 @@ use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::emit::{self, Check, Directory, Prune, stream};
+use crate::emit::{self, Layout, Prune, stream};
 use crate::pipeline::{Rendered, Renderer, ServingHistory, identity, leaf, wave};
 use crate::render::accept::accept_rendered;
 use crate::render::{RenderedObject, kthena};
@@ -18,7 +21,6 @@ use crate::yaml::{FieldPath, Node, Origin, Rule};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`.", cite: "S2-055" };
 
@@ -40,6 +42,17 @@ pub(crate) struct Args {
     /// Show the lines of files that differ.
     #[arg(long, requires = "check")]
     diff: bool,
+    /// With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not
+    /// write stay in any case.
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
+    /// With `-o dir=` or `--check`: also `kustomization.yaml`, which lists the files.
+    #[arg(long)]
+    kustomization: bool,
+    /// Where `kustomization.yaml` is: one at the root, or one in each namespace and one at the root
+    /// that lists the namespaces.
+    #[arg(long, value_enum, requires = "kustomization", value_name = "LAYOUT")]
+    layout: Option<Layout>,
     /// What is printed: the objects, or components after every merge and before any object.
     #[arg(long, value_enum, default_value_t, value_name = "STAGE", conflicts_with_all = ["check", "annotate", "expand", "argocd_waves"])]
     stage: Stage,
@@ -79,26 +92,6 @@ enum Stage {
     Objects,
     /// Merged components.
     Merged,
-}
-
-/// Where the manifests go.
-#[derive(Clone, Debug)]
-enum Output {
-    Stream(stream::Format),
-    Directory(PathBuf),
-}
-
-impl FromStr for Output {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            None if text == "yaml" => Ok(Self::Stream(stream::Format::Yaml)),
-            None if text == "json" => Ok(Self::Stream(stream::Format::Json)),
-            Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
-            _ => Err("accepted are yaml, json and dir=PATH".into()),
-        }
-    }
 }
 
 /// A service's objects as text.
@@ -194,15 +187,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             )
         }
     };
-    let mut sink = match (args.output.clone(), &args.check) {
-        (_, Some(path)) => Sink::Check(Box::new(
-            Check::open(path, prune()).map_err(failure)?.with_lines(args.diff),
-        )),
-        (Output::Directory(path), None) => {
-            Sink::Directory(Box::new(Directory::open(&path, prune()).map_err(failure)?))
-        }
-        (Output::Stream(format), None) => Sink::Stream(stream::Stream::new(format), String::new()),
+    let options = emit::Options {
+        prune: prune(),
+        force: args.force,
+        kustomization: args.kustomization.then(|| args.layout.unwrap_or_default()),
     };
+    let mut sink = Sink::open(
+        &Target { output: &args.output, check: args.check.as_deref(), lines: args.diff },
+        options,
+        io,
+    )?;
     let mut found = Vec::new();
     let mut failed = false;
     let mut left_out = Vec::new();
@@ -238,8 +232,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         renderer.in_windows(&servings, make, &mut take)?;
     }
-    let stale = sink.finish(io)?;
-    let found = session.settle(found);
+    let mut found = session.settle(found);
+    let unread = session.unread(&found, &left_out);
+    let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     session.say(&found, io);
     if !left_out.is_empty() {
         io.say(&format!("not rendered: {}\n", left_out.join(", ")));
@@ -353,11 +348,6 @@ fn model_serving(
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
-fn failure(error: emit::Error) -> Failure {
-    Failure::Usage(error.to_string())
-}
-
 /// Turns a service's objects into text, on the thread that rendered them.
 fn written(
     mut rendered: Rendered<'_>,
@@ -420,66 +410,5 @@ fn written(
             format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version),
             Some(rendered.service.object.name_span()),
         ),
-    }
-}
-
-/// Where text goes.
-enum Sink {
-    Stream(stream::Stream, String),
-    Directory(Box<Directory>),
-    Check(Box<Check>),
-}
-
-impl Sink {
-    fn take(&mut self, written: &Written, io: &mut Io<'_>) -> Result<(), Failure> {
-        match self {
-            Self::Stream(stream, buffer) => {
-                for (_, text) in &written.objects {
-                    stream.push_text(buffer, text);
-                }
-                io.print(buffer)?;
-                buffer.clear();
-            }
-            Self::Directory(directory) => {
-                if written.failed {
-                    directory.keep(&written.namespace, &written.service);
-                }
-                for (object, text) in &written.objects {
-                    directory
-                        .write_as(object, text, &written.namespace, &written.service)
-                        .map_err(failure)?;
-                }
-            }
-            Self::Check(check) => {
-                if written.failed {
-                    check.keep(&written.namespace, &written.service);
-                }
-                for (object, text) in &written.objects {
-                    check
-                        .compare_as(object, text, &written.namespace, &written.service)
-                        .map_err(failure)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Closes it; true when a directory is stale.
-    fn finish(self, io: &mut Io<'_>) -> Result<bool, Failure> {
-        match self {
-            Self::Stream(stream, mut buffer) => {
-                stream.end(&mut buffer);
-                io.print(&buffer)?;
-                Ok(false)
-            }
-            Self::Directory(directory) => directory.finish().map_err(failure).map(|()| false),
-            Self::Check(check) => {
-                let differences = check.finish();
-                for difference in &differences {
-                    io.print(&format!("{difference}\n"))?;
-                }
-                Ok(!differences.is_empty())
-            }
-        }
     }
 }

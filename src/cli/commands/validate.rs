@@ -111,8 +111,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     }
     let sources = &session.world.sources;
     if let (Some(file), true) = (&args.baseline, args.update_baseline) {
-        let text = Baseline::text(&found, sources);
-        emit::replace(file, text.as_bytes()).map_err(|error| Failure::Usage(error.to_string()))?;
+        update(file, &Baseline::text(&found, sources))?;
         io.say(&format!("{}: {} written\n", file.display(), count(found.len(), "finding")));
         return Ok(Outcome::Done);
     }
@@ -126,7 +125,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             ));
         }
     }
-    let least = if session.strict() { Severity::Warning } else { Severity::Error };
+    let least = session.least();
     let usual = if args.format == Format::Human && rules.is_empty() {
         Severity::Warning
     } else {
@@ -187,6 +186,20 @@ fn read_baseline(file: &std::path::Path) -> Result<Baseline, Failure> {
     })?;
     Baseline::parse(&text).map_err(|reason| {
         not_read(format!("cannot read the baseline {}: {reason}", file.display()), None)
+    })
+}
+
+/// Writes a baseline, over an older one or to a file that is not there.
+fn update(file: &std::path::Path, text: &str) -> Result<(), Failure> {
+    emit::rewrite(file, |old| {
+        let old = old.map(|bytes| Baseline::parse(&String::from_utf8_lossy(bytes)));
+        match old {
+            Some(Err(reason)) => Err(Failure::NotFound {
+                message: format!("{} is in the way: {reason}", file.display()),
+                help: Some("name a baseline, or a file that does not exist".into()),
+            }),
+            None | Some(Ok(_)) => Ok(text.as_bytes().to_vec()),
+        }
     })
 }
 
@@ -367,12 +380,7 @@ fn repair(session: &Session, found: &[Diagnostic], io: &mut Io<'_>) -> bool {
     }
     for (source, left) in &outcome.left {
         let name = &sources.get(*source).name;
-        let why = match left {
-            fix::Left::Changed => "it changed while it was read".to_owned(),
-            fix::Left::Encoding => "it is not UTF-8".to_owned(),
-            fix::Left::Io(error) => error.to_string(),
-        };
-        io.say(&findings::printable(&format!("{name}: not repaired: {why}\n")));
+        io.say(&findings::printable(&format!("{name}: not repaired: {left}\n")));
     }
     !outcome.repaired.is_empty()
 }

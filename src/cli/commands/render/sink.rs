@@ -1,0 +1,141 @@
+//! Where the manifests of a run go: a text, a directory, or a comparison with one.
+
+use super::Written;
+use crate::cli::{Failure, Io};
+use crate::diag::{Code, Diagnostic};
+use crate::emit::{Check, Directory, Done, Options, stream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// `-o`.
+#[derive(Clone, Debug)]
+pub(super) enum Output {
+    Stream(stream::Format),
+    Directory(PathBuf),
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "yaml" => Ok(Self::Stream(stream::Format::Yaml)),
+            None if text == "json" => Ok(Self::Stream(stream::Format::Json)),
+            Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
+            _ => Err("accepted are yaml, json and dir=PATH".into()),
+        }
+    }
+}
+
+/// What `-o`, `--check` and `--diff` ask for.
+pub(super) struct Target<'a> {
+    pub(super) output: &'a Output,
+    pub(super) check: Option<&'a Path>,
+    pub(super) lines: bool,
+}
+
+/// Where text goes.
+pub(super) enum Sink {
+    Stream(stream::Stream, String),
+    Directory(PathBuf, Box<Directory>),
+    Check(Box<Check>),
+}
+
+impl Sink {
+    /// Opens it.
+    pub(super) fn open(
+        target: &Target<'_>,
+        options: Options,
+        io: &mut Io<'_>,
+    ) -> Result<Self, Failure> {
+        Ok(match (target.output, target.check) {
+            (_, Some(path)) => {
+                let check = Check::open(path, options)?;
+                Self::Check(Box::new(check.with_lines(target.lines)))
+            }
+            (Output::Directory(path), None) => {
+                let mut waiting =
+                    || io.say(&format!("waiting: another ome writes {}\n", path.display()));
+                let directory = Directory::open(path, options, &mut waiting)?;
+                Self::Directory(path.clone(), Box::new(directory))
+            }
+            (Output::Stream(_), None) if options.force || options.kustomization.is_some() => {
+                let flag = if options.force { "--force" } else { "--kustomization" };
+                return Err(Failure::Usage(format!(
+                    "`{flag}` is about a directory: write one with `-o dir=PATH`"
+                )));
+            }
+            (Output::Stream(format), None) => {
+                Self::Stream(stream::Stream::new(*format), String::new())
+            }
+        })
+    }
+
+    /// Takes the objects of a service.
+    pub(super) fn take(&mut self, written: &Written, io: &mut Io<'_>) -> Result<(), Failure> {
+        let (namespace, service) = (&written.namespace, &written.service);
+        match self {
+            Self::Stream(stream, buffer) => {
+                for (_, text) in &written.objects {
+                    stream.push_text(buffer, text);
+                }
+                io.print(buffer)?;
+                buffer.clear();
+            }
+            Self::Directory(_, directory) => {
+                for (object, text) in &written.objects {
+                    directory.write(object, text, namespace, service)?;
+                }
+            }
+            Self::Check(check) => {
+                for (object, text) in &written.objects {
+                    check.compare(object, text, namespace, service)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes it; true when a directory is stale. `unread` says why the input was not read as a
+    /// whole: then nothing is removed.
+    pub(super) fn finish(
+        self,
+        unread: Option<&str>,
+        found: &mut Vec<Diagnostic>,
+        io: &mut Io<'_>,
+    ) -> Result<bool, Failure> {
+        match self {
+            Self::Stream(stream, mut buffer) => {
+                stream.end(&mut buffer);
+                io.print(&buffer)?;
+                Ok(false)
+            }
+            Self::Directory(path, directory) => {
+                let Done { refused, held } = directory.finish(unread.is_none())?;
+                found.extend(refused);
+                if let (Some(why), 1..) = (unread, held) {
+                    found.push(nothing_removed(&path, held, why));
+                }
+                Ok(false)
+            }
+            Self::Check(check) => {
+                let differences = check.finish(unread.is_none())?;
+                for difference in &differences {
+                    io.print(&format!("{difference}\n"))?;
+                }
+                Ok(!differences.is_empty())
+            }
+        }
+    }
+}
+
+fn nothing_removed(directory: &Path, held: usize, why: &str) -> Diagnostic {
+    let directory = directory.display().to_string();
+    let files = if held == 1 { "1 file" } else { &format!("{held} files") };
+    let message = format!(
+        "nothing was removed from {directory}, where {files} stay that this run did not make: {why}"
+    );
+    Diagnostic::new(Code::NothingRemoved, message)
+        .in_file(directory)
+        .help("mend the input and run again; `--check` names the files that are missing or differ")
+}

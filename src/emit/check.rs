@@ -1,0 +1,129 @@
+//! `--check PATH`: a directory beside what would be written.
+
+use super::Error;
+use super::disk::{Found, Root};
+use super::ledger::{Ledger, Options};
+use crate::yaml::Node;
+use std::fmt;
+use std::path::Path;
+
+/// How a file of a directory stands to what would be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It is not there.
+    Missing,
+    /// It holds something else.
+    Differs,
+    /// The manifest lists it and it would no longer be written.
+    Unexpected,
+}
+
+/// A file that is not as it would be written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Difference {
+    /// Path within the directory.
+    pub path: String,
+    /// What is wrong.
+    pub state: State,
+    /// From what the file holds to what would be written, as a unified diff; of a file that
+    /// differs, when asked for.
+    pub lines: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    /// `missing default/chat/service-chat.yaml`, and the lines that differ below it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Missing => "missing",
+            State::Differs => "differs",
+            State::Unexpected => "unexpected",
+        };
+        write!(f, "{state} {}", self.path)?;
+        self.lines.as_ref().map_or(Ok(()), |lines| write!(f, "\n{}", lines.trim_end()))
+    }
+}
+
+/// A directory that is being compared; nothing is written.
+#[derive(Debug)]
+pub struct Check {
+    ledger: Ledger,
+    differences: Vec<Difference>,
+    lines: bool,
+}
+
+impl Check {
+    /// Opens a directory; one that is not there is empty.
+    ///
+    /// # Errors
+    /// A manifest that cannot be read or leads elsewhere.
+    pub fn open(root: &Path, options: Options) -> Result<Self, Error> {
+        let ledger = Ledger::open(Root::new(root), options)?;
+        Ok(Self { ledger, differences: Vec::new(), lines: false })
+    }
+
+    /// The same, keeping the lines that differ.
+    #[must_use]
+    pub fn with_lines(self, lines: bool) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Compares an object of a service, with its YAML, to its file.
+    ///
+    /// # Errors
+    /// As [`super::Directory::write`].
+    pub fn compare(
+        &mut self,
+        object: &Node,
+        text: &str,
+        namespace: &str,
+        service: &str,
+    ) -> Result<(), Error> {
+        let path = self.ledger.take(object, text, namespace, service)?;
+        self.look(path, text)
+    }
+
+    fn look(&mut self, path: String, text: &str) -> Result<(), Error> {
+        let difference = match self.ledger.root.look(&path)? {
+            Found::File(file) if file.content == text.as_bytes() => return Ok(()),
+            Found::File(file) => {
+                let lines = self
+                    .lines
+                    .then(|| unified(&String::from_utf8_lossy(&file.content), text, &path));
+                Difference { path, state: State::Differs, lines }
+            }
+            Found::Nothing => Difference { path, state: State::Missing, lines: None },
+            Found::Other(_) => Difference { path, state: State::Differs, lines: None },
+        };
+        self.differences.push(difference);
+        Ok(())
+    }
+
+    /// Everything that is not as it would be written, by path. Nothing is known to be too much
+    /// unless the `whole` input was read.
+    ///
+    /// # Errors
+    /// As [`super::Directory::write`].
+    pub fn finish(mut self, whole: bool) -> Result<Vec<Difference>, Error> {
+        for (path, text) in self.ledger.kustomizations(whole) {
+            self.ledger.now.insert(path.clone(), String::new());
+            self.look(path, &text)?;
+        }
+        let mut differences = self.differences;
+        differences.extend(self.ledger.rest(whole).1.into_iter().map(|path| Difference {
+            path: path.clone(),
+            state: State::Unexpected,
+            lines: None,
+        }));
+        differences.sort();
+        Ok(differences)
+    }
+}
+
+/// A unified diff, as `git diff` shows it.
+fn unified(before: &str, after: &str, path: &str) -> String {
+    similar::TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .to_string()
+}

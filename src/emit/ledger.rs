@@ -1,0 +1,160 @@
+//! What earlier runs left in a directory, and what this one brings.
+//!
+//! Which files may be written and which may go is decided here, for [`super::Directory`] and
+//! [`super::Check`] alike; nothing here writes.
+
+use super::Error;
+use super::disk::{Found, Root};
+use super::kustomization::{self, Layout};
+use super::manifest::{self, Files};
+use super::path::{KUSTOMIZATION, is_object, path_of};
+use crate::yaml::Node;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which files of earlier runs may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prune {
+    /// All that are not written again.
+    Everything,
+    /// Those of these services alone, as `(namespace, name)`: the others were not asked for.
+    Services(BTreeSet<(String, String)>),
+}
+
+/// How a directory is written or compared.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which files of earlier runs may go.
+    pub prune: Prune,
+    /// Files that were edited by hand are overwritten and removed, too.
+    pub force: bool,
+    /// Lists of resources are written, at these places.
+    pub kustomization: Option<Layout>,
+}
+
+/// What earlier runs left and what this one brings.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) root: Root,
+    options: Options,
+    /// What the manifest lists.
+    pub(super) before: Files,
+    /// The manifest has its old name.
+    pub(super) old_name: bool,
+    /// What this run makes, with its sum.
+    pub(super) now: BTreeMap<String, String>,
+}
+
+impl Ledger {
+    /// Reads the manifest; there need be none.
+    pub(super) fn open(root: Root, mut options: Options) -> Result<Self, Error> {
+        if let Prune::Services(services) = &mut options.prune {
+            // As paths have them.
+            let lower = |(namespace, service): &(String, String)| {
+                (namespace.to_lowercase(), service.to_lowercase())
+            };
+            *services = services.iter().map(lower).collect();
+        }
+        let mut before = Files::new();
+        let mut read = |name| match root.look(name)? {
+            Found::Nothing => Ok(false),
+            Found::File(file) if !file.is_link => {
+                let text = String::from_utf8(file.content).map_err(|error| error.to_string());
+                text.and_then(|text| manifest::parse(&text, &mut before))
+                    .map_err(|reason| Error::Manifest { path: root.place(name), reason })?;
+                Ok(true)
+            }
+            Found::File(_) | Found::Other(_) => Err(Error::InTheWay(root.place(name))),
+        };
+        read(manifest::NAME)?;
+        let old_name = read(manifest::OLD)?;
+        Ok(Self { root, options, before, old_name, now: BTreeMap::new() })
+    }
+
+    /// Takes up an object of this run: its path, which no other object has.
+    ///
+    /// # Errors
+    /// A name that leads elsewhere; a third object of one path.
+    pub(super) fn take(
+        &mut self,
+        object: &Node,
+        text: &str,
+        namespace: &str,
+        service: &str,
+    ) -> Result<String, Error> {
+        let mut path = path_of(object, namespace, service, false)?;
+        if self.now.contains_key(&path) {
+            path = path_of(object, namespace, service, true)?;
+        }
+        if self.now.contains_key(&path) {
+            return Err(Error::Twice(self.root.place(&path)));
+        }
+        self.now.insert(path.clone(), sha256(text.as_bytes()));
+        Ok(path)
+    }
+
+    /// Whether a file holds what an earlier run wrote.
+    pub(super) fn wrote(&self, path: &str, content: &[u8]) -> Option<bool> {
+        let sums = self.before.get(path)?;
+        Some(sums.contains(&sha256(content)))
+    }
+
+    /// Whether files that were edited by hand are given up.
+    pub(super) fn force(&self) -> bool {
+        self.options.force
+    }
+
+    /// The kustomizations that belong to the files of this run and to those that stay, with their
+    /// text. One that stays because nothing is removed is brought up to date.
+    pub(super) fn kustomizations(&self, whole: bool) -> Vec<(String, String)> {
+        let stay = self.rest(whole).0;
+        let objects: BTreeSet<&str> = self
+            .now
+            .keys()
+            .chain(stay.iter().copied())
+            .map(String::as_str)
+            .filter(|path| is_object(path))
+            .collect();
+        let stays = |path: &str| stay.iter().any(|stays| *stays == path);
+        let nested = self.before.keys().any(|path| !is_object(path) && path != KUSTOMIZATION);
+        let layout = self.options.kustomization;
+        let usual = if nested { Layout::Namespace } else { Layout::Single };
+        kustomization::all(&objects, layout.unwrap_or(usual))
+            .into_iter()
+            .filter(|(path, _)| layout.is_some() || stays(path))
+            .collect()
+    }
+
+    /// Files of earlier runs that this one does not make: those that stay and those that go. Nothing
+    /// goes unless the `whole` input was read.
+    pub(super) fn rest(&self, whole: bool) -> (Vec<&String>, Vec<&String>) {
+        let (go, mut stay): (Vec<_>, Vec<_>) = self.unwanted().partition(|_| whole);
+        stay.extend(self.left().filter(|path| !self.asked(path)));
+        (stay, go)
+    }
+
+    /// Files of earlier runs that this one was asked for and does not make.
+    pub(super) fn unwanted(&self) -> impl Iterator<Item = &String> {
+        self.left().filter(|path| self.asked(path))
+    }
+
+    fn left(&self) -> impl Iterator<Item = &String> {
+        self.before.keys().filter(|path| !self.now.contains_key(*path))
+    }
+
+    fn asked(&self, path: &str) -> bool {
+        match &self.options.prune {
+            Prune::Everything => true,
+            Prune::Services(services) => {
+                let mut parts = path.split('/').map(ToOwned::to_owned);
+                let service = parts.next().zip(parts.next());
+                service.is_some_and(|service| services.contains(&service))
+            }
+        }
+    }
+}
+
+/// The sum of a content, in hexadecimal.
+pub(super) fn sha256(content: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(content))
+}
