@@ -36,6 +36,7 @@ const BUILT_IN: &[(&str, &str, &str, &str)] = &[
     ("v1", "nodes", "Cluster", "io.k8s.api.core.v1.Node"),
     ("v1", "persistentvolumes", "Cluster", "io.k8s.api.core.v1.PersistentVolume"),
     ("v1", "persistentvolumeclaims", "Namespaced", "io.k8s.api.core.v1.PersistentVolumeClaim"),
+    ("v1", "pods", "Namespaced", "io.k8s.api.core.v1.Pod"),
     ("v1", "secrets", "Namespaced", "io.k8s.api.core.v1.Secret"),
     ("v1", "services", "Namespaced", "io.k8s.api.core.v1.Service"),
     ("v1", "serviceaccounts", "Namespaced", "io.k8s.api.core.v1.ServiceAccount"),
@@ -58,6 +59,10 @@ const BUILT_IN: &[(&str, &str, &str, &str)] = &[
         "io.k8s.api.rbac.v1.RoleBinding",
     ),
 ];
+
+/// The source has templates of pods and no pods. The status is the cluster's to write.
+const POD: &str =
+    " apiVersion str\n kind str\n metadata ObjectMeta ~\n spec PodSpec ~\n status any\n";
 
 /// Fields of operators' structs that are plain Go values with `omitempty`: their zero value
 /// vanishes when the struct is marshalled. All other optional fields are pointers.
@@ -128,6 +133,7 @@ fn tables(upstream: &Path) -> Result<Vec<(String, String)>, String> {
     for name in go.types.keys() {
         lines.insert(short(name).to_owned(), go.lines(name)?);
     }
+    lines.insert("Pod".to_owned(), POD.to_owned());
     for (name, body) in lines {
         let _ = write!(text, "{name}\n{body}");
     }

@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::decision::{Admitted, FlavorRejection, QueueDecision};
 use crate::diag::{Code, nearest};
 use crate::facts;
-use crate::machines::{Barrier, Selects, Shape, label_selector_matches};
+use crate::machines::{Barrier, Milli, Selects, Shape, label_selector_matches};
 use crate::quantity::Quantity;
 use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};
@@ -30,14 +30,14 @@ pub struct PodSet<'s> {
 }
 
 /// Thousandths in use, by flavor and resource.
-type Usage<'a> = BTreeMap<(&'a str, &'a str), i64>;
+type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
 
 /// A flavor for the resources of one group of one pod set.
 #[derive(Debug)]
 struct Assigned<'a> {
     flavor: &'a FlavorQuotas,
     /// What all pods of the set ask for, in thousandths, of the resources of the group.
-    asked: Vec<(&'a str, i64)>,
+    asked: Vec<(&'a str, Milli)>,
     borrows: bool,
 }
 
@@ -206,7 +206,7 @@ fn assign<'a>(
         let alike = desk.alike(&attempt, &usage).min(left).max(1);
         for (key, amount) in totals(&attempt.sets) {
             let used = usage.entry(key).or_default();
-            *used = used.saturating_add(amount.saturating_mul(alike));
+            *used += amount * Milli::from(alike);
         }
         if let Some(assigned) = attempt.sets.first().and_then(|set| telling(set)) {
             let borrows = attempt.sets.iter().flatten().any(|assigned| assigned.borrows);
@@ -236,17 +236,18 @@ fn totals<'a>(sets: &[Vec<Assigned<'a>>]) -> Usage<'a> {
     for assigned in sets.iter().flatten() {
         for (name, amount) in &assigned.asked {
             let sum = totals.entry((assigned.flavor.flavor.value.as_str(), *name)).or_default();
-            *sum = sum.saturating_add(*amount);
+            *sum += *amount;
         }
     }
     totals
 }
 
-fn milli(quantity: &Quantity) -> i64 {
-    quantity.milli().unwrap_or(i64::MAX).max(0)
+/// Quotas that were read are within the range of amounts.
+fn milli(quantity: &Quantity) -> Milli {
+    quantity.milli().unwrap_or_default()
 }
 
-fn text(milli: i64) -> EcoString {
+fn text(milli: Milli) -> EcoString {
     Quantity::from_milli(milli).canonical()
 }
 
@@ -256,10 +257,10 @@ impl<'a> Desk<'a> {
         let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };
         let mut usage = usage.clone();
         for set in pods.iter().filter(|set| set.count > 0) {
-            let asked: Vec<(&'a str, i64)> = set
+            let asked: Vec<(&'a str, Milli)> = set
                 .shape
                 .amounts()
-                .map(|(name, amount)| (name.as_str(), amount.saturating_mul(set.count)))
+                .map(|(name, amount)| (name.as_str(), amount * Milli::from(set.count)))
                 .collect();
             // Pods are counted only where the queue covers them.
             if let Some((name, _)) = asked
@@ -278,7 +279,7 @@ impl<'a> Desk<'a> {
             }
             let mut given = Vec::new();
             for group in &self.cluster.groups {
-                let asked: Vec<(&'a str, i64)> = asked
+                let asked: Vec<(&'a str, Milli)> = asked
                     .iter()
                     .filter(|(name, _)| group.covered.iter().any(|covered| covered == name))
                     .copied()
@@ -292,7 +293,7 @@ impl<'a> Desk<'a> {
                             let used = usage
                                 .entry((assigned.flavor.flavor.value.as_str(), *name))
                                 .or_default();
-                            *used = used.saturating_add(*amount);
+                            *used += *amount;
                         }
                         given.push(assigned);
                     }
@@ -308,7 +309,7 @@ impl<'a> Desk<'a> {
         &self,
         group: &'a ResourceGroup,
         shape: &Shape,
-        asked: &[(&'a str, i64)],
+        asked: &[(&'a str, Milli)],
         usage: &Usage<'a>,
         rejected: &mut Vec<FlavorRejection>,
     ) -> Option<Assigned<'a>> {
@@ -335,12 +336,12 @@ impl<'a> Desk<'a> {
             }
             let used =
                 |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
-            let short = asked.iter().find(|(resource, amount)| {
-                used(resource).saturating_add(*amount) > self.most(quotas, resource)
-            });
+            let short = asked
+                .iter()
+                .find(|(resource, amount)| used(resource) + *amount > self.most(quotas, resource));
             if let Some((resource, amount)) = short {
                 let most = self.most(quotas, resource);
-                let left = text(most.saturating_sub(used(resource)).max(0));
+                let left = text((most - used(resource)).max(0));
                 let of = if used(resource) == 0 {
                     EcoString::new()
                 } else {
@@ -352,9 +353,9 @@ impl<'a> Desk<'a> {
                 );
                 continue;
             }
-            let borrows = asked.iter().any(|(resource, amount)| {
-                used(resource).saturating_add(*amount) > own(quotas, resource)
-            });
+            let borrows = asked
+                .iter()
+                .any(|(resource, amount)| used(resource) + *amount > own(quotas, resource));
             let assigned = Assigned { flavor: quotas, asked: asked.to_vec(), borrows };
             if !borrows || !self.cluster.borrows_last {
                 return Some(assigned);
@@ -366,7 +367,7 @@ impl<'a> Desk<'a> {
 
     /// The most the queue may have of a resource: its own, and what its cohort lends up to its
     /// borrowing limit.
-    fn most(&self, quotas: &FlavorQuotas, resource: &str) -> i64 {
+    fn most(&self, quotas: &FlavorQuotas, resource: &str) -> Milli {
         let nominal = own(quotas, resource);
         let Some(cohort) = &self.cluster.cohort else { return nominal };
         let others = self.catalog.cluster_queues().filter(|other| {
@@ -382,38 +383,35 @@ impl<'a> Desk<'a> {
             let nominal = milli(&quota.nominal);
             quota.lending_limit.as_ref().map_or(nominal, |limit| milli(limit).min(nominal))
         });
-        let lent = lent.fold(0, i64::saturating_add);
-        let limit = quotas
-            .of(resource)
-            .and_then(|quota| quota.borrowing_limit.as_ref())
-            .map_or(i64::MAX, milli);
-        nominal.saturating_add(lent.min(limit))
+        let lent: Milli = lent.sum();
+        let limit = quotas.of(resource).and_then(|quota| quota.borrowing_limit.as_ref());
+        nominal + limit.map_or(lent, |limit| milli(limit).min(lent))
     }
 
     /// How many replicas, this one included, get the same flavors before anything changes.
     fn alike(&self, attempt: &Attempt<'a>, usage: &Usage<'a>) -> i64 {
         let totals = totals(&attempt.sets);
         let mut prefix = usage.clone();
-        let mut alike = i64::MAX;
+        let mut alike = Milli::MAX;
         for assigned in attempt.sets.iter().flatten() {
             for (resource, amount) in &assigned.asked {
                 let key = (assigned.flavor.flavor.value.as_str(), *resource);
                 let before = prefix.entry(key).or_default();
-                *before = before.saturating_add(*amount);
+                *before += *amount;
                 let limit = if self.cluster.borrows_last && !assigned.borrows {
                     own(assigned.flavor, resource)
                 } else {
                     self.most(assigned.flavor, resource)
                 };
                 let each = totals.get(&key).copied().unwrap_or(1).max(1);
-                alike = alike.min(1 + limit.saturating_sub(*before).max(0) / each);
+                alike = alike.min(1 + (limit - *before).max(0) / each);
             }
         }
-        alike
+        i64::try_from(alike).unwrap_or(i64::MAX)
     }
 }
 
 /// What the queue itself has.
-fn own(quotas: &FlavorQuotas, resource: &str) -> i64 {
+fn own(quotas: &FlavorQuotas, resource: &str) -> Milli {
     quotas.of(resource).map_or(0, |quota| milli(&quota.nominal))
 }

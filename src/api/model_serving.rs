@@ -172,6 +172,9 @@ pub struct ModelServing {
     pub plugins: Vec<Plugin>,
     /// Roles in order.
     pub roles: Vec<Role>,
+    /// Replicas and workers are as written; else some of them is no number of pods, and stands as
+    /// the bound it is beyond.
+    pub counted: bool,
 }
 
 /// How close together pods are placed; copied to the PodGroup.
@@ -195,16 +198,20 @@ impl ModelServing {
     }
 
     /// Pods of all groups.
-    pub fn pods(&self) -> i64 {
-        self.replicas.value.saturating_mul(self.pods_per_group())
+    pub fn pods(&self) -> i128 {
+        let wide = |count: i64| i128::from(count);
+        let group: i128 =
+            self.roles.iter().map(|role| wide(role.replicas.value) * wide(role.size())).sum();
+        wide(self.replicas.value) * group
     }
 
     /// Pods if every count of 0 were 1: how much has to be gone through even where nothing runs.
-    pub fn extent(&self) -> i64 {
-        let group = self.roles.iter().fold(0, |sum: i64, role| {
-            sum.saturating_add(role.replicas.value.max(1).saturating_mul(role.size()))
-        });
-        self.replicas.value.max(1).saturating_mul(group.max(1))
+    pub fn extent(&self) -> i128 {
+        let least_one = |count: i64| i128::from(count.max(1));
+        let roles = self.roles.iter();
+        let group: i128 =
+            roles.map(|role| least_one(role.replicas.value) * i128::from(role.size())).sum();
+        least_one(self.replicas.value) * group.max(1)
     }
 
     /// A role by its name.

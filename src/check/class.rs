@@ -1,12 +1,11 @@
-//! What no AcceleratorClass can mean: amounts below zero, expressions Kubernetes refuses, terms
-//! that match no node, nodes that two classes claim.
+//! What no AcceleratorClass can mean: expressions Kubernetes refuses, terms that match no node,
+//! nodes that two classes claim.
 
 use super::{View, about};
-use crate::api::{AcceleratorClass, Object};
+use crate::api::AcceleratorClass;
 use crate::diag::{Code, Diagnostic};
 use crate::machines;
 use crate::policy::Semantics;
-use crate::quantity::Quantity;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
@@ -20,68 +19,6 @@ fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass>
     view.catalog
         .classes(Semantics::Documented)
         .filter(move |class| documented && !class.object.builtin)
-}
-
-/// Amounts below zero: prices, capabilities, resources.
-pub(super) fn amounts(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    for class in classes(view) {
-        let object = &class.object;
-        for key in ["perHour", "spotPerHour", "perMillionTokens"] {
-            below_zero(
-                object,
-                &format!("spec.cost.{key}"),
-                object.node.at(&["spec", "cost", key]),
-                found,
-            );
-        }
-        for key in ["memoryGB", "memoryBandwidthGBps", "clockSpeedMHz"] {
-            below_zero(
-                object,
-                &format!("spec.capabilities.{key}"),
-                object.node.at(&["spec", "capabilities", key]),
-                found,
-            );
-        }
-        for entry in object
-            .node
-            .at(&["spec", "capabilities", "performance"])
-            .map(Node::entries)
-            .into_iter()
-            .flatten()
-        {
-            below_zero(
-                object,
-                &format!("spec.capabilities.performance.{}", entry.key),
-                Some(&entry.node),
-                found,
-            );
-        }
-        for (index, resource) in
-            object.spec("resources").map(Node::items).unwrap_or_default().iter().enumerate()
-        {
-            below_zero(
-                object,
-                &format!("spec.resources[{index}].quantity"),
-                resource.get("quantity"),
-                found,
-            );
-        }
-    }
-}
-
-fn below_zero(object: &Object, path: &str, node: Option<&Node>, found: &mut Vec<Diagnostic>) {
-    let Some((node, text)) = node.and_then(|node| Some((node, node.scalar_text()?))) else {
-        return;
-    };
-    if Quantity::parse_field(&text).is_ok_and(|quantity| quantity.as_f64() < 0.0) {
-        let finding = about(
-            Code::InvalidQuantity,
-            object,
-            format!("`{path}`: {text} is below zero and counts as unstated"),
-        )
-        .path(path);
-        found.push(finding.at(node.origin.span()).help("write 0 or more, or delete the field"));
-    }
 }
 
 /// One expression of a term.
@@ -286,22 +223,6 @@ mod tests {
             "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {{vendor: nvidia, discovery: {discovery}, capabilities: {{}}, {rest}}}\n"
         );
         codes(&run(&text, Documented)).into_iter().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn amounts_below_zero_are_found() {
-        for rest in [
-            "cost: {perHour: '-1'}",
-            "cost: {spotPerHour: -0.5}",
-            "resources: [{name: nvidia.com/gpu, quantity: -1}]",
-        ] {
-            assert_eq!(
-                found("{nodeSelector: {a: b}}", rest),
-                [Code::InvalidQuantity.as_str()],
-                "{rest}"
-            );
-        }
-        assert!(found("{nodeSelector: {a: b}}", "cost: {perHour: '0'}").is_empty());
     }
 
     #[test]

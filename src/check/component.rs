@@ -5,7 +5,6 @@ use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
 use crate::compose::lint;
 use crate::diag::{Code, Diagnostic};
-use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// Volumes that admission webhooks add to a pod, with the annotation that asks for them
@@ -104,34 +103,10 @@ pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// maxReplicas is not below minReplicas, and neither is negative (S0-040).
+/// maxReplicas is not below minReplicas (S0-040).
 pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
-        // The CRD has no bound: what comes of a negative count is for the autoscaler's server to
-        // say.
-        let keys: &[&str] = if view.semantics == Semantics::Documented {
-            &["minReplicas", "maxReplicas"]
-        } else {
-            &[]
-        };
-        for key in keys {
-            if let Some((node, count)) = written
-                .node
-                .get(key)
-                .and_then(|node| Some((node, node.as_int().filter(|count| *count < 0)?)))
-            {
-                new.push(
-                    Diagnostic::new(
-                        Code::InvalidValue,
-                        format!("{key} must be at least 0, not {count}"),
-                    )
-                    .at(node.origin.span())
-                    .path(format!("{}.{key}", written.path))
-                    .help("write 0 or more"),
-                );
-            }
-        }
         lint::replica_range(
             written.node,
             &|_: Origin, field: &str| format!("{}.{field}", written.path),
@@ -223,7 +198,6 @@ mod tests {
         for (engine, expected) in [
             ("{runner: {name: a, image: i}}", &[][..]),
             ("{minReplicas: 3, maxReplicas: 1}", &["replica-range"]),
-            ("{minReplicas: -1}", &["invalid-value"]),
             ("{leader: {runner: {}}, worker: {size: 2}}", &["worker-without-container"]),
             ("{leader: {runner: {}}, worker: {runner: {}}}", &["worker-size-absent"]),
             ("{runner: {volumeMounts: [{name: cache, mountPath: /c}]}}", &["mount-without-volume"]),

@@ -137,7 +137,7 @@ pub static CHECKS: &[Check] = &[
         run: component::workers,
     },
     Check {
-        codes: &[Code::ReplicaRange, Code::InvalidValue],
+        codes: &[Code::ReplicaRange],
         on_demand: false,
         cite: "S0-038 to S0-040; ome-selection 5.1",
         run: component::replicas,
@@ -218,12 +218,6 @@ pub static CHECKS: &[Check] = &[
         on_demand: false,
         cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
         run: accelerators::capabilities,
-    },
-    Check {
-        codes: &[Code::InvalidQuantity],
-        on_demand: false,
-        cite: "S2-088, S2-090, S2-091",
-        run: class::amounts,
     },
     Check {
         codes: &[Code::InvalidValue, Code::MatchesNoNode],

@@ -8,9 +8,9 @@ use super::history::{Record, Step};
 use super::lint::{self, Place, flag};
 use super::rules::{ACCELERATOR_COUNT, EXTENDED_RESOURCE};
 use super::{gpus, merge};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{AcceleratorOptions, ArgsOrder};
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Range};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::{EcoString, EcoVec};
 
@@ -388,8 +388,8 @@ fn raise<R: Record>(
 }
 
 /// What a pod is told about tensor parallelism: a flag of its arguments or command, else the
-/// variable.
-fn told(container: &Node) -> Option<(i64, Origin)> {
+/// variable. What is no whole number (`$(TP)`) may still be one where the pod runs.
+fn told(container: &Node) -> Option<(EcoString, Origin)> {
     let words =
         ["args", "command"].into_iter().filter_map(|key| container.get(key)).flat_map(Node::items);
     let words: Vec<(&str, Origin)> = words
@@ -403,18 +403,50 @@ fn told(container: &Node) -> Option<(i64, Origin)> {
             None if TENSOR_FLAGS.contains(word) => words.get(index + 1).map(|(value, _)| *value),
             _ => None,
         };
-        if let Some(number) =
-            value.and_then(|value| value.parse::<i64>().ok()).filter(|number| *number > 0)
-        {
+        if let Some(number) = value.filter(|value| is_whole(value)) {
             // The last one counts for argparse-style engines.
-            found = Some((number, *origin));
+            found = Some((number.into(), *origin));
         }
     }
     found.or_else(|| {
         let env = container.get("env")?.items();
         let value = env[position(env, "name", TENSOR_VARIABLE)?].get("value")?;
-        Some((value.scalar_text()?.parse::<i64>().ok().filter(|number| *number > 0)?, value.origin))
+        Some((value.scalar_text().filter(|text| is_whole(text))?, value.origin))
     })
+}
+
+/// Whether a text is a whole number, of whatever size.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Tensor parallelism as a number of devices; what cannot be one is found.
+fn parallelism(
+    container: &Node,
+    place: &Place<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(i64, Origin)> {
+    let (text, origin) = told(container)?;
+    let number = text.parse().ok().and_then(|number| Range::PARALLELISM.count(number));
+    if let Some(number) = number {
+        return Some((number, origin));
+    }
+    findings.push(
+        Diagnostic::new(
+            Code::InvalidValue,
+            format!(
+                "tensor parallelism of the {} must be {}, not `{text}`: it is not counted",
+                place.kind.as_str(),
+                Range::PARALLELISM
+            ),
+        )
+        .severity(Severity::Warning)
+        .at(origin.span())
+        .object(place.service.object.id.to_string())
+        .help("write the number of accelerators of one replica"),
+    );
+    None
 }
 
 /// Asks for accelerators where nobody did: as many as parallelism says, else as many as the model's
@@ -429,11 +461,16 @@ pub(super) fn count(
     let targets = Target::of(None, spec);
     let need = accelerator.gpus.and_then(|gpus| i64::try_from(gpus).ok());
     let mut configured = 0_i64;
-    let mut explicit = false;
+    let (mut explicit, mut known) = (false, true);
     for target in &targets {
         let Some(container) = ensure(*target, spec) else { continue };
-        let asked = gpus_of(accelerator, container);
-        let parallelism = told(container);
+        // What is no number of devices stays as it is: it has its finding, and nothing is computed
+        // from it.
+        let Some(asked) = gpus_of(accelerator, container) else {
+            known = false;
+            continue;
+        };
+        let parallelism = parallelism(container, place, findings);
         let derived = parallelism.map_or_else(
             || need.map_or(1, |need| need.saturating_add(pods - 1) / pods.max(1)),
             |(number, _)| number,
@@ -473,7 +510,7 @@ pub(super) fn count(
     if pods > 1 && targets.len() == 1 {
         configured = configured.saturating_mul(pods);
     }
-    if let Some(need) = need.filter(|need| explicit && *need > configured) {
+    if let Some(need) = need.filter(|need| explicit && known && *need > configured) {
         findings.push(
             Diagnostic::new(
                 Code::GpuMisfit,
@@ -491,7 +528,7 @@ pub(super) fn count(
 }
 
 /// Accelerators a container asks for: of the class's resources, or of any vendor.
-fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> i64 {
+fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> Option<i64> {
     let names: Vec<&str> =
         accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
     gpus::of_container(container, |resource| {
@@ -505,8 +542,7 @@ fn ask(accelerator: &Accelerator<'_>, container: &mut Node, number: i64) {
         let each = resource
             .quantity
             .scalar_text()
-            .and_then(|text| Quantity::parse_field(&text).ok())
-            .and_then(|quantity| quantity.value())
+            .and_then(|text| Range::of_resource(&resource.name.value).read(&text)?.value())
             .unwrap_or(1);
         let origin =
             Origin::Derived(if each == 1 { &ACCELERATOR_COUNT } else { &EXTENDED_RESOURCE });

@@ -8,9 +8,7 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{
-    Composed, ComposedComponent, accelerator, edit, gpus, node_selector, quantities, router,
-};
+use super::{Composed, ComposedComponent, accelerator, edit, node_selector, quantities, router};
 use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -128,13 +126,6 @@ pub fn assemble<'a, R: Record>(
         let (pod, worker) = edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
             builder.pods(rec, &mut findings)
         })?;
-        let main = gpus::of_pod(&pod);
-        let gpus = match &worker {
-            Some((worker, count)) => {
-                main.saturating_add(gpus::of_pod(worker).saturating_mul(*count))
-            }
-            None => main.saturating_mul(component.pods_per_replica()),
-        };
         let MergedComponent { kind, name, mode, spec, .. } = component;
         components.push(ComposedComponent {
             kind,
@@ -146,7 +137,6 @@ pub fn assemble<'a, R: Record>(
             pod,
             worker,
             worker_metadata: None,
-            gpus,
         });
     }
     Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
@@ -188,7 +178,7 @@ impl Builder<'_> {
             })
             .transpose()?;
         let used = self.component.mode == DeploymentMode::MultiNode;
-        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.workers()))))
+        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.workers().unwrap_or(0)))))
     }
 
     /// The steps d to j of ome-components 0.

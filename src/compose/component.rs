@@ -12,6 +12,7 @@ use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::quantity::Range;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -43,38 +44,39 @@ pub struct Merged<'a> {
 }
 
 impl MergedComponent<'_> {
-    /// Least number of replicas; 1 when the spec says nothing usable.
-    pub fn min_replicas(&self) -> i64 {
-        self.spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1)
+    /// Least number of replicas: 1 when the spec says nothing usable, none when what it says is no
+    /// number of replicas.
+    pub fn min_replicas(&self) -> Option<i64> {
+        count(self.spec.get("minReplicas"), 1)
     }
 
     /// Greatest number of replicas; none when the spec says nothing usable.
     pub fn max_replicas(&self) -> Option<i64> {
-        self.spec.get("maxReplicas").and_then(Node::as_int)
+        self.spec
+            .get("maxReplicas")
+            .and_then(Node::as_int)
+            .and_then(|most| Range::COUNT.count(most))
     }
 
-    /// Workers beside the main pod of a replica; 0 when nobody says and in modes without workers
-    /// (S0-049).
-    pub fn workers(&self) -> i64 {
+    /// Workers beside the main pod of a replica: 0 when nobody says and in modes without workers
+    /// (S0-049), none when what is said is no number of pods.
+    pub fn workers(&self) -> Option<i64> {
+        let written = || count(self.spec.at(&["worker", "size"]), 0);
         match self.mode {
-            DeploymentMode::MultiNode => {
-                self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0).max(0)
-            }
+            DeploymentMode::MultiNode => written(),
             // Upstream always makes one worker of the head's pod (ome-objects 2.8).
-            DeploymentMode::MultiNodeRayVllm => 1,
-            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => {
-                self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0)
-            }
+            DeploymentMode::MultiNodeRayVllm => Some(1),
+            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => written(),
             DeploymentMode::RawDeployment
             | DeploymentMode::Serverless
             | DeploymentMode::VirtualDeployment
-            | DeploymentMode::ModelMesh => 0,
+            | DeploymentMode::ModelMesh => Some(0),
         }
     }
 
     /// Pods of one replica.
-    pub fn pods_per_replica(&self) -> i64 {
-        self.workers().saturating_add(1)
+    pub fn pods_per_replica(&self) -> Option<i64> {
+        self.workers().map(|workers| workers + 1)
     }
 
     /// The part of the spec that the main pod is built from: `leader`, or the spec itself.
@@ -87,34 +89,29 @@ impl MergedComponent<'_> {
         self.spec.get("worker").filter(|_| self.kind != ComponentKind::Router)
     }
 
-    /// Accelerators of one replica by resource name.
-    pub fn gpus_by_resource(&self) -> BTreeMap<EcoString, i64> {
+    /// Accelerators of one replica by resource name, as the merged spec asks for them: main pod and
+    /// workers (S0-049). None when one of the numbers, or their product, is none that is counted.
+    pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
         let main = self.leader_part().unwrap_or(&self.spec);
-        let worker = if self.mode == DeploymentMode::MultiNodeRayVllm {
-            Some(main)
-        } else {
-            self.worker_part()
+        let worker = match self.mode {
+            DeploymentMode::MultiNodeRayVllm => Some(main),
+            _ => self.worker_part(),
         };
-        let mut found = BTreeMap::new();
-        for (part, pods) in [(Some(main), 1), (worker, self.workers())] {
-            let Some(part) = part.filter(|_| pods > 0) else { continue };
-            for name in gpus::names(part) {
-                let count = gpus::counted(part, &|resource| resource == name);
-                *found.entry(name).or_insert(0) += count.saturating_mul(pods);
+        let mut found = gpus::of_part(main)?;
+        if let (Some(part), workers @ 1..) = (worker, self.workers()?) {
+            for (name, each) in gpus::of_part(part)? {
+                let sum = found.entry(name).or_insert(0);
+                *sum = sum.checked_add(each.checked_mul(workers)?)?;
             }
         }
-        found
+        Some(found)
     }
+}
 
-    /// Accelerators of one replica as the merged spec asks for them: main pod and workers (S0-049).
-    pub fn gpus(&self) -> i64 {
-        let main = gpus::of_part(self.leader_part().unwrap_or(&self.spec));
-        let worker = match self.mode {
-            DeploymentMode::MultiNodeRayVllm => main,
-            _ => self.worker_part().map_or(0, gpus::of_part),
-        };
-        main.saturating_add(worker.saturating_mul(self.workers()))
-    }
+/// A number of pods: the default when there is none, none when it is outside the range of such
+/// numbers, which the schema has reported.
+fn count(node: Option<&Node>, default: i64) -> Option<i64> {
+    Range::COUNT.count(node.and_then(Node::as_int).unwrap_or(default))
 }
 
 /// Merges every component of a service with the runtime's part and finds how it is deployed.
@@ -184,7 +181,7 @@ pub(super) fn merged<'a, R: Record>(
         let mut component =
             MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
         if policy.layers == LayerRule::Written {
-            let pods = component.pods_per_replica();
+            let pods = component.pods_per_replica().unwrap_or(1);
             if let Some(accelerator) = &component.accelerator {
                 accelerated::count(accelerator, &place, pods, &mut component.spec, &mut findings);
                 accelerated::remarks(accelerator, &place, &mut findings);

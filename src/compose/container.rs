@@ -159,16 +159,14 @@ impl Steps<'_> {
 
     fn parallelism<R: Record>(&self, container: &mut Node, rec: &mut R) {
         let count = match self.policy.parallelism {
-            ParallelismRule::Nvidia => {
-                gpus::of_container(container, |resource| resource == "nvidia.com/gpu")
-            }
+            ParallelismRule::Nvidia => gpus::as_written(container, "nvidia.com/gpu"),
             ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => {
                 gpus::of_container(container, gpus::is_accelerator)
             }
-            ParallelismRule::WhereReferenced => 0,
+            ParallelismRule::WhereReferenced => None,
         };
-        let size = count.saturating_mul(self.pods);
-        if count > 0 && size > 0 {
+        let size = count.and_then(|count| count.checked_mul(self.pods)).filter(|size| *size > 0);
+        if let Some(size) = size {
             set_env(container, PARALLELISM, eco_format!("{size}"), &PARALLELISM_SIZE, rec);
         }
     }

@@ -2,94 +2,63 @@
 
 use super::edit::position;
 use super::merge;
-pub use crate::facts::is_accelerator;
-use crate::quantity::Quantity;
-use crate::yaml::Node;
+pub(super) use crate::facts::is_accelerator;
+use crate::quantity::{Quantity, Range};
+use crate::yaml::{Entry, Node};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
-/// Devices of one container: the limit of each resource that `counts`, else its request, rounded up
-/// (S0-049).
-pub(super) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> i64 {
+/// Devices of one container: the limit of each resource that `counts`, else its request (S0-049).
+/// None when one of them is no number of devices.
+pub(super) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> Option<i64> {
+    asked(container)
+        .filter(|entry| counts(&entry.key))
+        .try_fold(0_i64, |sum, entry| sum.checked_add(devices(entry)?))
+}
+
+/// The amount of one resource that a container asks for, whatever it is: what the operator computes
+/// with, rounded up.
+pub(super) fn as_written(container: &Node, resource: &str) -> Option<i64> {
+    let entry = asked(container).find(|entry| entry.key == resource)?;
+    Quantity::parse_field(&entry.node.scalar_text()?).ok()?.value()
+}
+
+/// Limits, and the requests that have no limit.
+fn asked(container: &Node) -> impl Iterator<Item = &Entry> {
     let side = |key: &str| container.at(&["resources", key]);
     let (limits, requests) = (side("limits"), side("requests"));
-    let limited = limits.map(Node::entries).into_iter().flatten();
     let requested = requests
-        .map(Node::entries)
         .into_iter()
-        .flatten()
-        .filter(|entry| limits.and_then(|limits| limits.get(&entry.key)).is_none());
-    limited
-        .chain(requested)
-        .filter(|entry| counts(&entry.key))
-        .filter_map(|entry| whole(&entry.node))
-        .fold(0, i64::saturating_add)
+        .flat_map(Node::entries)
+        .filter(move |entry| limits.and_then(|limits| limits.get(&entry.key)).is_none());
+    limits.into_iter().flat_map(Node::entries).chain(requested)
 }
 
-/// Accelerators of a pod, all its containers together; init containers run before them and count
+/// Accelerators of a pod that is not yet built, by resource name: those of its listed containers
+/// and of the runner, which takes over what it does not say itself from the container of its name.
+/// None when one of the amounts is no number of devices. Init containers run before them and count
 /// for nothing.
-pub fn of_pod(pod: &Node) -> i64 {
-    pod.get("containers")
-        .map(Node::items)
-        .unwrap_or_default()
-        .iter()
-        .map(|container| of_container(container, is_accelerator))
-        .fold(0, i64::saturating_add)
-}
-
-/// Accelerators of a pod that is not yet built: its listed containers and the runner, which takes
-/// over what it does not say itself from the container of its name.
-pub(super) fn of_part(part: &Node) -> i64 {
-    counted(part, &is_accelerator)
-}
-
-/// The names of accelerators that a part asks for, in order of appearance.
-pub(super) fn names(part: &Node) -> Vec<EcoString> {
-    let containers = part
-        .get("containers")
-        .map(Node::items)
-        .unwrap_or_default()
-        .iter()
-        .chain(part.get("runner"));
-    let sides = containers.flat_map(|container| {
-        ["limits", "requests"].map(|side| container.at(&["resources", side]))
-    });
-    let mut names: Vec<EcoString> = Vec::new();
-    for entry in sides.flatten().flat_map(Node::entries).filter(|entry| is_accelerator(&entry.key))
-    {
-        if !names.contains(&entry.key) {
-            names.push(entry.key.clone());
-        }
-    }
-    names
-}
-
-/// Devices of a part of the resources that count.
-pub(super) fn counted(part: &Node, counts: &dyn Fn(&str) -> bool) -> i64 {
-    let own_pod = || {
-        part.get("containers")
-            .map(Node::items)
-            .unwrap_or_default()
-            .iter()
-            .map(|container| of_container(container, counts))
-            .fold(0, i64::saturating_add)
-    };
-    let Some(runner) = part.get("runner") else { return own_pod() };
+pub(super) fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
-    let twin =
-        runner.get("name").and_then(Node::as_str).and_then(|name| position(listed, "name", name));
-    let own = match twin {
-        None => of_container(runner, counts),
-        Some(index) => of_container(&merge::written(&listed[index], runner, &mut ()), counts),
-    };
+    let runner = part.get("runner");
+    let twin = runner
+        .and_then(|runner| runner.get("name")?.as_str())
+        .and_then(|name| position(listed, "name", name));
+    let merged =
+        runner.zip(twin).map(|(runner, index)| merge::written(&listed[index], runner, &mut ()));
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
-    others.map(|(_, container)| of_container(container, counts)).fold(own, i64::saturating_add)
+    let containers = others.map(|(_, container)| container).chain(merged.as_ref().or(runner));
+    let mut found = BTreeMap::new();
+    for entry in containers.flat_map(asked).filter(|entry| is_accelerator(&entry.key)) {
+        let sum: &mut i64 = found.entry(entry.key.clone()).or_default();
+        *sum = sum.checked_add(devices(entry)?)?;
+    }
+    Some(found)
 }
 
-/// A whole number of devices, rounded up; none when the value is no quantity.
-fn whole(node: &Node) -> Option<i64> {
-    node.scalar_text()
-        .and_then(|text| Quantity::parse(&text).ok())
-        .and_then(|quantity| quantity.value())
+/// The number of devices that an entry of resources asks for, when it is one.
+fn devices(entry: &Entry) -> Option<i64> {
+    Range::DEVICES.read(&entry.node.scalar_text()?)?.value()
 }
 
 #[cfg(test)]
@@ -127,8 +96,7 @@ mod tests {
                 2,
             ),
             ("{runner: {resources: {requests: {amd.com/gpu: '4'}}}}", 4),
-            ("{runner: {resources: {limits: {nvidia.com/gpu: 1500m}}}}", 2),
-            ("{runner: {resources: {limits: {nvidia.com/gpu: many}}}}", 0),
+            ("{runner: {resources: {limits: {nvidia.com/gpu: 1k}}}}", 1000),
             (
                 "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}], runner: {name: b, resources: {limits: {nvidia.com/gpu: 2}}}}",
                 3,
@@ -147,7 +115,31 @@ mod tests {
             ),
             ("{}", 0),
         ] {
-            assert_eq!(of_part(&node(part)), expected, "{part}");
+            let found = of_part(&node(part)).map(|found| found.values().sum());
+            assert_eq!(found, Some(expected), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_of_devices_is_not_counted() {
+        for amount in [
+            "many",
+            "1500m",
+            "1.5",
+            "-4",
+            "1e30",
+            "9223372036854775808",
+            "10000000000000",
+            "1000001",
+        ] {
+            for part in
+                ["runner: X", "containers: [X, {name: b}]", "runner: {name: a}, containers: [X]"]
+            {
+                let container =
+                    format!("{{name: a, resources: {{limits: {{nvidia.com/gpu: {amount}}}}}}}");
+                let part = node(&format!("{{{}}}", part.replace('X', &container)));
+                assert_eq!(of_part(&part), None, "{amount}");
+            }
         }
     }
 }

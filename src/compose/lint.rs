@@ -6,7 +6,7 @@
 use super::edit::{position, text};
 use crate::api::{ComponentKind, Runtime, Service};
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Range};
 use crate::yaml::{Node, Origin};
 
 /// Which component of which service is looked at; names the field that a value came from.
@@ -81,7 +81,9 @@ pub(crate) fn replica_range(component: &Node, path: PathOf<'_>, findings: &mut V
     else {
         return;
     };
-    if let (Some(least), Some(most)) = (min.as_int(), max.as_int())
+    // What is no number of replicas is compared with nothing.
+    let count = |node: &Node| node.as_int().and_then(|number| Range::COUNT.count(number));
+    if let (Some(least), Some(most)) = (count(min), count(max))
         && most < least
     {
         findings.push(

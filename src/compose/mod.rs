@@ -13,7 +13,7 @@ mod component;
 mod container;
 mod edit;
 mod fine_tuned;
-pub mod gpus;
+mod gpus;
 pub mod history;
 mod kserve;
 mod layer;
@@ -96,8 +96,6 @@ pub struct ComposedComponent {
     pub worker: Option<(Node, i64)>,
     /// Labels and annotations of the worker's objects, where they are not those of the component.
     pub worker_metadata: Option<(Map, Map)>,
-    /// GPUs of one replica: main pod plus workers.
-    pub gpus: i64,
 }
 
 /// A service with everything decided and merged.

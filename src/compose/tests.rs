@@ -64,6 +64,13 @@ fn without_empty(node: &Node) -> Node {
     }
 }
 
+/// Accelerators of one replica, counted in the pods that were built.
+fn gpus_of(component: &ComposedComponent) -> Option<i64> {
+    let of = |pod: &Node| Some(super::gpus::of_part(pod)?.values().sum::<i64>());
+    let worker = component.worker.as_ref().map_or(Some(0), |(pod, count)| Some(of(pod)? * count));
+    Some(of(&component.pod)? + worker?)
+}
+
 // ome-components 4.9 without its accelerator class.
 #[test]
 fn a_raw_engine_is_assembled() {
@@ -78,8 +85,8 @@ fn a_raw_engine_is_assembled() {
     let checked = fixture.compose(&OME_V0_1_5).unwrap();
     let component = engine(&checked);
     assert_eq!(
-        (component.name.as_str(), component.mode, component.gpus),
-        ("demo-engine", DeploymentMode::RawDeployment, 8)
+        (component.name.as_str(), component.mode, gpus_of(component)),
+        ("demo-engine", DeploymentMode::RawDeployment, Some(8))
     );
     let expected = "{containers: [{name: sidecar}, {name: ome-container, command: [python3, -m, server], args: [--tp-size=8, --name=demo], \
         env: [{name: USER_SET, value: u}, {name: RT, value: '1'}, {name: MODEL_PATH, value: /mnt/models/demo}, {name: PARALLELISM_SIZE, value: '8'}], \
@@ -107,7 +114,7 @@ fn replicas_follow_their_rule() {
         for (policy, expected) in BOTH.into_iter().zip([documented, controller]) {
             let merged = fixture.merged(policy).unwrap().value;
             assert_eq!(
-                (merged[0].min_replicas(), merged[0].max_replicas()),
+                (merged[0].min_replicas().unwrap(), merged[0].max_replicas()),
                 expected,
                 "{runtime} under {service}, {}",
                 policy.semantics
@@ -136,7 +143,7 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
         let fixture = Fixture::new(&format!("{{metadata: {{name: chat}}, spec: {spec}}}"));
         let merged = fixture.merged(&OME_DOCUMENTED).unwrap();
         assert_eq!(
-            (merged.value[kind].mode, merged.value[kind].min_replicas()),
+            (merged.value[kind].mode, merged.value[kind].min_replicas().unwrap()),
             (mode, i64::from(raised)),
             "{spec}"
         );
@@ -149,7 +156,11 @@ fn what_cannot_scale_to_zero_is_raised_by_the_documents_only() {
             usize::from(raised),
             "{spec}"
         );
-        assert_eq!(fixture.merged(&OME_V0_1_5).unwrap().value[kind].min_replicas(), 0, "{spec}");
+        assert_eq!(
+            fixture.merged(&OME_V0_1_5).unwrap().value[kind].min_replicas(),
+            Some(0),
+            "{spec}"
+        );
     }
 }
 
@@ -339,11 +350,9 @@ fn gpus_and_parallelism() {
         for policy in BOTH {
             let checked = fixture.compose(policy).unwrap();
             let component = checked.value.components.last().unwrap();
-            assert_eq!(
-                (component.gpus, fixture.merged(policy).unwrap().value.last().unwrap().gpus()),
-                (gpus, gpus),
-                "{spec}"
-            );
+            let merged = fixture.merged(policy).unwrap().value.last().unwrap().gpus();
+            let merged = merged.map(|found| found.values().sum());
+            assert_eq!((gpus_of(component), merged), (Some(gpus), Some(gpus)), "{spec}");
             let pods = [Some(&component.pod), component.worker.as_ref().map(|(pod, _)| pod)];
             let found: Vec<_> = pods
                 .into_iter()

@@ -131,6 +131,8 @@ codes! {
         "The API server refuses the object." "name: My_Model" "use lower-case letters, digits, `-` and, where allowed, `.`"
     InvalidQuantity "invalid-quantity" Finding Error "the value is not a Kubernetes quantity, or outside the range of one"
         "The API server refuses it, or stores another value than written." "memory: 8 GB" "write a quantity such as `8Gi` or `500m`"
+    NotCounted "not-counted" Finding Warning "pods or GPUs of a component are not counted: a number they follow from is outside its range"
+        "The cells say `unknown`, the component is left out of every sum, and whether it fits is not asked. A finding at the number itself says what is accepted." "minReplicas: -3" "mend the number that the finding beside it names"
     MissingName "missing-name" Finding Error "the object has no metadata.name"
         "It cannot be identified and is left out." "metadata: {}" "add `metadata.name`"
     DuplicateObject "duplicate-object" Finding Error "the same kind, namespace and name twice"

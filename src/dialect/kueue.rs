@@ -8,7 +8,7 @@ use crate::api::{
     AcceleratorClass, ClusterQueue, Field, FlavorQuotas, LocalQueue, Object, ResourceFlavor,
     ResourceGroup, ResourceQuota,
 };
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Range};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 
@@ -93,7 +93,7 @@ fn flavor(node: &Node) -> Option<FlavorQuotas> {
 }
 
 fn quota(node: &Node) -> Option<ResourceQuota> {
-    let quantity = |key: &str| Quantity::parse_field(&node.get(key)?.scalar_text()?).ok();
+    let quantity = |key: &str| Range::AMOUNT.read(&node.get(key)?.scalar_text()?);
     Some(ResourceQuota {
         resource: text(node.get("name"))?.value,
         nominal: quantity("nominalQuota").unwrap_or_else(|| Quantity::from_integer(0)),

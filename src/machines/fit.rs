@@ -11,7 +11,7 @@
 use super::machine::Machine;
 use super::terms::{affinity_matches, selector_mismatch};
 use crate::api::Object;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Range};
 use crate::yaml::{Entry, Node};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
@@ -22,11 +22,16 @@ const MOST: i64 = 100_000;
 /// The resource that every pod takes one of.
 const PODS: &str = "pods";
 
+/// Thousandths of a resource. Amounts have at most 64 bits, so that sums of as many as can be read
+/// fit.
+pub type Milli = i128;
+
 /// What one pod asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Thousandths by resource.
-    amounts: BTreeMap<EcoString, i64>,
+    amounts: BTreeMap<EcoString, Milli>,
+    /// Some amount is outside the range of its resource, and is in no sum.
+    unknown: bool,
     pub(super) selector: Option<Node>,
     pub(super) affinity: Option<Node>,
     pub(super) tolerations: Vec<Node>,
@@ -63,35 +68,34 @@ pub struct Fit {
     pub blocked: Vec<Blocked>,
 }
 
-fn milli(node: &Node) -> Option<i64> {
-    Quantity::parse_field(&node.scalar_text()?)
-        .ok()
-        .map(|quantity| quantity.milli().unwrap_or(i64::MAX))
-}
-
 impl Shape {
     /// What a pod spec asks for.
     pub fn of(pod: &Node) -> Self {
-        let asked = |container: &Node| -> BTreeMap<EcoString, i64> {
+        let mut unknown = false;
+        let mut asked = |container: &Node| -> BTreeMap<EcoString, Milli> {
             let mut own = BTreeMap::new();
             for side in ["limits", "requests"] {
                 for entry in
                     container.at(&["resources", side]).map(Node::entries).into_iter().flatten()
                 {
-                    if let Some(amount) = milli(&entry.node) {
-                        own.insert(entry.key.clone(), amount);
+                    let text = entry.node.scalar_text().unwrap_or_default();
+                    match Range::of_resource(&entry.key)
+                        .read(&text)
+                        .and_then(|amount| amount.milli())
+                    {
+                        Some(amount) => _ = own.insert(entry.key.clone(), amount),
+                        None => unknown = true,
                     }
                 }
             }
             own
         };
         let containers = |key: &str| pod.get(key).map(Node::items).unwrap_or_default();
-        let mut amounts: BTreeMap<EcoString, i64> = BTreeMap::new();
-        for (name, amount) in containers("containers").iter().flat_map(asked) {
-            let sum = amounts.entry(name).or_default();
-            *sum = sum.saturating_add(amount);
+        let mut amounts: BTreeMap<EcoString, Milli> = BTreeMap::new();
+        for (name, amount) in containers("containers").iter().flat_map(&mut asked) {
+            *amounts.entry(name).or_default() += amount;
         }
-        for (name, amount) in containers("initContainers").iter().flat_map(asked) {
+        for (name, amount) in containers("initContainers").iter().flat_map(&mut asked) {
             let most = amounts.entry(name).or_default();
             *most = amount.max(*most);
         }
@@ -99,6 +103,7 @@ impl Shape {
         amounts.insert(PODS.into(), 1000);
         Self {
             amounts,
+            unknown,
             selector: pod.get("nodeSelector").filter(|selector| !selector.is_empty()).cloned(),
             affinity: pod.get("affinity").cloned(),
             tolerations: pod.get("tolerations").map(Node::items).unwrap_or_default().to_vec(),
@@ -106,25 +111,27 @@ impl Shape {
     }
 
     /// What makes a pod large: extended resources, then memory, then processors.
-    fn size(&self) -> (i64, i64, i64) {
-        let sum = |wanted: &dyn Fn(&str) -> bool| {
-            self.amounts
-                .iter()
-                .filter(|(name, _)| wanted(name))
-                .fold(0_i64, |sum, (_, amount)| sum.saturating_add(*amount))
+    fn size(&self) -> (Milli, Milli, Milli) {
+        let sum = |wanted: &dyn Fn(&str) -> bool| -> Milli {
+            self.amounts.iter().filter(|(name, _)| wanted(name)).map(|(_, amount)| *amount).sum()
         };
         (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
     }
 
     /// Whole units of a resource that it asks for.
     pub fn amount(&self, resource: &str) -> i64 {
-        self.amounts
-            .get(resource)
-            .map_or(0, |milli| milli.div_euclid(1000) + i64::from(milli.rem_euclid(1000) > 0))
+        let up = |milli: Milli| milli.div_euclid(1000) + Milli::from(milli.rem_euclid(1000) > 0);
+        let units = self.amounts.get(resource).map_or(0, |milli| up(*milli));
+        units.try_into().unwrap_or(i64::MAX)
+    }
+
+    /// Whether all of what it asks for is known.
+    pub fn is_known(&self) -> bool {
+        !self.unknown
     }
 
     /// What it asks for, in thousandths by resource; one of `pods` among them.
-    pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, i64)> {
+    pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, Milli)> {
         self.amounts.iter().map(|(name, amount)| (name, *amount))
     }
 }
@@ -149,13 +156,13 @@ pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoStr
 #[derive(Clone, Debug)]
 struct Room<'m> {
     machine: &'m Machine,
-    free: Vec<(EcoString, i64)>,
+    free: Vec<(EcoString, Milli)>,
 }
 
 impl Room<'_> {
-    fn left(&self, resource: &str) -> i64 {
+    fn left(&self, resource: &str) -> Milli {
         // Who states no number of pods does not limit them.
-        let unstated = if resource == PODS { i64::MAX } else { 0 };
+        let unstated = if resource == PODS { Milli::from(MOST) * 1000 } else { 0 };
         self.free.iter().find(|(name, _)| name == resource).map_or(unstated, |(_, amount)| *amount)
     }
 
@@ -166,6 +173,7 @@ impl Room<'_> {
             .iter()
             .map(|(name, amount)| self.left(name).max(0) / (*amount).max(1))
             .min()
+            .and_then(|pods| i64::try_from(pods).ok())
             .unwrap_or(MOST)
             .min(MOST)
     }
@@ -173,7 +181,7 @@ impl Room<'_> {
     fn take(&mut self, shape: &Shape, pods: i64) {
         for (name, free) in &mut self.free {
             if let Some(amount) = shape.amounts.get(name) {
-                *free = free.saturating_sub(amount.saturating_mul(pods));
+                *free -= amount * Milli::from(pods);
             }
         }
     }
@@ -219,7 +227,7 @@ impl Room<'_> {
             .iter()
             .filter(|(name, amount)| self.left(name) < **amount)
             .map(|(name, amount)| {
-                let text = |milli: i64| Quantity::from_milli(milli).canonical();
+                let text = |milli: Milli| Quantity::from_milli(milli).canonical();
                 (
                     code(name),
                     eco_format!(
@@ -276,7 +284,7 @@ impl<'m> Inventory<'m> {
                 machine,
                 free: allocatable
                     .iter()
-                    .map(|(name, quantity)| (name.clone(), quantity.milli().unwrap_or(i64::MAX)))
+                    .filter_map(|(name, quantity)| Some((name.clone(), quantity.milli()?)))
                     .collect(),
             })
             .collect();
@@ -296,8 +304,7 @@ impl<'m> Inventory<'m> {
                 .rooms
                 .iter()
                 .map(|room| self.rooms[*room].room_for(main))
-                .fold(0, i64::saturating_add)
-                .min(MOST),
+                .fold(0, |sum, more| (sum + more).min(MOST)),
             Some((worker, count)) => {
                 let mut left = self.clone();
                 let (mut main, mut worker) = (self.queue(main), self.queue(worker));
@@ -382,7 +389,7 @@ mod tests {
             amounts: amounts
                 .iter()
                 .filter(|(_, amount)| *amount > 0)
-                .map(|(name, amount)| (EcoString::from(*name), *amount))
+                .map(|(name, amount)| (EcoString::from(*name), (*amount).into()))
                 .collect(),
             ..Shape::default()
         }

@@ -1,7 +1,7 @@
 //! A Node as far as placing pods goes.
 
 use crate::api::Object;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Range};
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 use std::fmt;
@@ -100,10 +100,8 @@ impl Machine {
                 stated
                     .entries()
                     .filter_map(|entry| {
-                        Some((
-                            entry.key.clone(),
-                            Quantity::parse_field(&entry.node.scalar_text()?).ok()?,
-                        ))
+                        let range = Range::of_resource(&entry.key);
+                        Some((entry.key.clone(), range.read(&entry.node.scalar_text()?)?))
                     })
                     .collect(),
             )

@@ -11,9 +11,9 @@ mod machine;
 mod terms;
 
 pub use class::{class_matches, class_product, matching};
-pub use fit::{Blocked, Fit, Inventory, Shape, is_known, running};
+pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running};
 pub use flavor::{Barrier, Selects};
-pub use labels::{labelled_compute, labelled_memory, memory_of_label};
+pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
 pub use machine::{Machine, Taint};
 pub(crate) use terms::without_keys_of;
 pub use terms::{

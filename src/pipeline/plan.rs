@@ -9,6 +9,7 @@ use crate::decision::{
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
+use crate::quantity::{Count, Range};
 use crate::queue::{self, PodSet};
 use crate::render;
 use crate::resolve::Selector;
@@ -39,15 +40,13 @@ pub struct PlannedComponent {
     /// What decided about the mode, where several may.
     pub mode_basis: Option<&'static str>,
     /// Fewest replicas.
-    pub min_replicas: i64,
+    pub min_replicas: Count,
     /// Most replicas; `None` when nothing scales it.
     pub max_replicas: Option<i64>,
     /// Pods of one replica: 1, or 1 + workers.
-    pub pods_per_replica: i64,
-    /// GPUs of one replica.
-    pub gpus: i64,
-    /// The same by resource name.
-    pub gpus_by_resource: BTreeMap<EcoString, i64>,
+    pub pods_per_replica: Count,
+    /// GPUs of one replica by resource name; `None` when they cannot be counted.
+    pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
     /// Whether its pods fit on the nodes; none when no node states what it has.
     pub fit: Option<Arc<Fit>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
@@ -55,14 +54,24 @@ pub struct PlannedComponent {
 }
 
 impl PlannedComponent {
-    /// Pods at the fewest replicas; the largest number there is when there are more.
-    pub fn least_pods(&self) -> i64 {
-        self.min_replicas.saturating_mul(self.pods_per_replica)
+    /// GPUs of one replica.
+    pub fn gpus(&self) -> Count {
+        self.gpus_by_resource.as_ref().map(|found| found.values().sum::<i64>()).into()
     }
 
-    /// GPUs at the fewest replicas; the largest number there is when there are more.
-    pub fn least_gpus(&self) -> i64 {
-        self.min_replicas.saturating_mul(self.gpus)
+    /// Pods at the fewest replicas.
+    pub fn least_pods(&self) -> Count {
+        self.min_replicas * self.pods_per_replica
+    }
+
+    /// GPUs at the fewest replicas.
+    pub fn least_gpus(&self) -> Count {
+        self.min_replicas * self.gpus()
+    }
+
+    /// Whether its pods and GPUs are in the sums.
+    pub fn is_counted(&self) -> bool {
+        self.least_pods().is_known() && self.least_gpus().is_known()
     }
 }
 
@@ -192,6 +201,9 @@ impl<'a> Planner<'a> {
             diagnostics,
         };
         if planned.error.is_none() {
+            planned.diagnostics.extend(
+                planned.components.iter().filter_map(|component| not_counted(component, service)),
+            );
             self.place(&mut planned, outcome.pods);
         }
         if self.semantics == Semantics::Documented {
@@ -209,11 +221,18 @@ impl<'a> Planner<'a> {
     fn place(&self, planned: &mut Planned<'a>, pods: Vec<Pods>) {
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
             // A Ray cluster's workers are like its head.
-            let workers = worker.or_else(|| {
-                (component.pods_per_replica > 1)
-                    .then(|| (main.clone(), component.pods_per_replica - 1))
-            });
-            let question = Question { main, workers, fewest: component.min_replicas };
+            let (Some(fewest), Some(pods), true) = (
+                component.min_replicas.known(),
+                component.pods_per_replica.known(),
+                main.is_known(),
+            ) else {
+                continue;
+            };
+            let workers = worker.or_else(|| (pods > 1).then(|| (main.clone(), pods - 1)));
+            if workers.as_ref().is_some_and(|(worker, _)| !worker.is_known()) {
+                continue;
+            }
+            let question = Question { main, workers, fewest };
             if let Some(queue) = queue {
                 let decision = self.admit(&planned.service.namespace, queue, &question);
                 planned.diagnostics.extend(super::queue::findings(
@@ -346,17 +365,45 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// Says so where the pods or GPUs of a component are not counted.
+fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagnostic> {
+    let what = match (component.least_pods().is_known(), component.least_gpus().is_known()) {
+        (true, true) => return None,
+        (true, false) => "GPUs",
+        (false, _) => "pods and GPUs",
+    };
+    let kind = component.kind.as_str();
+    let (replicas, pods) = (component.min_replicas.known(), component.pods_per_replica.known());
+    let why = match (replicas, pods, component.gpus().known()) {
+        (None, ..) => format!("minReplicas is not {}", Range::COUNT),
+        (_, None, _) => format!("the number of workers is not {}", Range::COUNT),
+        (.., None) => format!("what a container asks for is not {}", Range::DEVICES),
+        (Some(replicas), Some(pods), Some(gpus)) => format!(
+            "{replicas} replicas of {pods} pods and {gpus} GPUs are more than {}",
+            Range::TOTAL.most()
+        ),
+    };
+    Some(
+        Diagnostic::new(
+            Code::NotCounted,
+            format!("the {what} of the {kind} are not counted: {why}"),
+        )
+        .at(service.object.name_span())
+        .object(service.object.id.to_string())
+        .help(format!("mend the numbers of the {kind}: `ome validate` shows where they are")),
+    )
+}
+
 /// What a plan says of a merged component.
 pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedComponent {
     PlannedComponent {
         kind: component.kind,
         mode: component.mode,
         mode_basis: component.mode_basis,
-        min_replicas: component.min_replicas(),
+        min_replicas: component.min_replicas().into(),
         max_replicas: component.max_replicas(),
-        pods_per_replica: component.pods_per_replica(),
-        gpus: component.gpus(),
-        gpus_by_resource: component.gpus_by_resource(),
+        pods_per_replica: component.pods_per_replica().into(),
+        gpus_by_resource: component.gpus(),
         fit: None,
         queue: None,
     }

@@ -8,6 +8,7 @@ use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::dialect::{kserve, kthena, kueue, ome};
 use crate::load::{Document, Loaded};
+use crate::machines;
 use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
 use crate::schema;
@@ -247,7 +248,10 @@ fn typed(
         (_, "InferenceService") if dialect.is_some() => {
             Typed::Service(Box::new(services(dialect?, &object, given, diagnostics)))
         }
-        (Api::Cluster, "Node") => Typed::Node(object),
+        (Api::Cluster, "Node") => {
+            diagnostics.extend(labels_of_node(&object));
+            Typed::Node(object)
+        }
         (Api::Cluster, "ResourceFlavor") if is_kueue => {
             Typed::Flavor(Box::new(kueue::resource_flavor(object)))
         }
@@ -266,6 +270,24 @@ fn typed(
             Typed::Config(settings, object)
         }
         _ => Typed::Other(object),
+    })
+}
+
+/// Labels of a node that hold no number although one is read from them.
+fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
+    machines::unreadable(&object.labels()).into_iter().map(|label| {
+        let (what, help) = if label.memory {
+            ("amount of memory", "write MiB as a whole number, as the vendor's tool does")
+        } else {
+            ("number of devices", "write a whole number, as the vendor's tool does")
+        };
+        Diagnostic::new(
+            Code::UnreadableLabel,
+            format!("`{}` is no {what} and was left out", label.text),
+        )
+        .at(label.span)
+        .path("metadata.labels")
+        .help(help)
     })
 }
 

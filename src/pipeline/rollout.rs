@@ -3,6 +3,7 @@
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::RoleScaling;
+use crate::quantity::Range;
 use crate::render::kthena::revision;
 use crate::rollout::{Action, Cause, Kind, Outcome, Scenario, simulate};
 use std::collections::BTreeSet;
@@ -19,6 +20,17 @@ pub fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
             Diagnostic::new(code, message).at(at).object(to.object.id.to_string()).help(help),
         );
     };
+    if !outcome.gpus_known {
+        say(
+            Code::NotCounted,
+            format!(
+                "the GPUs of `{}` are not counted: what a container asks for is not {}",
+                to.name(),
+                Range::DEVICES
+            ),
+            "mend the number: `ome validate` shows where it is",
+        );
+    }
     let updates = || {
         outcome
             .trace

@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Inventory, Shape};
 use crate::policy::{GangResources, GangRule, KthenaPolicy};
+use crate::quantity::{Count, Range};
 use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
@@ -20,7 +21,7 @@ pub struct PlannedServing<'a> {
     /// state what they have.
     pub fits: Option<Vec<bool>>,
     /// GPUs of all pods.
-    pub gpus: i64,
+    pub gpus: Count,
     /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -42,15 +43,15 @@ impl PlannedServing<'_> {
     }
 }
 
-/// Plans ModelServings one after the other on the same nodes. Those with too many pods are left
-/// out; reading has said so.
+/// Plans ModelServings one after the other on the same nodes. Those with too many pods, or with
+/// numbers of pods that are none, are left out; reading has said so.
 pub fn plan_servings<'a>(
     catalog: &Catalog,
     servings: &[&'a ModelServing],
     policy: &KthenaPolicy,
 ) -> Vec<PlannedServing<'a>> {
     let mut inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
-    let small = servings.iter().filter(|serving| serving.extent() <= MOST_PODS);
+    let small = servings.iter().filter(|serving| serving.counted && serving.extent() <= MOST_PODS);
     small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
 }
 
@@ -104,8 +105,23 @@ fn plan<'a>(
     for (index, role) in serving.roles.iter().enumerate() {
         gpus_in_limits(serving, role, index, &mut diagnostics);
     }
-    let fits = inventory.map(|inventory| fits(serving, gang.as_ref(), inventory));
-    PlannedServing { serving, gpus: serving_gpus(serving), gang, fits, diagnostics }
+    let gpus = serving_gpus(serving);
+    if !gpus.is_known() {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::NotCounted,
+                format!(
+                    "the GPUs are not counted: what a container asks for is not {}",
+                    Range::DEVICES
+                ),
+            )
+            .at(serving.object.name_span())
+            .object(serving.object.id.to_string())
+            .help("mend the number: `ome validate` shows where it is"),
+        );
+    }
+    let fits = inventory.and_then(|inventory| fits(serving, gang.as_ref(), inventory));
+    PlannedServing { serving, gang, fits, gpus, diagnostics }
 }
 
 /// A GPU that stands in the limits alone (S4-017).
@@ -150,7 +166,7 @@ fn fits(
     serving: &ModelServing,
     gang: Option<&pod_group::Gang>,
     inventory: &mut Inventory<'_>,
-) -> Vec<bool> {
+) -> Option<Vec<bool>> {
     let shapes: Vec<(Shape, Option<Shape>)> = serving
         .roles
         .iter()
@@ -161,6 +177,10 @@ fn fits(
             )
         })
         .collect();
+    let mut all = shapes.iter().flat_map(|(entry, worker)| std::iter::once(entry).chain(worker));
+    if !all.all(Shape::is_known) {
+        return None;
+    }
     let counts: Vec<i64> = match gang {
         Some(gang) => gang.roles.iter().map(|minimum| minimum.unwrap_or(0)).collect(),
         None => serving.roles.iter().map(|role| role.replicas.value).collect(),
@@ -175,22 +195,19 @@ fn fits(
             },
         )
     };
-    (0..serving.replicas.value).map(|_| inventory.place_all(group())).collect()
+    Some((0..serving.replicas.value).map(|_| inventory.place_all(group())).collect())
 }
 
 /// GPUs of all pods of a ModelServing.
-pub(super) fn serving_gpus(serving: &ModelServing) -> i64 {
+pub(super) fn serving_gpus(serving: &ModelServing) -> Count {
     let of = |template: Option<&PodTemplate>| {
-        template.map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits))
+        template.map_or_else(Count::default, |template| {
+            gpus(&template.spec, GangResources::RequestsOrLimits).into()
+        })
     };
     let role = |role: &Role| {
-        role.replicas.value.saturating_mul(
-            of(Some(&role.entry))
-                .saturating_add(role.workers.value.saturating_mul(of(role.worker.as_ref()))),
-        )
+        let workers = Count::from(role.workers.value) * of(role.worker.as_ref());
+        Count::from(role.replicas.value) * (of(Some(&role.entry)) + workers)
     };
-    serving
-        .replicas
-        .value
-        .saturating_mul(serving.roles.iter().map(role).fold(0, i64::saturating_add))
+    Count::from(serving.replicas.value) * serving.roles.iter().map(role).sum()
 }

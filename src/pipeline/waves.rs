@@ -2,6 +2,7 @@
 
 use super::render::identity;
 use crate::api::ComponentKind;
+use crate::quantity::Count;
 use crate::render::RenderedObject;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -21,7 +22,7 @@ pub struct WorkloadRollout {
     /// Pods that may be there in addition.
     pub max_surge: String,
     /// Pods that are replaced.
-    pub pods_restarted: i64,
+    pub pods_restarted: Count,
 }
 
 /// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router
@@ -50,7 +51,7 @@ pub fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
 pub fn workloads(
     before: &[RenderedObject],
     after: &[RenderedObject],
-    pods: impl Fn(ComponentKind) -> i64,
+    pods: impl Fn(ComponentKind) -> Count,
 ) -> Vec<WorkloadRollout> {
     let mut found = Vec::new();
     for object in after {
@@ -92,7 +93,11 @@ pub fn workloads(
             kind: id.kind.clone(),
             max_unavailable: most,
             max_surge: surge,
-            pods_restarted: if changed { object.component.map_or(0, &pods) } else { 0 },
+            pods_restarted: if changed {
+                object.component.map(&pods).unwrap_or_default()
+            } else {
+                Count::default()
+            },
         });
     }
     found

@@ -134,16 +134,16 @@ impl Decimal {
         Self::new(self.negative, add_digits(&self.digits[..kept], &[1]), exponent)
     }
 
-    /// This number in units of 10^`exponent`, rounded away from zero; `None` beyond 64 bits.
-    pub(super) fn scaled_up(&self, exponent: i64) -> Option<i64> {
+    /// This number in units of 10^`exponent`, rounded away from zero; `None` beyond 128 bits.
+    pub(super) fn scaled_up(&self, exponent: i64) -> Option<i128> {
         let rounded = self.rounded_up(exponent);
-        // 64 bits hold 19 digits; asking first keeps 1e9999 from being written out.
-        if rounded.leading() - exponent > 19 {
+        // 128 bits hold 39 digits; asking first keeps 1e9999 from being written out.
+        if rounded.leading() - exponent > 39 {
             return None;
         }
-        let mut value = 0_i64;
+        let mut value = 0_i128;
         for digit in rounded.digits_at(exponent) {
-            let digit = i64::from(digit);
+            let digit = i128::from(digit);
             // Counting downwards reaches the smallest number as well as the largest.
             value = value.checked_mul(10)?.checked_sub(digit)?;
         }
@@ -270,13 +270,15 @@ mod tests {
     }
 
     #[test]
-    fn scaling_ends_at_64_bits() {
-        assert_eq!(integer(i64::MIN, 0).scaled_up(0), Some(i64::MIN));
-        assert_eq!(integer(i64::MIN, 0).negated().scaled_up(0), None);
-        assert_eq!(integer(i64::MAX, 0).scaled_up(0), Some(i64::MAX));
+    fn scaling_ends_at_128_bits() {
+        let big = Decimal::from_integer;
+        assert_eq!(big(i128::MIN, 0).scaled_up(0), Some(i128::MIN));
+        assert_eq!(big(i128::MIN, 0).negated().scaled_up(0), None);
+        assert_eq!(big(i128::MAX, 0).scaled_up(0), Some(i128::MAX));
+        assert_eq!(big(i64::MAX.into(), 0).scaled_up(-3), Some(i128::from(i64::MAX) * 1000));
         assert_eq!(integer(1, 99_999).scaled_up(0), None);
-        assert_eq!(integer(1, 19).scaled_up(0), None);
-        assert_eq!(integer(1, 18).scaled_up(0), Some(1_000_000_000_000_000_000));
+        assert_eq!(integer(1, 39).scaled_up(0), None);
+        assert_eq!(integer(1, 38).scaled_up(0), Some(10_i128.pow(38)));
     }
 
     proptest! {

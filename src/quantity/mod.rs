@@ -5,6 +5,7 @@
 //! room knows neither YAML nor findings: whoever has the place of a string words the finding.
 
 pub mod base64;
+mod count;
 mod decimal;
 mod field_error;
 mod glob;
@@ -15,19 +16,24 @@ mod int_or_percent;
 mod memory;
 pub mod names;
 mod params;
+mod range;
 mod resource;
+mod resource_name;
 mod selector;
 #[cfg(test)]
 mod tables;
 mod version;
 
+pub use count::Count;
 pub use field_error::{FieldError, go_quote};
 pub use glob::glob;
 pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};
 pub use int_or_percent::{IntOrPercent, IntOrPercentError, Rounding};
 pub use memory::{GIB, Memory, MemoryError};
 pub use params::{ParamCount, ParamCountError};
+pub use range::Range;
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
+pub use resource_name::{is_accelerator, is_native};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
 pub use version::{
     DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller,

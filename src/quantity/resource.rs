@@ -124,8 +124,8 @@ impl Quantity {
     }
 
     /// Thousandths, printed in powers of 1000.
-    pub fn from_milli(value: i64) -> Self {
-        Self::computed(Decimal::from_integer(i128::from(value), -3), Format::DecimalSi)
+    pub fn from_milli(value: i128) -> Self {
+        Self::computed(Decimal::from_integer(value, -3), Format::DecimalSi)
     }
 
     /// Bytes, printed in powers of 1024.
@@ -199,12 +199,12 @@ impl Quantity {
     /// The amount in ones, rounded away from zero; `None` beyond 64 bits, where upstream overflows
     /// silently.
     pub fn value(&self) -> Option<i64> {
-        self.amount.scaled_up(0)
+        self.amount.scaled_up(0).and_then(|value| value.try_into().ok())
     }
 
-    /// The amount in thousandths, rounded away from zero; `None` beyond 64 bits, where upstream
-    /// overflows silently.
-    pub fn milli(&self) -> Option<i64> {
+    /// The amount in thousandths, rounded away from zero; `None` beyond 128 bits. Upstream has 64,
+    /// and overflows silently.
+    pub fn milli(&self) -> Option<i128> {
         self.amount.scaled_up(-3)
     }
 
@@ -528,7 +528,10 @@ mod tests {
                         ("recomputed", quantity.recomputed().as_str().into()),
                         ("format", quantity.format().as_str().into()),
                         ("value", quantity.value().into()),
-                        ("milli", quantity.milli().into()),
+                        (
+                            "milli",
+                            quantity.milli().and_then(|milli| i64::try_from(milli).ok()).into(),
+                        ),
                         ("sign", sign.into()),
                     ],
                 )

@@ -201,7 +201,6 @@ fn component(
         pod: pod(template.get("spec"))?,
         worker,
         worker_metadata: None,
-        gpus: 0,
     })
 }
 

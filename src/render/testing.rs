@@ -88,7 +88,6 @@ pub(crate) fn component(
         pod: parse(pod),
         worker: None,
         worker_metadata: None,
-        gpus: 0,
     }
 }
 

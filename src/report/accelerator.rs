@@ -10,6 +10,7 @@ use crate::decision::{
 use crate::diag::Code;
 use crate::machines::{self, Machine};
 use crate::pipeline::{Depth, Planned, PlannedComponent};
+use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
 use serde_json::{Map, Value, json};
@@ -102,7 +103,7 @@ pub(super) struct ClassTotal<'a> {
 impl ClassTotal<'_> {
     /// What is left; below zero when more is asked for than there is.
     pub(super) fn left(&self) -> Option<i64> {
-        self.allocatable.map(|allocatable| allocatable.saturating_sub(self.asked))
+        self.allocatable.map(|allocatable| allocatable - self.asked)
     }
 }
 
@@ -113,7 +114,7 @@ pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Ve
         for component in &planned.components {
             let Some(class) = chosen(planned, component) else { continue };
             let total = &mut asked.entry(class.name().as_str()).or_insert((0, class)).0;
-            *total = total.saturating_add(component.least_gpus());
+            *total += component.least_gpus().known().unwrap_or(0);
         }
     }
     asked
@@ -125,9 +126,7 @@ pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Ve
                 let usable = machines::matching(class, machines)
                     .into_iter()
                     .filter(|machine| machine.usable(&[]));
-                usable
-                    .filter_map(|machine| machine.allocatable(resource?))
-                    .fold(0, i64::saturating_add)
+                usable.filter_map(|machine| machine.allocatable(resource?)).sum()
             });
             ClassTotal { name, asked, allocatable }
         })
@@ -145,7 +144,8 @@ pub(super) fn chosen<'a>(
 /// Accelerators the model needs, when the component has fewer.
 pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -> Option<u64> {
     let need = planned.resolution.accelerator(component.kind)?.gpus?;
-    (u64::try_from(component.gpus).is_ok_and(|gpus| gpus < need)).then_some(need)
+    component.gpus().known().filter(|gpus| u64::try_from(*gpus).is_ok_and(|gpus| gpus < need))?;
+    Some(need)
 }
 
 /// The totals as JSON.
@@ -166,6 +166,13 @@ pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
         } else {
             format!("no ({} of {})", fit.replicas, component.min_replicas)
         }
+    })
+}
+
+/// [`fitting`] as a cell.
+pub(super) fn fits(component: &PlannedComponent) -> String {
+    fitting(component).unwrap_or_else(|| {
+        if component.is_counted() { "-".to_owned() } else { Count::UNKNOWN.to_string() }
     })
 }
 

@@ -8,6 +8,7 @@ use crate::api::Api;
 use crate::decision::{Basis, Candidate, Step, Verdict};
 use crate::diag::Diagnostic;
 use crate::pipeline::{Flip, Planned};
+use crate::quantity::Count;
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -153,13 +154,13 @@ pub fn service(
             "{:<8} {}, {}, {} {} per replica{}{}",
             component.kind.as_str(),
             component.mode.as_str(),
-            match component.max_replicas.filter(|max| *max != component.min_replicas) {
+            match component.max_replicas.filter(|max| component.min_replicas != Count::from(*max)) {
                 Some(max) => format!("{} to {max} replicas", component.min_replicas),
-                None if component.min_replicas == 1 => "1 replica".to_owned(),
+                None if component.min_replicas == Count::from(1) => "1 replica".to_owned(),
                 None => format!("{} replicas", component.min_replicas),
             },
-            component.gpus,
-            if component.gpus == 1 { "GPU" } else { "GPUs" },
+            component.gpus(),
+            if component.gpus() == Count::from(1) { "GPU" } else { "GPUs" },
             accelerator::more_needed(planned, component)
                 .map_or(String::new(), |need| format!(" (the model needs {need})")),
             accelerator::fitting(component).map_or(String::new(), |fits| format!(", fits: {fits}")),

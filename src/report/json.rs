@@ -12,6 +12,7 @@ use crate::pipeline::{
     Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing,
 };
 use crate::policy::Semantics;
+use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
 use ecow::EcoString;
@@ -102,18 +103,23 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
     };
     let mut gpus: BTreeMap<&str, i64> = BTreeMap::new();
     for component in components() {
-        for (name, count) in &component.gpus_by_resource {
-            let total = gpus.entry(name).or_default();
-            *total = total.saturating_add(count.saturating_mul(component.min_replicas));
+        for (name, count) in component.gpus_by_resource.iter().flatten() {
+            let count = component.min_replicas * Count::from(*count);
+            *gpus.entry(name).or_default() += count.known().unwrap_or(0);
         }
     }
-    json!({
+    let mut out = json!({
         "services": planned.len(),
         "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
-        "pods": components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add),
+        "pods": components().filter_map(|component| component.least_pods().known()).sum::<i64>(),
         "gpus": gpus,
         "byClass": super::accelerator::by_class(planned, machines),
-    })
+    });
+    let unknown = components().filter(|component| !component.is_counted()).count();
+    if unknown > 0 {
+        out["notCounted"] = unknown.into();
+    }
+    out
 }
 
 fn reference(id: &ObjectRef) -> Value {
@@ -183,7 +189,7 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
         "minReplicas": component.min_replicas,
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,
-        "gpus": component.gpus,
+        "gpus": component.gpus(),
         "fits": component.fit.as_ref().map(|fit| fit.fits),
         "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
         "blocked": component.fit.iter().flat_map(|fit| &fit.blocked).map(|blocked| json!({ "node": blocked.node.as_str(), "code": blocked.code, "detail": blocked.detail.as_str() })).collect::<Vec<_>>(),
@@ -193,8 +199,9 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
     }
     if let Some(basis) = component.mode_basis {
         out["deploymentModeBasis"] = basis.into();
-        out["scaleToZero"] =
-            (component.mode == DeploymentMode::Serverless && component.min_replicas == 0).into();
+        out["scaleToZero"] = (component.mode == DeploymentMode::Serverless
+            && component.min_replicas == Count::from(0))
+        .into();
     }
     out
 }

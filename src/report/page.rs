@@ -108,10 +108,10 @@ fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
         "mode": component.mode.as_str(),
         "replicas": table::replicas(component),
         "pods": component.pods_per_replica,
-        "gpus": component.gpus,
+        "gpus": component.gpus(),
         "class": accelerator::chosen(planned, component).map_or("-", |class| class.name()),
         "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
-        "fits": accelerator::fitting(component).unwrap_or_else(|| "-".to_owned()),
+        "fits": accelerator::fits(component),
         "missing": accelerator::missing(component),
     })
 }

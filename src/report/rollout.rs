@@ -5,6 +5,7 @@ use super::screen::{Page, printable};
 use super::table::{Style, table};
 use crate::api::{ModelServing, RolloutType, serving_names as names};
 use crate::policy::{KthenaProfile, Semantics};
+use crate::quantity::Count;
 use crate::rollout::{Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
@@ -101,6 +102,11 @@ impl Rollout<'_> {
 
     fn gpus_after(&self) -> i64 {
         self.trace().capacity.last().map_or(self.outcome.gpus_before, |capacity| capacity.gpus)
+    }
+
+    /// A number of GPUs as it is shown.
+    fn shown(&self, gpus: i64) -> Count {
+        Some(gpus).filter(|_| self.outcome.gpus_known).into()
     }
 
     /// GPUs beyond what either end needs.
@@ -263,7 +269,7 @@ impl Serialize for Rollout<'_> {
         map.serialize_entry("lowest", &self.lowest().map(|capacity| self.capacity(capacity)))?;
         map.serialize_entry(
             "gpus",
-            &json!({ "before": self.outcome.gpus_before, "after": self.gpus_after(), "peak": self.gpus_at_peak(), "extra": self.gpus_extra() }),
+            &json!({ "before": self.shown(self.outcome.gpus_before), "after": self.shown(self.gpus_after()), "peak": self.shown(self.gpus_at_peak()), "extra": self.shown(self.gpus_extra()) }),
         )?;
         map.serialize_entry("findings", self.found)?;
         map.end()
@@ -283,7 +289,7 @@ impl Rollout<'_> {
             "stage": capacity.stage,
             "available": capacity.groups,
             "roles": roles,
-            "gpus": capacity.gpus,
+            "gpus": self.shown(capacity.gpus),
             "pods": capacity.pods,
             "waitsFor": waits,
         });
@@ -368,7 +374,7 @@ impl Rollout<'_> {
             strip(row),
             row.available.to_string(),
             roles,
-            gpus.to_string(),
+            self.shown(gpus).to_string(),
             format!("{}{fits}", self.note(position)),
         ]
     }
@@ -383,9 +389,9 @@ impl Rollout<'_> {
                 "lowest: {} of {total} groups run in stage {}; pods restarted: {restarted}; GPUs {} before, {} at the peak, {} beyond both ends",
                 lowest.groups,
                 lowest.stage,
-                self.outcome.gpus_before,
-                self.gpus_at_peak(),
-                self.gpus_extra()
+                self.shown(self.outcome.gpus_before),
+                self.shown(self.gpus_at_peak()),
+                self.shown(self.gpus_extra())
             ));
         } else {
             out.push("nothing to do".to_owned());

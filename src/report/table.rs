@@ -6,6 +6,7 @@ use crate::api::{Api, Service};
 use crate::machines::Machine;
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
+use crate::quantity::Count;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
@@ -84,8 +85,6 @@ pub fn plan(
         let by =
             planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
         let lead = |component: Option<&PlannedComponent>| {
-            let number =
-                |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
             let mut row = vec![
                 planned.service.namespace.to_string(),
                 name.clone(),
@@ -98,12 +97,11 @@ pub fn plan(
                 component.map_or("-".to_owned(), |component| component.kind.as_str().to_owned()),
                 component.map_or("-".to_owned(), |component| component.mode.as_str().to_owned()),
                 component.map_or("-".to_owned(), replicas),
-                number(component.map(|component| component.pods_per_replica)),
+                component
+                    .map_or("-".to_owned(), |component| component.pods_per_replica.to_string()),
                 component.map_or("-".to_owned(), |component| gpus(planned, component)),
             ];
-            row.extend(shown.fits.then(|| {
-                component.and_then(accelerator::fitting).unwrap_or_else(|| "-".to_owned())
-            }));
+            row.extend(shown.fits.then(|| component.map_or("-".to_owned(), accelerator::fits)));
             row
         };
         if planned.components.is_empty() || planned.error.is_some() {
@@ -197,8 +195,8 @@ impl Columns {
 /// `4`, or `4 nvidia-h100-80gb` where a class was chosen.
 fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
     match accelerator::chosen(planned, component) {
-        Some(class) => format!("{} {}", component.gpus, class.name()),
-        None => component.gpus.to_string(),
+        Some(class) => format!("{} {}", component.gpus(), class.name()),
+        None => component.gpus().to_string(),
     }
 }
 
@@ -238,10 +236,7 @@ pub fn plan_markdown(
                 replicas(component),
                 gpus(planned, component),
                 if shown.fits {
-                    format!(
-                        " {} |",
-                        accelerator::fitting(component).unwrap_or_else(|| "-".to_owned())
-                    )
+                    format!(" {} |", accelerator::fits(component))
                 } else {
                     String::new()
                 }
@@ -274,7 +269,9 @@ pub fn plan_markdown(
 
 pub(super) fn replicas(component: &PlannedComponent) -> String {
     match component.max_replicas {
-        Some(max) if max != component.min_replicas => format!("{}..{max}", component.min_replicas),
+        Some(max) if component.min_replicas != Count::from(max) => {
+            format!("{}..{max}", component.min_replicas)
+        }
         _ => component.min_replicas.to_string(),
     }
 }
@@ -328,15 +325,22 @@ pub(super) fn summary(planned: &[Planned<'_>]) -> String {
             .filter(|planned| planned.error.is_none())
             .flat_map(|planned| &planned.components)
     };
-    let pods: i64 = components().map(PlannedComponent::least_pods).fold(0, i64::saturating_add);
-    let gpus: i64 = components().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
+    let sum = |of: fn(&PlannedComponent) -> Count| -> i64 {
+        components().filter_map(|component| of(component).known()).sum()
+    };
+    let unknown = components().filter(|component| !component.is_counted()).count();
     let count =
         |number: i64, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
     let services = count(i64::try_from(planned.len()).unwrap_or(i64::MAX), "service");
     let failed = if failed == 0 { String::new() } else { format!(", {failed} in error") };
+    let beside = match unknown {
+        0 => String::new(),
+        1 => ", 1 component not counted".to_owned(),
+        more => format!(", {more} components not counted"),
+    };
     format!(
-        "{services}{failed}; {} and {} at the fewest replicas",
-        count(pods, "pod"),
-        count(gpus, "GPU")
+        "{services}{failed}; {} and {} at the fewest replicas{beside}",
+        count(sum(PlannedComponent::least_pods), "pod"),
+        count(sum(PlannedComponent::least_gpus), "GPU")
     )
 }

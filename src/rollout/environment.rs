@@ -74,6 +74,8 @@ pub struct Outcome {
     pub protected: i64,
     /// GPUs before the change.
     pub gpus_before: i64,
+    /// The GPUs of every template can be counted; else no number of GPUs means anything.
+    pub gpus_known: bool,
     /// Groups that ran before the change.
     pub available_before: i64,
     /// Role replicas that keep another template although nothing protects them, by name.
@@ -167,6 +169,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         })
         .collect();
 
+    let gpus_known = targets.iter().chain([&goal]).all(|target| target.gpus_known);
     let mut cluster = Cluster::new(policy, targets.first().unwrap_or(&goal).clone(), trace);
     cluster.held = pending.into_iter().collect();
     let mut applied: Option<&Node> = None;
@@ -237,6 +240,7 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         templates_changed,
         protected: i64::try_from(protected).unwrap_or(i64::MAX),
         gpus_before,
+        gpus_known,
         available_before,
         left_behind: cluster.left_behind(),
         trace: cluster.trace,

@@ -69,19 +69,24 @@ pub(super) struct Target {
     pub(super) gang_minimum: bool,
     /// No pod can be created: a plugin is missing.
     pub(super) broken: bool,
+    /// The GPUs of every template can be counted.
+    pub(super) gpus_known: bool,
 }
 
 impl Target {
     pub(super) fn new(serving: &ModelServing, policy: &KthenaPolicy, names: &mut Names) -> Self {
         let chain = plugins::Chain::of(serving).ok();
+        let mut gpus_known = true;
         let roles: Vec<TargetRole> = serving
             .roles
             .iter()
             .map(|role| {
                 let replicas = role.replicas.value;
-                let gpus = |template: Option<&crate::api::PodTemplate>| {
-                    template
-                        .map_or(0, |template| gpus(&template.spec, GangResources::RequestsOrLimits))
+                let mut gpus = |template: Option<&crate::api::PodTemplate>| {
+                    let Some(template) = template else { return 0 };
+                    let found = gpus(&template.spec, GangResources::RequestsOrLimits);
+                    gpus_known &= found.is_some();
+                    found.unwrap_or(0)
                 };
                 TargetRole {
                     name: names.id(role.name.value.clone()),
@@ -108,6 +113,7 @@ impl Target {
             .collect();
         let replicas = serving.replicas.value;
         Self {
+            gpus_known,
             replicas,
             revision: names.id(revision::of_roles(serving.roles.iter().map(|role| &role.node))),
             roles,

@@ -6,8 +6,8 @@
 
 use super::types::{Definition, Field, Item, Object, Rules, Schema, Type};
 use super::{hint, pattern};
-use crate::diag::{Code, Diagnostic};
-use crate::quantity::Quantity;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::quantity::{Quantity, Range};
 use crate::source::{SourceMap, Span};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
 use ecow::EcoString;
@@ -140,6 +140,11 @@ impl Check<'_> {
                     if self.custom || !entry.node.is_null() {
                         self.value(&entry.node, &item.ty, &place.key(entry));
                     }
+                    // A map of amounts is a list of resources.
+                    if matches!(item.ty, Type::Quantity) {
+                        let range = Range::of_resource(&entry.key);
+                        self.amount(&entry.node, range, &place.key(entry));
+                    }
                 }
             }
             (Type::List(item), Value::List(_)) => self.list(node, item, place),
@@ -172,6 +177,16 @@ impl Check<'_> {
                     ty,
                     place,
                 );
+            }
+            // So is 99999999999999999999, although no integer type holds it.
+            (Type::Int(_) | Type::Int32(_), Value::Float(number)) if number.fract() == 0.0 => {
+                let text = self.written(node).unwrap_or_default();
+                let bound = if *number < 0.0 { "least" } else { "most" };
+                let most = if matches!(ty, Type::Int(_)) { i64::MAX } else { i32::MAX.into() };
+                let limit = if *number < 0.0 { -most - 1 } else { most };
+                self.report(Code::InvalidValue, node, place, |path| {
+                    format!("`{path}` must be at {bound} {limit}, not {text}")
+                });
             }
             (Type::Number(rules), Value::Int(_) | Value::Big(_) | Value::Float(_)) => {
                 self.number(node, rules.as_deref(), place);
@@ -225,6 +240,7 @@ impl Check<'_> {
                 Some(field) => {
                     present += usize::from(field.needed());
                     self.value(&entry.node, &field.ty, &place.key(entry));
+                    self.range(entry, node, field, place);
                 }
                 None if object.open => {}
                 None => self.unknown(entry, node, object, place),
@@ -244,6 +260,52 @@ impl Check<'_> {
             for field in object.fields.iter().filter(missing) {
                 self.absent(node, field, place);
             }
+        }
+    }
+
+    /// A number of something that is counted, outside the range of such numbers.
+    fn range(&mut self, entry: &Entry, parent: &Node, field: &Field, place: &Place<'_>) {
+        match &field.ty {
+            Type::Quantity => {
+                // `{name: nvidia.com/gpu, quantity: 1}` of an AcceleratorClass.
+                let resource = parent.get("name").filter(|_| field.name == "quantity");
+                let range =
+                    resource.and_then(Node::as_str).map_or(Range::AMOUNT, Range::of_resource);
+                self.amount(&entry.node, range, &place.key(entry));
+            }
+            Type::Int(None) | Type::Int32(None) if COUNTS.contains(&field.name) => {
+                let Some(number) = entry.node.as_int() else { return };
+                // What 32 bits cannot hold is no value of such a field at all.
+                let reported = matches!(field.ty, Type::Int32(_)) && number > i32::MAX.into();
+                if !Range::COUNT.holds(number) && !reported {
+                    self.outside(Code::InvalidValue, &entry.node, Range::COUNT, &place.key(entry));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An amount outside its range. What is no quantity at all has its finding already.
+    fn amount(&mut self, node: &Node, range: Range, place: &Place<'_>) {
+        let text = node.scalar_text().unwrap_or_default();
+        if Quantity::parse_field(&text).is_ok_and(|amount| !range.holds_amount(&amount)) {
+            self.outside(Code::InvalidQuantity, node, range, place);
+        }
+    }
+
+    /// A number that is counted nowhere. The schemas of the server have no such bound: it stores
+    /// the value, and what comes of it is for others to refuse.
+    fn outside(&mut self, code: Code, node: &Node, range: Range, place: &Place<'_>) {
+        let text = self
+            .written(node)
+            .or_else(|| node.scalar_text().map(|text| text.chars().take(20).chain(['…']).collect()))
+            .unwrap_or_default();
+        let finding = self.report(code, node, place, |path| {
+            format!("`{path}` must be {range}, not `{text}`: it is not counted")
+        });
+        finding.help = Some(format!("write {range}"));
+        if self.strictness == Strictness::Server {
+            self.findings.last_mut().expect("it was just added").severity = Severity::Warning;
         }
     }
 
@@ -508,6 +570,10 @@ impl Check<'_> {
         finding.fix = fix;
     }
 }
+
+/// Fields that count pods: the schemas give them no bounds, some of them 64 bits, and the
+/// controllers pass them on as 32.
+const COUNTS: [&str; 3] = ["minReplicas", "maxReplicas", "size"];
 
 /// A type in the words of a message.
 fn expected(ty: &Type) -> &'static str {

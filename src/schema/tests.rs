@@ -294,6 +294,132 @@ fn findings_name_field_value_and_next_action() {
 }
 
 #[test]
+fn numbers_that_nothing_can_count_are_found() {
+    let runtime = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec: {engineConfig: {WRITTEN}}\n";
+    let class = "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: a}\nspec: {discovery: {}, capabilities: {}, WRITTEN}\n";
+    let node = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {WRITTEN}\n";
+    let queue = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: a}\nspec: {resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: f, resources: [{name: nvidia.com/gpu, WRITTEN}]}]}]}\n";
+    let predictor = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a}\nspec: {predictor: {containers: [{name: c, image: i}], WRITTEN}}\n";
+    let gpus = "a whole number from 0 to 1000000";
+    let replicas = "a whole number from 0 to 2147483647";
+    let amount = "a number from 0 to 9223372036854775807";
+    let (value, quantity) = ("invalid-value", "invalid-quantity");
+    for (object, written, code, path, range, shown) in [
+        (runtime, "minReplicas: -3", value, "spec.engineConfig.minReplicas", replicas, "-3"),
+        (
+            runtime,
+            "maxReplicas: 2147483648",
+            value,
+            "spec.engineConfig.maxReplicas",
+            replicas,
+            "2147483648",
+        ),
+        (runtime, "worker: {size: -1}", value, "spec.engineConfig.worker.size", replicas, "-1"),
+        (
+            runtime,
+            "runner: {name: r, resources: {limits: {nvidia.com/gpu: 1e30}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.limits.nvidia\\.com/gpu",
+            gpus,
+            "1e30",
+        ),
+        (
+            runtime,
+            "runner: {name: r, resources: {requests: {nvidia.com/gpu: '9223372036854775808'}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.requests.nvidia\\.com/gpu",
+            gpus,
+            "9223372036854775808",
+        ),
+        (
+            runtime,
+            "runner: {name: r, resources: {limits: {amd.com/gpu: -4}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.limits.amd\\.com/gpu",
+            gpus,
+            "-4",
+        ),
+        (
+            runtime,
+            "runner: {name: r, resources: {limits: {amd.com/gpu: 1500m}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.limits.amd\\.com/gpu",
+            gpus,
+            "1500m",
+        ),
+        (
+            runtime,
+            "runner: {name: r, resources: {limits: {amd.com/gpu: 10000000000000}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.limits.amd\\.com/gpu",
+            gpus,
+            "10000000000000",
+        ),
+        (
+            runtime,
+            "runner: {name: r, resources: {limits: {memory: 8Ei}}}",
+            quantity,
+            "spec.engineConfig.runner.resources.limits.memory",
+            amount,
+            "8Ei",
+        ),
+        (
+            runtime,
+            "volumes: [{name: v, emptyDir: {sizeLimit: -1Gi}}]",
+            quantity,
+            "spec.engineConfig.volumes[0].emptyDir.sizeLimit",
+            amount,
+            "-1Gi",
+        ),
+        (class, "cost: {perHour: '-1'}", quantity, "spec.cost.perHour", amount, "-1"),
+        (class, "cost: {spotPerHour: 1e30}", quantity, "spec.cost.spotPerHour", amount, "1e30"),
+        (
+            class,
+            "resources: [{name: nvidia.com/gpu, quantity: 0.5}]",
+            quantity,
+            "spec.resources[0].quantity",
+            gpus,
+            "0.5",
+        ),
+        (
+            node,
+            "capacity: {nvidia.com/gpu: '-1'}",
+            quantity,
+            "status.capacity.nvidia\\.com/gpu",
+            gpus,
+            "-1",
+        ),
+        (node, "allocatable: {cpu: 1e30}", quantity, "status.allocatable.cpu", amount, "1e30"),
+        (
+            queue,
+            "nominalQuota: -1",
+            quantity,
+            "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
+            amount,
+            "-1",
+        ),
+        (predictor, "minReplicas: -3", value, "spec.predictor.minReplicas", replicas, "-3"),
+    ] {
+        let text = object.replace("WRITTEN", written);
+        let path = path.replace("\\\\", "\\");
+        let message = format!("`{path}` must be {range}, not `{shown}`: it is not counted");
+        // The server stores it: under its rules that is no error.
+        for (strictness, severity) in
+            [(Strictness::Documented, Severity::Error), (Strictness::Server, Severity::Warning)]
+        {
+            let (_, findings) = check(&text, strictness);
+            let found: Vec<_> = findings
+                .iter()
+                .filter(|finding| finding.message == message)
+                .map(|finding| (finding.code.as_str(), finding.severity, finding.help.clone()))
+                .collect();
+            let expected = [(code, severity, Some(format!("write {range}")))];
+            assert_eq!(found, expected, "{written} {strictness:?}: {findings:#?}");
+        }
+    }
+}
+
+#[test]
 fn a_key_may_be_there_more_than_twice() {
     let text = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: a}\nspec:\n  engineConfig:\n    runner:\n      name: r\n      env: [{name: B}, {name: A}, {name: A}, {name: A}, {name: B}]\n";
     let twice = |name: &str| {

@@ -12,6 +12,7 @@ mod invalid;
 mod kserve;
 mod kueue;
 mod mixed;
+mod numbers;
 mod ome;
 mod process;
 mod properties;

@@ -180,7 +180,7 @@ fn model_serving(
     }
     let found = session.settle(said.into_iter().chain(changed));
     let inventory = Inventory::new(session.world.catalog.machines(), &[]);
-    let fits = inventory.map(|inventory| {
+    let fits = inventory.and_then(|inventory| {
         fits(
             &outcome.trace,
             scenario.from.iter().map(|before| before.serving).chain([to]),
@@ -307,7 +307,7 @@ fn inference_service(
         components
             .filter(|component| component.kind == kind)
             .map(pipeline::PlannedComponent::least_pods)
-            .fold(0, i64::saturating_add)
+            .sum()
     };
     let workloads = pipeline::workloads(&before, &after.objects, pods);
     let waves = pipeline::waves(&after.objects);

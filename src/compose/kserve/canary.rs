@@ -5,8 +5,8 @@
 
 use super::{Facts, Made, metadata, of, predictor};
 use crate::api::ComponentKind;
+use crate::compose::ComposedComponent;
 use crate::compose::history::Record;
-use crate::compose::{ComposedComponent, gpus};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Code, Diagnostic};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -81,7 +81,6 @@ pub(super) fn variants<R: Record>(
             spec,
             labels,
             annotations,
-            gpus: gpus::of_pod(&pod),
             worker_metadata: None,
             pod,
             worker,

@@ -26,7 +26,7 @@ use super::history::Record;
 use super::lint::Place;
 use super::rules::KSERVE_NODES;
 use super::template::Metadata;
-use super::{ComposedComponent, gpus, lint, typed};
+use super::{ComposedComponent, lint, typed};
 use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
@@ -255,9 +255,6 @@ pub(super) fn components<R: Record>(
             metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
         );
         lints(&facts, kind, node, &pod, &mut findings);
-        let gpus = gpus::of_pod(&pod).saturating_add(
-            worker.as_ref().map_or(0, |(pod, count)| gpus::of_pod(pod).saturating_mul(*count)),
-        );
         let mut spec = node.clone();
         let canaries = if is_predictor {
             canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?
@@ -274,7 +271,6 @@ pub(super) fn components<R: Record>(
             pod,
             worker_metadata: worker.as_ref().map(|_| worker_metadata),
             worker,
-            gpus,
         };
         made.push(Made { component, basis: facts.basis });
         made.extend(canaries);

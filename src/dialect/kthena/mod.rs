@@ -17,7 +17,7 @@ use crate::api::{
 };
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{Admission, KthenaPolicy};
-use crate::quantity::IntOrPercent;
+use crate::quantity::{IntOrPercent, Range};
 use crate::schema;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::EcoString;
@@ -113,6 +113,7 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
         group: topology.get("groupPolicy").cloned(),
         role: topology.get("rolePolicy").cloned(),
     });
+    let roles = template.get("roles").map_or(&[][..], Node::items);
     let rollout = text(strategy.and_then(|strategy| strategy.get("type")));
     let recovery = text(spec.get("recoveryPolicy"));
     ModelServing {
@@ -149,7 +150,11 @@ pub fn model_serving(mut object: Object, policy: &KthenaPolicy) -> ModelServing 
         gang: template.get("gangPolicy").map(gang),
         topology,
         plugins: spec.get("plugins").map_or(&[][..], Node::items).iter().map(plugin).collect(),
-        roles: template.get("roles").map_or(&[][..], Node::items).iter().filter_map(role).collect(),
+        counted: is_count(spec.get("replicas"))
+            && roles
+                .iter()
+                .all(|role| is_count(role.get("replicas")) && is_count(role.get("workerReplicas"))),
+        roles: roles.iter().filter_map(role).collect(),
         object,
     }
 }
@@ -164,6 +169,12 @@ fn count(node: Option<&Node>, default: i64) -> Field<i64> {
         || absent(default),
         |found| Field::new(found.value.clamp(0, i32::MAX.into()), found.origin),
     )
+}
+
+/// Whether a number of things is one, where it is written.
+fn is_count(node: Option<&Node>) -> bool {
+    node.filter(|node| !node.is_null())
+        .is_none_or(|node| node.as_int().is_some_and(|number| Range::COUNT.holds(number)))
 }
 
 fn int_or_percent(node: Option<&Node>) -> Option<Field<IntOrPercent>> {

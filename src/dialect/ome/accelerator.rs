@@ -13,7 +13,7 @@ use crate::api::{
 };
 use crate::dialect::parts::{boolean, integer, text, texts};
 use crate::policy::Semantics;
-use crate::quantity::{GIB, Memory, Quantity};
+use crate::quantity::{GIB, Memory, Quantity, Range};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::sync::Arc;
@@ -151,11 +151,7 @@ fn resource(node: &Node) -> Option<ClassResource> {
 
 fn quantity(node: Option<&Node>) -> Option<Field<Quantity>> {
     let node = node?;
-    // Below zero means nothing: `validate` says so.
-    let quantity = Quantity::parse_field(&node.scalar_text()?)
-        .ok()
-        .filter(|quantity| quantity.as_f64() >= 0.0)?;
-    Some(Field::new(quantity, node.origin))
+    Some(Field::new(Range::AMOUNT.read(&node.scalar_text()?)?, node.origin))
 }
 
 /// Memory by the rules of a semantics.
@@ -197,7 +193,7 @@ pub fn capabilities(node: Option<&Node>, semantics: Semantics) -> Capabilities {
             (!value.is_empty()).then(|| Field::new(value, found.origin))
         }),
         bandwidth: quantity(get("memoryBandwidthGBps")),
-        clock: integer(get("clockSpeedMHz")),
+        clock: integer(get("clockSpeedMHz")).filter(|clock| Range::COUNT.holds(clock.value)),
         features: texts(alias("features", "requiredFeatures")),
         has_performance: performance.is_some(),
         performance: performance
@@ -223,7 +219,7 @@ fn figures(performance: &Node, documented: bool) -> Vec<(Figure, Field<f64>)> {
     };
     let entries = performance.entries().filter_map(|entry| {
         let figure = Figure::ALL.into_iter().find(|figure| known(&entry.key, *figure))?;
-        let value = Quantity::parse_field(&entry.node.scalar_text()?).ok()?.as_f64();
+        let value = Range::AMOUNT.read(&entry.node.scalar_text()?)?.as_f64();
         Some((figure, Field::new(value, entry.node.origin)))
     });
     entries.collect()

@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
 use crate::facts::{self, Product};
 use crate::machines::{Machine, labelled_compute, memory_of_label};
-use crate::quantity::Memory;
+use crate::quantity::{Memory, Range};
 use crate::source::Span;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
@@ -325,30 +325,22 @@ impl<'m> Group<'m> {
                 continue;
             };
             let span = sighting.machine.labels.get(key).and_then(|node| node.origin.span());
-            match memory_of_label(key, text).filter(|memory| memory.0 > 0) {
-                None => found.push(
+            // What holds no amount at all was reported when the node was read.
+            let Some(memory) = memory_of_label(key, text).filter(|memory| memory.0 > 0) else {
+                continue;
+            };
+            if text.parse::<u64>().is_err()
+                && !key.contains("amd.com/")
+                && !key.starts_with("aliyun")
+            {
+                found.push(
                     Diagnostic::new(
                         Code::UnreadableLabel,
-                        format!("`{key}: {text}` is no amount of memory and was left out"),
+                        format!("`{key}: {text}` has a unit and was read as {memory}"),
                     )
                     .at(span)
-                    .help("write MiB as a whole number, as the vendor's tool does"),
-                ),
-                Some(memory)
-                    if text.parse::<u64>().is_err()
-                        && !key.contains("amd.com/")
-                        && !key.starts_with("aliyun") =>
-                {
-                    found.push(
-                        Diagnostic::new(
-                            Code::UnreadableLabel,
-                            format!("`{key}: {text}` has a unit and was read as {memory}"),
-                        )
-                        .at(span)
-                        .help(format!("write `{}`: the label counts MiB", memory.0 >> 20)),
-                    );
-                }
-                Some(_) => {}
+                    .help(format!("write `{}`: the label counts MiB", memory.0 >> 20)),
+                );
             }
         }
     }
@@ -536,7 +528,10 @@ impl<'m> Group<'m> {
     fn counted(&self, sighting: &Sighting<'_>, found: &mut Vec<Diagnostic>) {
         const COUNT: &str = "nvidia.com/gpu.count";
         let machine = sighting.machine;
-        let number = |key: &str| machine.label(key).and_then(|value| value.parse::<i64>().ok());
+        let number = |key: &str| {
+            let value = machine.label(key)?.parse().ok()?;
+            Range::DEVICES.count(value)
+        };
         let Some(count) = number(COUNT).filter(|_| sighting.vendor == "nvidia") else { return };
         let Some(offered) = sighting
             .resource
@@ -546,7 +541,7 @@ impl<'m> Group<'m> {
         else {
             return;
         };
-        let wanted = count.saturating_mul(number("nvidia.com/gpu.replicas").unwrap_or(1).max(1));
+        let wanted = count * number("nvidia.com/gpu.replicas").unwrap_or(1).max(1);
         if wanted != offered {
             found.push(
                 Diagnostic::new(

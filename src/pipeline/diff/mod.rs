@@ -30,6 +30,7 @@ use crate::catalog::Views;
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{KthenaPolicy, Semantics};
+use crate::quantity::Count;
 use crate::render::accept::accept_rendered;
 use crate::schema;
 use crate::yaml::{FieldPath, Node};
@@ -162,9 +163,9 @@ pub struct Group {
     /// Pods of each are replaced.
     pub restart: bool,
     /// Pods of all of them that are replaced, at the fewest replicas.
-    pub pods_restarted: i64,
+    pub pods_restarted: Count,
     /// GPUs of all of them, at the fewest replicas.
-    pub gpus: Pair<i64>,
+    pub gpus: Pair<Count>,
 }
 
 /// Why a service cannot be deployed.
@@ -196,9 +197,9 @@ pub struct Summary {
     /// Services whose pods are replaced.
     pub restarts: usize,
     /// Pods that are replaced, at the fewest replicas.
-    pub pods_restarted: i64,
+    pub pods_restarted: Count,
     /// GPUs of all services at the fewest replicas; those of a service in error do not count.
-    pub gpus: Pair<i64>,
+    pub gpus: Pair<Count>,
     /// Services that cannot be deployed afterwards.
     pub refused: usize,
     /// Services that were rendered to find out.
@@ -268,8 +269,8 @@ struct Made<'a> {
 /// Pods and GPUs at the fewest replicas.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
-    pods: i64,
-    gpus: i64,
+    pods: Count,
+    gpus: Count,
 }
 
 impl Extent {
@@ -280,7 +281,7 @@ impl Extent {
 
 /// What one service came to.
 struct Answer {
-    gpus: Pair<i64>,
+    gpus: Pair<Count>,
     refused: bool,
     rendered: bool,
     change: Option<Box<Found>>,
@@ -339,8 +340,8 @@ impl Gathered {
     fn take(&mut self, answer: Answer) {
         let summary = &mut self.diff.summary;
         summary.services += 1;
-        summary.gpus.from = summary.gpus.from.saturating_add(answer.gpus.from);
-        summary.gpus.to = summary.gpus.to.saturating_add(answer.gpus.to);
+        summary.gpus.from += answer.gpus.from;
+        summary.gpus.to += answer.gpus.to;
         summary.refused += usize::from(answer.refused);
         summary.rendered += usize::from(answer.rendered);
         let Some(found) = answer.change else { return };
@@ -351,15 +352,15 @@ impl Gathered {
             Fate::Removed => summary.removed += 1,
         }
         summary.restarts += usize::from(group.restart);
-        summary.pods_restarted = summary.pods_restarted.saturating_add(group.pods_restarted);
+        summary.pods_restarted += group.pods_restarted;
         let causes = std::mem::take(&mut group.causes);
         let index = keys.iter().find_map(|key| self.known.get(key).copied());
         let index = if let Some(index) = index {
             let known = &mut self.diff.groups[index];
             known.services.append(&mut group.services);
-            known.pods_restarted = known.pods_restarted.saturating_add(group.pods_restarted);
-            known.gpus.from = known.gpus.from.saturating_add(group.gpus.from);
-            known.gpus.to = known.gpus.to.saturating_add(group.gpus.to);
+            known.pods_restarted += group.pods_restarted;
+            known.gpus.from += group.gpus.from;
+            known.gpus.to += group.gpus.to;
             index
         } else {
             self.diff.diagnostics.extend(refusals(&group));
@@ -443,8 +444,8 @@ impl<'a> Comparison<'_, 'a> {
             [_, None] => Fate::Removed,
             _ => Fate::Changed,
         };
-        let total = |made: &Made<'_>, what: fn(&Extent) -> i64| {
-            made.components.iter().map(|(_, extent)| what(extent)).fold(0, i64::saturating_add)
+        let total = |made: &Made<'_>, what: fn(&Extent) -> Count| -> Count {
+            made.components.iter().map(|(_, extent)| what(extent)).sum()
         };
         let gpus = Pair {
             from: total(before, |extent| extent.gpus),
@@ -476,14 +477,10 @@ impl<'a> Comparison<'_, 'a> {
                 || objects.iter().any(|object| object.restart && object.component == component)
         };
         let pods_restarted = if fate == Fate::Changed {
-            before
-                .components
-                .iter()
-                .filter(|(component, _)| restarts(*component))
-                .map(|(_, extent)| extent.pods)
-                .fold(0, i64::saturating_add)
+            let restarted = before.components.iter().filter(|(component, _)| restarts(*component));
+            restarted.map(|(_, extent)| extent.pods).sum()
         } else {
-            0
+            Count::default()
         };
         let restart = fate == Fate::Changed
             && objects.iter().any(|object| object.restart || moved(object.component));
@@ -544,7 +541,7 @@ impl<'a> Comparison<'_, 'a> {
             }
             (_, Subject::ModelServing(serving)) => {
                 let refused = self.broken(1, serving).is_some();
-                let gpus = if refused { 0 } else { serving_gpus(serving) };
+                let gpus = if refused { Count::default() } else { serving_gpus(serving) };
                 return Some(Answer {
                     gpus: Pair { from: gpus, to: gpus },
                     refused,
@@ -579,8 +576,7 @@ impl<'a> Comparison<'_, 'a> {
             } else {
                 self.renderers[1].components(services[1], &resolutions[1])
             };
-            let gpus =
-                components.iter().map(PlannedComponent::least_gpus).fold(0, i64::saturating_add);
+            let gpus = components.iter().map(PlannedComponent::least_gpus).sum();
             Answer {
                 gpus: Pair { from: gpus, to: gpus },
                 refused: is.error.is_some(),
@@ -602,7 +598,10 @@ impl<'a> Comparison<'_, 'a> {
                         ..Made::default()
                     };
                 }
-                let extent = Extent { pods: serving.pods(), gpus: serving_gpus(serving) };
+                let extent = Extent {
+                    pods: i64::try_from(serving.pods()).ok().into(),
+                    gpus: serving_gpus(serving),
+                };
                 Made {
                     objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)],
                     components: vec![(None, extent)],

@@ -110,6 +110,10 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
         return;
     }
     let text = |key: &str| object.get(key).and_then(Node::as_str).unwrap_or_default();
+    // Pods are created as they are: what is there twice is refused only where it is applied.
+    if text("kind") == "Pod" {
+        return;
+    }
     let Some(schema) = schema::kind(text("apiVersion"), text("kind")) else { return };
     let first = findings.len();
     schema.check(object, Strictness::Server, sources, findings);
@@ -118,6 +122,9 @@ fn types(object: &Node, sources: &SourceMap, findings: &mut Vec<Diagnostic>) {
         text("kind"),
         object.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default()
     );
+    // A number that is not counted is reported where it is written: the server takes it.
+    let refused = findings.split_off(first).into_iter();
+    findings.extend(refused.filter(|finding| finding.severity == Severity::Error));
     for finding in &mut findings[first..] {
         // What has no place keeps its name; every other rule of a schema is one by which a server
         // refuses.

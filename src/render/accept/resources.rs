@@ -2,7 +2,7 @@
 
 use super::at::At;
 use super::judge::Judge;
-use crate::quantity::{Quantity, names};
+use crate::quantity::{Quantity, is_native, names};
 use crate::yaml::Node;
 
 /// Judges `resources` of a container; the claims are those of its pod.
@@ -131,11 +131,6 @@ fn quantity(node: &Node) -> Option<Quantity> {
         return Some(Quantity::from_integer(0));
     }
     node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok())
-}
-
-/// Whether Kubernetes itself defines the resource; all others are extended resources.
-fn is_native(name: &str) -> bool {
-    !name.contains('/') || name.contains("kubernetes.io/")
 }
 
 fn name(judge: &mut Judge<'_>, at: &At<'_>, name: &str, node: &Node) {

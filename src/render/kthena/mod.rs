@@ -27,7 +27,7 @@ use pods::{Common, Prepared};
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
 
 /// Most pods of a ModelServing that is expanded or simulated.
-pub const MOST_PODS: i64 = 200_000;
+pub const MOST_PODS: i128 = 200_000;
 
 pub use pod_group::{gpus, is_gpu};
 

@@ -13,6 +13,7 @@ use crate::api::{ObjectRef, names_secret};
 use crate::diag::Diagnostic;
 use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
+use crate::quantity::Count;
 use crate::source::{Location, SourceMap};
 use crate::yaml::{FieldPath, Node, Segment};
 use serde_json::{Map, Value, json};
@@ -102,7 +103,7 @@ impl View<'_> {
     }
 }
 
-fn gpus(gpus: &Pair<i64>) -> Value {
+fn gpus(gpus: &Pair<Count>) -> Value {
     json!({ "before": gpus.from, "after": gpus.to })
 }
 

@@ -2,6 +2,7 @@
 
 use super::{View, field, value};
 use crate::pipeline::diff::{Action, Cause, Change, Fate, Group, ObjectChange, Pair};
+use crate::quantity::Count;
 use crate::report::screen::printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -32,8 +33,8 @@ pub(super) struct Shown {
 /// GPUs before and after, with the length of their bars.
 #[derive(Debug, Serialize)]
 pub(super) struct Bars {
-    pub(super) before: i64,
-    pub(super) after: i64,
+    pub(super) before: Count,
+    pub(super) after: Count,
     before_percent: i64,
     after_percent: i64,
 }
@@ -156,7 +157,7 @@ fn headline(view: &View<'_>) -> String {
     format!("Plan: {}", parts.join(", "))
 }
 
-fn gpus(gpus: &Pair<i64>) -> String {
+fn gpus(gpus: &Pair<Count>) -> String {
     if gpus.from == gpus.to {
         format!("GPUs {}", gpus.from)
     } else {
@@ -164,9 +165,11 @@ fn gpus(gpus: &Pair<i64>) -> String {
     }
 }
 
-fn bars(gpus: &Pair<i64>) -> Bars {
-    let most = gpus.from.max(gpus.to).max(1);
-    let percent = |number: i64| number.saturating_mul(100) / most;
+fn bars(gpus: &Pair<Count>) -> Bars {
+    let number = |count: Count| count.known().unwrap_or(0);
+    let most = number(gpus.from).max(number(gpus.to)).max(1);
+    // An unknown number has no bar. Of sums beyond 2^63 / 100 nobody sees the percent.
+    let percent = |count: Count| number(count).checked_mul(100).map_or(100, |part| part / most);
     Bars {
         before: gpus.from,
         after: gpus.to,
@@ -197,10 +200,8 @@ fn group(group: &Group, all: bool) -> ShownGroup {
     };
     let mut facts = Vec::new();
     if group.restart {
-        facts.push(format!(
-            "{} restart",
-            count(usize::try_from(group.pods_restarted).unwrap_or(0), "pod")
-        ));
+        let one = group.pods_restarted == Count::from(1);
+        facts.push(format!("{} pod{} restart", group.pods_restarted, if one { "" } else { "s" }));
     }
     if group.gpus.from != group.gpus.to {
         facts.push(gpus(&group.gpus));

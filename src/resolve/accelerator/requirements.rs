@@ -17,7 +17,7 @@ use crate::decision::{
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts::is_accelerator;
 use crate::machines::{Machine, affinity_matches, selector_mismatch};
-use crate::quantity::{Memory, Quantity, glob};
+use crate::quantity::{Memory, Range, glob};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
@@ -197,10 +197,7 @@ fn effective<'a>(
     );
     let threshold = thresholds.first().map(|(threshold, _)| *threshold);
     let price = threshold.and_then(|threshold| {
-        let price = Quantity::parse_field(&threshold.value)
-            .ok()
-            .map(|price| price.as_f64())
-            .filter(|price| *price >= 0.0);
+        let price = Range::AMOUNT.read(&threshold.value).map(|price| price.as_f64());
         if price.is_none() {
             findings.push(not_a_number(
                 "cost threshold",

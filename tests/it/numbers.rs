@@ -1,0 +1,186 @@
+//! Numbers outside the range of what they count: every command that reads one says so with the
+//! value and the range, and none counts it.
+
+use super::process::{Call, Done, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const CATALOG: &str = "apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: m}
+spec:
+  modelFormat: {name: safetensors, version: '1.0.0'}
+  modelFramework: {name: transformers, version: '4.0.0'}
+  modelArchitecture: Qwen2ForCausalLM
+  modelParameterSize: 7B
+  storage: {storageUri: 'hf://a/b', path: /m}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: r}
+spec:
+  supportedModelFormats:
+  - {modelFormat: {name: safetensors, version: '1.0.0'}, modelFramework: {name: transformers, version: '4.0.0'}, modelArchitecture: Qwen2ForCausalLM, autoSelect: true, priority: 1}
+  engineConfig:
+    runner: {name: ome-container, image: i, resources: {limits: {cpu: 1}}}
+";
+const SERVICE: &str = "---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: s, namespace: d}
+spec:
+  model: {name: m}
+  runtime: {name: r}
+  engine: {ENGINE}
+";
+const QUEUE: &str = "---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: q}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors: [{name: f, resources: [{name: nvidia.com/gpu, nominalQuota: VALUE}]}]
+";
+const CLASS: &str = "---
+apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: c}
+spec:
+  vendor: nvidia
+  discovery: {nodeSelector: {a: b}}
+  capabilities: {memoryGB: MEMORY}
+  resources: [{name: nvidia.com/gpu, quantity: QUANTITY}]
+  cost: {perHour: COST}
+";
+const SERVING: &str = "---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {name: g, namespace: d}
+spec:
+  schedulerName: volcano
+  template:
+    roles:
+    - name: decode
+      workerReplicas: 0
+      entryTemplate: {spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: VALUE}}}]}}
+";
+
+fn ome(args: &[&str], input: &str) -> Done {
+    let call = Call {
+        args: args.iter().map(ToString::to_string).collect(),
+        stdin: input,
+        directory: Path::new(env!("CARGO_MANIFEST_DIR")),
+        env: &BTreeMap::new(),
+        time: Duration::from_mins(1),
+    };
+    run(&call).expect("it ends within a minute")
+}
+
+/// An input with one wrong number, the code of its finding, and the end of its range.
+fn wrong() -> Vec<(String, &'static str, &'static str)> {
+    let service = |engine: &str| format!("{CATALOG}{}", SERVICE.replace("ENGINE", engine));
+    let devices = "from 0 to 1000000";
+    let amounts = "from 0 to 9223372036854775807";
+    let mut out = Vec::new();
+    for gpus in ["1e30", "9223372036854775808", "-4", "1500m", "10000000000000"] {
+        let limits = format!("resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}");
+        let engine = format!("runner: {{name: ome-container, {limits}}}");
+        out.push((service(&engine), "invalid-quantity", devices));
+        out.push((SERVING.replace("VALUE", gpus), "invalid-quantity", devices));
+        let node = format!(
+            "---\napiVersion: v1\nkind: Node\nmetadata: {{name: n}}\nstatus: {{capacity: {{nvidia.com/gpu: {gpus}}}}}\n"
+        );
+        out.push((service("") + &node, "invalid-quantity", devices));
+        let pod = format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: i, {limits}}}]}}\n"
+        );
+        out.push((service("") + &pod, "invalid-quantity", devices));
+    }
+    for replicas in ["-3", "2147483648", "9223372036854775807"] {
+        for field in ["minReplicas", "maxReplicas"] {
+            let engine = format!("{field}: {replicas}");
+            out.push((service(&engine), "invalid-value", "from 0 to 2147483647"));
+        }
+        let engine = format!("leader: {{}}, worker: {{size: {replicas}}}");
+        out.push((service(&engine), "invalid-value", "from 0 to 2147483647"));
+    }
+    for amount in ["-1", "1e30"] {
+        for (field, range) in [("MEMORY", amounts), ("QUANTITY", devices), ("COST", amounts)] {
+            let class = CLASS.replace(field, amount);
+            let class = ["MEMORY", "QUANTITY", "COST"]
+                .iter()
+                .fold(class, |text, other| text.replace(other, "'8'"));
+            out.push((service("") + &class, "invalid-quantity", range));
+        }
+        out.push((service("") + &QUEUE.replace("VALUE", amount), "invalid-quantity", amounts));
+    }
+    out
+}
+
+/// Numbers of a plan that no fleet has.
+fn absurd(value: &Value, found: &mut Vec<f64>) {
+    match value {
+        Value::Number(number) => {
+            found.extend(number.as_f64().filter(|number| !(0.0..=1e12).contains(number)));
+        }
+        Value::Array(items) => items.iter().for_each(|item| absurd(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| absurd(field, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_command_reports_and_none_counts() {
+    for (input, code, range) in wrong() {
+        for semantics in ["documented", "controller"] {
+            let common = ["-f", "-", "--no-builtin", "--semantics", semantics];
+            for command in [
+                &["plan"][..],
+                &["explain"],
+                &["render"],
+                &["validate"],
+                &["matrix"],
+                &["discover"],
+            ] {
+                let done = ome(&[command, &common[..]].concat(), &input);
+                let said = format!("{}{}", done.stdout, done.stderr).replace("\n  │ ", " ");
+                assert!(
+                    said.contains(code) && said.contains(range),
+                    "{command:?} {semantics}: {input}\n{said}"
+                );
+                if semantics == "documented" && command[0] != "catalog" {
+                    assert_ne!(done.exit, Some(0), "{command:?}: {input}");
+                }
+            }
+            let done = ome(&[&["plan", "-o", "json"], &common[..]].concat(), &input);
+            let plan: Value = serde_json::from_str(&done.stdout).expect("a plan is JSON");
+            let mut found = Vec::new();
+            absurd(&plan["services"], &mut found);
+            absurd(&plan["totals"], &mut found);
+            absurd(&plan["modelServings"], &mut found);
+            assert_eq!(found, [0.0; 0], "{semantics}: {input}");
+        }
+    }
+}
+
+#[test]
+fn a_product_that_nothing_can_hold_is_unknown() {
+    let engine = "minReplicas: 2147483647, maxReplicas: 2147483647, runner: {name: ome-container, resources: {limits: {nvidia.com/gpu: 1000000}}}";
+    let input = format!("{CATALOG}{}", SERVICE.replace("ENGINE", engine));
+    let done = ome(&["plan", "-f", "-", "--no-builtin", "-o", "json"], &input);
+    let plan: Value = serde_json::from_str(&done.stdout).expect("a plan is JSON");
+    assert_eq!(plan["totals"]["notCounted"], 1, "{plan:#}");
+    assert_eq!(plan["totals"]["gpus"]["nvidia.com/gpu"], 0);
+    let found = plan["findings"].as_array().expect("findings are a list");
+    assert!(
+        found.iter().any(|finding| finding["code"] == "not-counted"
+            && finding["message"].as_str().is_some_and(|said| said.contains("1000000000000"))),
+        "{found:#?}"
+    );
+    let done = ome(&["plan", "-f", "-", "--no-builtin"], &input);
+    assert!(done.stdout.contains("1 component not counted"), "{}", done.stdout);
+}
