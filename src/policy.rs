@@ -8,7 +8,8 @@ mod kthena;
 
 pub use kthena::*;
 
-use crate::api::Api;
+use crate::api::{Api, Evidence, Field, Model};
+use ecow::EcoString;
 use serde::Serialize;
 use std::fmt;
 
@@ -132,6 +133,17 @@ pub enum ArgsOrder {
     AcceleratorFirst,
     /// Runtime, accelerator, service.
     Hierarchy,
+}
+
+/// By which name a model's quantization is compared when the model's files state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantizationRule {
+    /// The finest one: `fbgemm_fp8`, `nvfp4`, `awq`. The documents name schemes, and `fp8` and
+    /// `fbgemm_fp8` are two of them.
+    Finest,
+    /// What the model agent writes: `fp8`, `int4` or nothing (pkg/modelagent/config_parser.go,
+    /// extractModelMetadataFromHF).
+    Written,
 }
 
 /// What flags of a run say about accelerators. They bend the documents' rules only.
@@ -282,6 +294,8 @@ pub struct Policy {
     pub virtual_first: bool,
     /// See [`FaultRule`].
     pub pod_faults: FaultRule,
+    /// See [`QuantizationRule`].
+    pub quantization: QuantizationRule,
 }
 
 /// OME as documented (seed 000, OEP-0003).
@@ -313,6 +327,7 @@ pub static OME_DOCUMENTED: Policy = Policy {
     worker_required: false,
     virtual_first: false,
     pod_faults: FaultRule::Stop,
+    quantization: QuantizationRule::Finest,
 };
 
 /// OME v0.1.5 (sgl-project/ome @17b77ed).
@@ -344,6 +359,7 @@ pub static OME_V0_1_5: Policy = Policy {
     worker_required: true,
     virtual_first: true,
     pod_faults: FaultRule::Print,
+    quantization: QuantizationRule::Written,
 };
 
 /// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by
@@ -378,6 +394,25 @@ impl Policy {
             (Api::KServe, Semantics::Documented) => Some(&KSERVE_DOCUMENTED),
             (Api::KServe, Semantics::Controller) => Some(&KSERVE_V0_20),
             (Api::Kthena | Api::Cluster, _) => None,
+        }
+    }
+
+    /// The quantization of a model, as this policy compares it.
+    pub fn quantization_of<'a>(&self, model: &'a Model) -> Option<&'a Field<EcoString>> {
+        self.finest(model).map(|(name, _)| name).or(model.quantization.as_ref())
+    }
+
+    /// How well a field of a model's spec is known, as this policy compares it; none when it has
+    /// no value.
+    pub fn evidence(&self, model: &Model, field: &str) -> Option<Evidence> {
+        let finest = || self.finest(model).filter(|_| field == "quantization");
+        finest().map(|(_, evidence)| *evidence).or_else(|| model.evidence(field))
+    }
+
+    fn finest<'a>(&self, model: &'a Model) -> Option<&'a (Field<EcoString>, Evidence)> {
+        match self.quantization {
+            QuantizationRule::Finest => model.known.finest_quantization.as_ref(),
+            QuantizationRule::Written => None,
         }
     }
 }

@@ -39,6 +39,10 @@ pub enum SourceKind {
     Stdin,
     /// Embedded in the binary: the built-in catalog.
     Builtin,
+    /// The config.json of a model, read to complete the model.
+    ModelConfig,
+    /// The table of published models: a name without a text.
+    Known,
 }
 
 /// One text with its name.
@@ -66,6 +70,11 @@ impl Source {
             text: text.into(),
             line_starts: OnceLock::new(),
         }
+    }
+
+    /// Whether the user gave it as input: a file or standard input.
+    pub fn is_input(&self) -> bool {
+        matches!(self.kind, SourceKind::File | SourceKind::Stdin)
     }
 
     fn line_starts(&self) -> &[u32] {

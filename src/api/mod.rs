@@ -27,7 +27,10 @@ pub use config::{
 pub use kueue::{
     ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,
 };
-pub use model::{Diffusion, DiffusionPart, FineTunedWeight, Model, NamedVersion, Size};
+pub use model::{
+    COMPARED, Completed, Completion, Diffusion, DiffusionPart, Evidence, FineTunedWeight, Model,
+    NamedVersion, Size,
+};
 pub use model_serving::{
     Budget, GangPolicy, ModelServing, Plugin, PodTemplate, RecoveryPolicy, Role, RolloutType,
     Topology,

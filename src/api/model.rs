@@ -3,7 +3,7 @@
 use super::object::{Field, Object};
 use super::version::Version;
 use crate::quantity::ParamCount;
-use crate::yaml::Node;
+use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 
 /// A name with an optional version: a model format or a model framework, on a model or on a
@@ -84,9 +84,135 @@ pub struct Model {
     pub diffusion: Option<Diffusion>,
     /// `disabled: true`.
     pub disabled: bool,
+    /// What is known of it from outside its manifest; the fields are in the object too.
+    pub known: Completion,
 }
 
+/// How well a value of a model is known; a later one is worth less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evidence {
+    /// The manifest sets it.
+    Declared,
+    /// The config.json of the model states it.
+    Config,
+    /// The table of published models has it, from a config.json or from two sources.
+    Known,
+    /// The table has it from one source, or only the runtime made for the model states it.
+    Assumed,
+}
+
+impl Evidence {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Config => "config",
+            Self::Known => "known",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// A field of a model's spec that the manifest leaves out.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// Path below `spec`: `modelFramework.version`.
+    pub path: FieldPath,
+    /// Its value, with its origin.
+    pub value: Node,
+    /// How well it is known.
+    pub evidence: Evidence,
+}
+
+/// What is known of a model from outside its manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Completion {
+    /// Fields of the spec that the manifest leaves out.
+    pub fields: Vec<Completed>,
+    /// The quantization by its finest name, where the manifest sets none.
+    pub finest_quantization: Option<(Field<EcoString>, Evidence)>,
+    /// Parameters, exactly.
+    pub parameters: Option<ParamCount>,
+    /// Elements of the tensors in the model's files, by which a cluster selects.
+    pub stored: Option<ParamCount>,
+    /// The command that would fill in what stays unknown.
+    pub import: Option<EcoString>,
+}
+
+impl Completion {
+    /// The fields that selection compares.
+    pub fn compared(&self) -> impl Iterator<Item = &Completed> {
+        let is_compared = |field: &&Completed| COMPARED.iter().any(|name| field.path.is(name));
+        self.fields.iter().filter(is_compared)
+    }
+
+    /// Whether selection compares something that the manifest leaves out.
+    pub fn completes_selection(&self) -> bool {
+        self.compared().next().is_some()
+    }
+}
+
+/// Fields of a model's spec that selection compares.
+pub const COMPARED: [&str; 7] = [
+    "modelFormat.name",
+    "modelFormat.version",
+    "modelFramework.name",
+    "modelFramework.version",
+    "modelArchitecture",
+    "quantization",
+    "modelParameterSize",
+];
+
 impl Model {
+    /// A model of which nothing but its format is known.
+    pub fn of_format(object: Object, format: Option<NamedVersion>) -> Self {
+        Self {
+            object,
+            format,
+            framework: None,
+            architecture: None,
+            quantization: None,
+            size: None,
+            diffusion: None,
+            disabled: false,
+            known: Completion::default(),
+        }
+    }
+
+    /// How well a field is known; none when it has no value.
+    pub fn evidence(&self, field: &str) -> Option<Evidence> {
+        if let Some(completed) = self.known.fields.iter().find(|completed| completed.path.is(field))
+        {
+            return Some(completed.evidence);
+        }
+        let path: Vec<&str> = std::iter::once("spec").chain(field.split('.')).collect();
+        self.object.node.at(&path).map(|_| Evidence::Declared)
+    }
+
+    /// What to do about a model that leaves out what selection needs.
+    pub fn remedy(&self) -> Option<String> {
+        let command = self.known.import.as_ref()?;
+        let other = if command.starts_with("ome import hf://") {
+            "; without access to the Hub, `ome import config.json` reads a file"
+        } else {
+            ""
+        };
+        Some(format!("`{command}` fills it in{other}"))
+    }
+
+    /// How many parameters it has: the exact count, unless the manifest sets a size that is
+    /// neither that nor what its files hold.
+    pub fn parameters(&self) -> Option<ParamCount> {
+        let size = self.size.as_ref().and_then(|size| size.value.documented);
+        let near = |known: Option<ParamCount>| match (known, size) {
+            (Some(known), Some(size)) => size.0.abs_diff(known.0) <= known.0 / 10,
+            (known, None) => known.is_some(),
+            (None, Some(_)) => false,
+        };
+        let Completion { parameters, stored, .. } = self.known;
+        if near(parameters) || near(stored) { parameters.or(size) } else { size }
+    }
+
     /// A value under `spec.storage`.
     pub fn storage(&self, key: &str) -> Option<&Node> {
         self.object.node.at(&["spec", "storage", key])

@@ -202,7 +202,18 @@ impl Builder {
                 .or_default()
                 .push((object.span.start, object.id.clone()));
             match item {
-                Item::Model(model) => catalog.models.push(*model),
+                Item::Model(model) => {
+                    // A config.json belongs to the models that it completes.
+                    for field in &model.known.fields {
+                        if let Some(span) = field.value.origin.span() {
+                            catalog
+                                .owners
+                                .entry(span.source)
+                                .or_insert_with(|| vec![(0, model.object.id.clone())]);
+                        }
+                    }
+                    catalog.models.push(*model);
+                }
                 Item::Runtime(runtime) => {
                     runtimes.entry(runtime.object.api).or_default().push(*runtime);
                 }

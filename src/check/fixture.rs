@@ -1,7 +1,7 @@
 //! Catalogs for tests, straight from a text.
 
 use super::{View, run as check};
-use crate::api::{Api, Object, ObjectRef, Scope};
+use crate::api::{Api, Completion, Object, ObjectRef, Scope};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::{kserve, kueue, ome};
@@ -70,7 +70,7 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
         change(&mut object);
         match (api, kind.as_str()) {
             (Api::Ome, "ClusterBaseModel" | "BaseModel") => {
-                builder.model(ome::model(object, semantics, &mut quiet));
+                builder.model(ome::model(object, Completion::default(), semantics, &mut quiet));
             }
             (Api::Ome, "ClusterServingRuntime" | "ServingRuntime") => {
                 builder.runtime(ome::runtime(object, semantics, &mut quiet));

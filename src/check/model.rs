@@ -13,10 +13,17 @@ const QUANTIZATIONS: [&str; 3] = ["fp8", "fbgemm_fp8", "int4"];
 pub(super) fn incomplete(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for model in view.catalog.models().filter(|model| model.format.is_none()) {
         found.push(
-            about(Code::ModelIncomplete, &model.object, format!("model `{}` has no modelFormat.name", model.object.id.name))
-                .at(model.object.name_span())
-                .path("spec.modelFormat.name")
-                .help("run `ome import config.json` to fill it in from the model's files: a cluster's model agent does that, offline nobody does"),
+            about(
+                Code::ModelIncomplete,
+                &model.object,
+                format!(
+                    "model `{}` does not set modelFormat.name, so no runtime can be selected",
+                    model.object.id.name
+                ),
+            )
+            .at(model.object.name_span())
+            .path("spec.modelFormat.name")
+            .maybe_help(model.remedy()),
         );
     }
 }

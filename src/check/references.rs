@@ -7,6 +7,7 @@ use super::{View, about};
 use crate::api::{Api, Field, Model, Object, Runtime, Scope};
 use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
+use crate::policy::Policy;
 use crate::resolve::Selector;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -140,7 +141,7 @@ fn missing<'n>(
 }
 
 /// What a model is matched by: equal keys, equal answers.
-fn key(model: &Model) -> String {
+fn key(policy: &Policy, model: &Model) -> String {
     format!(
         "{:?}",
         (
@@ -154,7 +155,7 @@ fn key(model: &Model) -> String {
                 framework.version.as_ref().map(|version| version.value.text().to_owned())
             )),
             model.architecture.as_ref().map(|field| &field.value),
-            model.quantization.as_ref().map(|field| &field.value),
+            policy.quantization_of(model).map(|field| &field.value),
             model.size.as_ref().map(|field| &field.value.text),
             model.diffusion.as_ref().map(|diffusion| (
                 diffusion.class_name.as_ref().map(|class| &class.value),
@@ -178,13 +179,13 @@ pub(super) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     if runtimes.is_empty() {
         return;
     }
-    let selector = selector(view);
+    let (selector, policy) = (selector(view), view.policy(Api::Ome));
     let mut alike: HashMap<String, usize> = HashMap::new();
     let mut distinct: Vec<Vec<&Model>> = Vec::new();
     // A model without a format is incomplete, which is said of it already; one that is disabled
     // serves nobody.
     for model in view.catalog.models().filter(|model| model.format.is_some() && !model.disabled) {
-        let index = *alike.entry(key(model)).or_insert(distinct.len());
+        let index = *alike.entry(key(policy, model)).or_insert(distinct.len());
         if index == distinct.len() {
             distinct.push(Vec::new());
         }
@@ -228,8 +229,9 @@ fn unserved(model: &Model, nearest: &Candidate<'_>) -> Diagnostic {
 /// Runtimes that could serve no loaded model. Silent without any model.
 pub(super) fn unused_runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut distinct: HashMap<String, &Model> = HashMap::new();
+    let policy = view.policy(Api::Ome);
     for model in view.catalog.models() {
-        distinct.entry(key(model)).or_insert(model);
+        distinct.entry(key(policy, model)).or_insert(model);
     }
     if distinct.is_empty() {
         return;

@@ -3,6 +3,8 @@
 use super::Failure;
 use super::input::Ask;
 use crate::load::settings::Settings;
+use crate::load::{ModelFiles, default_cache};
+use crate::pipeline::ModelFacts;
 use crate::policy::{AcceleratorOptions, ArgsOrder};
 use crate::render::workload::Workload;
 use crate::resolve::tokens;
@@ -39,6 +41,8 @@ pub(crate) struct InputArgs {
     /// How services of KServe are deployed that do not say it themselves.
     #[arg(long, value_name = "MODE", value_parser = ["RawDeployment", "Serverless", "Standard", "Knative"])]
     pub deployment_mode: Option<String>,
+    #[command(flatten)]
+    pub models: ModelArgs,
     /// References to what is not loaded are no errors.
     #[arg(long)]
     pub partial: bool,
@@ -56,6 +60,61 @@ pub(crate) struct InputArgs {
     /// Findings of level warning count as errors.
     #[arg(long)]
     pub strict: bool,
+}
+
+/// Where facts about models come from that their manifests leave out.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ModelArgs {
+    /// Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this
+    /// directory.
+    #[arg(long, env = "OME_MODEL_CONFIGS", value_name = "DIR")]
+    pub model_configs: Option<PathBuf>,
+    /// Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or
+    /// hub in HF_HOME].
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "absent, without a value, with one")]
+    pub hf_cache: Option<Option<PathBuf>>,
+    /// Whether models are completed from the built-in table of published models [default: auto].
+    #[arg(long, value_enum, env = "OME_MODEL_FACTS", value_name = "WHEN")]
+    pub model_facts: Option<ModelFactsArg>,
+}
+
+/// Whether the table of published models is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelFactsArg {
+    /// For what manifests and config.json files leave out. Not with `--semantics controller
+    /// --no-builtin`, which decides as the controller does on the objects that are read, before
+    /// the model agent has completed any.
+    Auto,
+    /// For what manifests and config.json files leave out, in every mode.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+impl ModelArgs {
+    /// Where facts come from: flags, then settings, then defaults. `bare` is a run on nothing but
+    /// the objects that are read.
+    pub(crate) fn facts(&self, settings: &Settings, limits: Limits, bare: bool) -> ModelFacts {
+        let cache = match &self.hf_cache {
+            Some(Some(directory)) => Some(directory.clone()),
+            Some(None) => default_cache(),
+            None => None,
+        };
+        let directory = self.model_configs.clone().or_else(|| settings.model_configs.clone());
+        let when = match (self.model_facts, settings.model_facts.as_deref()) {
+            (Some(when), _) => when,
+            (None, Some("always")) => ModelFactsArg::Always,
+            (None, Some("never")) => ModelFactsArg::Never,
+            (None, _) => ModelFactsArg::Auto,
+        };
+        let table = match when {
+            ModelFactsArg::Auto => !bare,
+            ModelFactsArg::Always => true,
+            ModelFactsArg::Never => false,
+        };
+        ModelFacts { files: ModelFiles { directory, cache }, table, limits }
+    }
 }
 
 /// How much is read.

@@ -117,6 +117,7 @@ impl Session {
         };
         let limits = args.limits.limits(&settings);
         let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
+        let bare = no_builtin && semantics == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
         let request = Request {
@@ -132,6 +133,7 @@ impl Session {
             expand: ask.expand,
             v2_probes: ask.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
+            models: args.models.facts(&settings, limits, bare),
             ..Given::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -379,6 +381,14 @@ impl Session {
             self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
         let user = self.world.catalog.all_runtimes().count() - builtin;
         let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
+        let models = self.world.catalog.models();
+        match models.filter(|model| model.known.completes_selection()).count() {
+            0 => {}
+            1 => out.push_str(" · 1 model completed"),
+            many => {
+                let _ = write!(out, " · {many} models completed");
+            }
+        }
         let services = self.world.catalog.services();
         let kserve = services
             .iter()

@@ -11,7 +11,7 @@ use super::rules::{
     COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
     RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,
 };
-use crate::api::{Model, OperatorConfig, Runtime, Service};
+use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
 use crate::policy::{Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::EcoString;
@@ -58,7 +58,11 @@ struct Forced<'r, R: Record> {
 
 impl<R: Record> Forced<'_, R> {
     fn set(&mut self, key: &str, value: impl Into<EcoString>, rule: &'static Rule) {
-        let node = Node::str(value, Origin::Derived(rule));
+        self.set_from(key, value, Origin::Derived(rule));
+    }
+
+    fn set_from(&mut self, key: &str, value: impl Into<EcoString>, origin: Origin) {
+        let node = Node::str(value, origin);
         if let Some(written) = self.map.get(key) {
             lost(Step::Field(key), written, &node, self.rec);
         }
@@ -198,16 +202,20 @@ fn build_annotations<R: Record>(
         if let Some(vendor) = vendor(model) {
             forced.set(VENDOR, vendor, &MODEL_ANNOTATIONS);
         }
-        let format = |key: &str| {
-            model
-                .object
-                .spec("modelFormat")
-                .and_then(|format| format.get(key))
-                .and_then(Node::scalar_text)
+        let format =
+            |key: &str| model.object.spec("modelFormat").and_then(|format| format.get(key));
+        // A value that the manifest leaves out comes from where it is known.
+        let origin = |node: Option<&Node>| {
+            let known =
+                node.filter(|_| model.evidence("modelFormat.name") > Some(Evidence::Declared));
+            known.map_or(Origin::Derived(&MODEL_ANNOTATIONS), |node| node.origin)
         };
-        forced.set(FORMAT, format("name").unwrap_or_default(), &MODEL_ANNOTATIONS);
-        if let Some(version) = format("version") {
-            forced.set("ome.io/base-model-format-version", version, &MODEL_ANNOTATIONS);
+        let name = format("name");
+        let text = name.and_then(Node::scalar_text).unwrap_or_default();
+        forced.set_from(FORMAT, text, origin(name));
+        let version = format("version");
+        if let Some(text) = version.and_then(Node::scalar_text) {
+            forced.set_from("ome.io/base-model-format-version", text, origin(version));
         }
     }
     if let Some(runtime) = sources.runtime {

@@ -156,16 +156,8 @@ impl Fixture {
     pub(crate) fn model(mut self, model: &str) -> Self {
         let node = node(model);
         let name = name_of(&node);
-        self.model = Some(Model {
-            object: object("ClusterBaseModel", Scope::Cluster, &name, node),
-            format: None,
-            framework: None,
-            architecture: None,
-            quantization: None,
-            size: None,
-            diffusion: None,
-            disabled: false,
-        });
+        let object = object("ClusterBaseModel", Scope::Cluster, &name, node);
+        self.model = Some(Model::of_format(object, None));
         self
     }
 

@@ -146,6 +146,18 @@ impl Attribute {
         }
     }
 
+    /// Its field, in the spec of a model and in an entry of a runtime.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Format => "modelFormat.name",
+            Self::FormatVersion => "modelFormat.version",
+            Self::Framework => "modelFramework.name",
+            Self::FrameworkVersion => "modelFramework.version",
+            Self::Architecture => "modelArchitecture",
+            Self::Quantization => "quantization",
+        }
+    }
+
     /// The reason a mismatch gives.
     pub fn reason(self) -> Code {
         match self {
@@ -274,6 +286,8 @@ pub struct RuntimeDecision<'a> {
     /// Every candidate, when the trace was asked for: eligible ones in rank order, then the
     /// rejected.
     pub candidates: Vec<Candidate<'a>>,
+    /// Fields of the model that are assumed and on which the outcome depends.
+    pub assumed: Vec<&'static str>,
 }
 
 impl RuntimeDecision<'_> {
@@ -291,6 +305,7 @@ impl RuntimeDecision<'_> {
             steps: Vec::new(),
             notes: Vec::new(),
             candidates: Vec::new(),
+            assumed: Vec::new(),
         }
     }
 }

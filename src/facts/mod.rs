@@ -1,10 +1,12 @@
-//! Facts about accelerator products: what data sheets say of what nodes are labelled with.
+//! Facts about accelerator products: what data sheets say of what nodes are labelled with. Facts
+//! about models: [`models`].
 //!
 //! In: the value of a product label, a device id. Out: a row of the table. `--no-builtin` leaves
 //! out objects, never facts. The classes under `accelerator-classes/` hold the same figures; a test
 //! compares the two. Figures are of one schedulable device and dense; prices are no facts.
 
 mod instances;
+pub mod models;
 mod products;
 
 pub use instances::by_instance;

@@ -11,6 +11,7 @@ mod files;
 mod find;
 mod helm;
 pub mod kinds;
+mod model_files;
 mod revision;
 pub mod settings;
 #[cfg(test)]
@@ -19,3 +20,4 @@ mod tests;
 pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
 pub use find::{Found, Input, find};
+pub use model_files::{ModelFiles, default_cache};

@@ -17,17 +17,21 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 9] = [
     "required-version",
     "semantics",
     "kthena-profile",
     "paths",
     "no-builtin",
+    "model-configs",
+    "model-facts",
     "severity",
     "limits",
 ];
 /// Keys of `[limits]`.
 const LIMITS: [&str; 3] = ["max-file-size", "max-depth", "max-nodes"];
+/// Values of `model-facts`.
+const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
 pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
 
@@ -44,6 +48,10 @@ pub struct Settings {
     pub paths: Vec<PathBuf>,
     /// `no-builtin`.
     pub no_builtin: Option<bool>,
+    /// `model-configs`, relative to the file.
+    pub model_configs: Option<PathBuf>,
+    /// `model-facts`.
+    pub model_facts: Option<String>,
     /// `[severity]`: `None` switches a finding off.
     pub severity: BTreeMap<&'static str, Option<Severity>>,
     /// `[limits] max-file-size`, in bytes.
@@ -162,14 +170,18 @@ impl Reader {
                 ),
                 ("no-builtin", DeValue::Boolean(flag)) => self.settings.no_builtin = Some(*flag),
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+                ("model-configs", DeValue::String(text)) => {
+                    self.settings.model_configs = Some(self.base().join(text.as_ref()));
+                }
+                ("model-configs", _) => self.invalid("model-configs", value, "a directory"),
+                ("model-facts", DeValue::String(text)) if MODEL_FACTS.contains(&text.as_ref()) => {
+                    self.settings.model_facts = Some(text.to_string());
+                }
+                ("model-facts", _) => {
+                    self.invalid("model-facts", value, "one of \"auto\", \"always\", \"never\"");
+                }
                 ("paths", DeValue::Array(items)) => {
-                    let base = self
-                        .settings
-                        .file
-                        .as_deref()
-                        .and_then(Path::parent)
-                        .unwrap_or(Path::new(""))
-                        .to_owned();
+                    let base = self.base();
                     for item in items {
                         match item.get_ref() {
                             DeValue::String(text) => {
@@ -187,6 +199,12 @@ impl Reader {
                 _ => self.unknown(key, &KEYS, "setting"),
             }
         }
+    }
+
+    /// The directory of the file.
+    fn base(&self) -> PathBuf {
+        let file = self.settings.file.as_deref();
+        file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned()
     }
 
     /// A team that agrees on settings agrees on who reads them: another version may decide

@@ -183,13 +183,8 @@ fn repairs(
                         });
                 let field = match attribute {
                     Attribute::Format if legacy => "name",
-                    Attribute::Format => "modelFormat.name",
                     Attribute::FormatVersion if legacy => "version",
-                    Attribute::FormatVersion => "modelFormat.version",
-                    Attribute::Framework => "modelFramework.name",
-                    Attribute::FrameworkVersion => "modelFramework.version",
-                    Attribute::Architecture => "modelArchitecture",
-                    Attribute::Quantization => "quantization",
+                    attribute => attribute.field(),
                 };
                 edits.push((
                     at(field),

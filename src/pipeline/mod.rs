@@ -5,6 +5,7 @@
 //! [`Planned`]. Services are independent of each other: they are decided in parallel and come out
 //! in order, whatever the thread count.
 
+mod complete;
 pub mod diff;
 mod flip;
 mod matrix;
@@ -20,6 +21,7 @@ mod serving;
 mod waves;
 mod why;
 
+pub use complete::ModelFacts;
 pub use flip::{Edit, Flip, flip, named};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merge::{MergedLeaf, merge};

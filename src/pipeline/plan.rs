@@ -439,7 +439,38 @@ pub(super) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Dia
             diagnostic
         }
     });
-    no_model.into_iter().chain(found).collect()
+    no_model.into_iter().chain(assumed(resolution)).chain(found).collect()
+}
+
+/// Says that the runtime depends on a value of the model that is assumed.
+fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
+    let model = resolution.model?;
+    let fields: Vec<String> = resolution
+        .runtime
+        .assumed
+        .iter()
+        .map(|field| {
+            let path: Vec<&str> = std::iter::once("spec").chain(field.split('.')).collect();
+            let value = model.object.node.at(&path).and_then(crate::yaml::Node::scalar_text);
+            value.map_or_else(|| (*field).to_owned(), |value| format!("{field} `{value}`"))
+        })
+        .collect();
+    (!fields.is_empty()).then(|| {
+        let help = model.known.import.as_ref().map(|command| {
+            format!("`{command}` reads what the model's files state; or set the field yourself")
+        });
+        Diagnostic::new(
+            Code::ModelAssumed,
+            format!(
+                "the runtime for model `{}` depends on {}, which is known from one source only",
+                model.object.id.name,
+                fields.join(", ")
+            ),
+        )
+        .at(model.object.name_span())
+        .object(model.object.id.to_string())
+        .maybe_help(help)
+    })
 }
 
 /// The finding of a service's error.

@@ -1,8 +1,10 @@
 //! Documents become typed objects, objects a catalog.
 
+use super::complete::{ModelFacts, completions};
 use crate::api::{
-    AcceleratorClass, Api, ClusterQueue, Field, FineTunedWeight, KServeConfig, LocalQueue, Model,
-    ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
+    AcceleratorClass, Api, ClusterQueue, Completion, Field, FineTunedWeight, KServeConfig,
+    LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime,
+    Scope, Service,
 };
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic, Severity};
@@ -43,6 +45,8 @@ pub struct Given {
     pub expand: bool,
     /// Probes of the V2 protocol are wanted.
     pub v2_probes: bool,
+    /// Where facts about models come from that their manifests leave out.
+    pub models: ModelFacts,
 }
 
 impl Given {
@@ -56,6 +60,7 @@ impl Given {
             deployment_mode: None,
             expand: false,
             v2_probes: false,
+            models: ModelFacts::default(),
         }
     }
 }
@@ -131,13 +136,16 @@ enum Typed {
 
 /// Types and indexes everything that was loaded.
 pub fn read(loaded: Loaded, given: &Given) -> World {
-    let Loaded { sources, documents, mut diagnostics, .. } = loaded;
+    let Loaded { mut sources, documents, mut diagnostics, .. } = loaded;
     let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
+    let known = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
         .into_par_iter()
-        .map(|document| {
+        .enumerate()
+        .map(|(index, document)| {
             let mut found = Vec::new();
-            let typed = typed(document, given, &sources, &mut found);
+            let known = || known.get(&index).cloned().unwrap_or_default();
+            let typed = typed(document, given, &sources, known, &mut found);
             (typed, found)
         })
         .collect();
@@ -207,6 +215,7 @@ fn typed(
     mut document: Document,
     given: &Given,
     sources: &SourceMap,
+    known: impl FnOnce() -> Completion,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Typed> {
     let schema = schema::kind(&document.api_version, &document.kind);
@@ -230,7 +239,7 @@ fn typed(
     let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
     Some(match (object.api, object.id.kind.as_str()) {
         (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
-            Typed::Model(Box::new(ome::model(object, semantics, diagnostics)))
+            Typed::Model(Box::new(ome::model(object, known(), semantics, diagnostics)))
         }
         (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
         (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(

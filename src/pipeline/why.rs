@@ -5,7 +5,7 @@ use crate::catalog::Catalog;
 use crate::compose::history::{History, Overridden};
 use crate::render::kthena::{API_VERSION, Replaced};
 use crate::schema;
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 
 /// Who wrote a value, by the names of the contract.
@@ -65,6 +65,8 @@ pub struct Said {
     pub span: Option<Span>,
     /// The rule that wrote it, when none did.
     pub rule: Option<&'static crate::yaml::Rule>,
+    /// What it is known from, when neither did.
+    pub fact: Option<SourceId>,
 }
 
 /// One leaf: who wrote it and what lost, the nearest first.
@@ -86,6 +88,7 @@ pub fn layer(catalog: &Catalog, origin: Origin) -> Layer {
         Origin::Default(_) => return Layer::Default,
         Origin::Derived(_) => return Layer::Derived,
         Origin::Flag(_) => return Layer::Flag,
+        Origin::Fact(_) => return Layer::Model,
     };
     match catalog.owner_kind(span) {
         Some("InferenceService") if within(catalog, span, &["acceleratorConfigurations"]) => {
@@ -312,10 +315,14 @@ fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
         _ => own,
     };
     let rule = match node.origin {
-        Origin::File(_) => None,
+        Origin::File(_) | Origin::Fact(_) => None,
         Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => Some(rule),
     };
-    Said { value: node.to_json(), layer, span: node.origin.span(), rule }
+    let fact = match node.origin {
+        Origin::Fact(source) => Some(source),
+        _ => None,
+    };
+    Said { value: node.to_json(), layer, span: node.origin.span(), rule, fact }
 }
 
 /// What lost against a leaf, the nearest first. The merge knows paths of components and a leaf
@@ -352,6 +359,7 @@ fn place_of(winner: &Node, leaf: &Node, at: &FieldPath, path: &FieldPath) -> Opt
         (Origin::Default(a), Origin::Default(b))
         | (Origin::Derived(a), Origin::Derived(b))
         | (Origin::Flag(a), Origin::Flag(b)) => std::ptr::eq(a, b) && name == path.0.last(),
+        (Origin::Fact(a), Origin::Fact(b)) => a == b && name == path.0.last(),
         _ => false,
     };
     if same(winner, at.0.last()) && !matches!(winner.value, Value::Map(_) | Value::List(_)) {

@@ -101,6 +101,33 @@ impl ParamCount {
         Self::parse(&format!("{zero}{number}{unit}")).ok()
     }
 
+    /// The count as OME's model agent writes it into `modelParameterSize`: two decimals, none when
+    /// there are none, and one when two are exact (pkg/hfutil/modelconfig/interface.go,
+    /// FormatParamCount).
+    pub fn as_agent(self) -> String {
+        let Some((unit, value)) = self.in_units() else { return self.0.to_string() };
+        if value.fract() == 0.0 {
+            format!("{value:.0}{unit}")
+        } else if (value * 100.0).fract() == 0.0 {
+            format!("{value:.1}{unit}")
+        } else {
+            format!("{value:.2}{unit}")
+        }
+    }
+
+    /// The count to three digits, for people: `12.0B`, `671B`.
+    pub fn short(self) -> String {
+        let Some((unit, value)) = self.in_units() else { return self.0.to_string() };
+        let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+        format!("{value:.decimals$}{unit}")
+    }
+
+    /// The greatest unit that leaves at least one, and how many of it there are.
+    fn in_units(self) -> Option<(char, f64)> {
+        let (unit, power) = UNITS.iter().find(|(_, power)| self.0 >= 10_u64.pow(*power))?;
+        Some((*unit, self.as_f64() / 10_f64.powi(power.cast_signed())))
+    }
+
     /// The count as a floating-point number, as scores use it; exact below 2^53.
     #[expect(clippy::cast_precision_loss, reason = "scores are floating-point numbers upstream")]
     pub fn as_f64(self) -> f64 {
@@ -129,6 +156,29 @@ impl fmt::Display for ParamCount {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn counts_are_written_as_the_model_agent_writes_them() {
+        for (count, agent, short) in [
+            (8_030_261_248, "8.03B", "8.03B"),
+            (11_956_805_184, "11.96B", "12.0B"),
+            (20_914_757_184, "20.91B", "20.9B"),
+            (7_100_900_096, "7.10B", "7.10B"),
+            (7_000_000_000, "7B", "7.00B"),
+            (7_500_000_000, "7.5B", "7.50B"),
+            // Two exact decimals are written as one.
+            (8_250_000_000, "8.2B", "8.25B"),
+            (999_999_999, "1000.00M", "1000M"),
+            (1_026_408_232_448, "1.03T", "1.03T"),
+            (684_531_386_000, "684.53B", "685B"),
+            (12_345, "12.35K", "12.3K"),
+            (999, "999", "999"),
+            (0, "0", "0"),
+        ] {
+            let count = ParamCount(count);
+            assert_eq!((count.as_agent().as_str(), count.short().as_str()), (agent, short));
+        }
+    }
 
     // S0-032.
     #[test]

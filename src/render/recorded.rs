@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "the recording is read from where it lies")]
 
 use super::{ModelConfig, Settings, objects};
-use crate::api::{ComponentKind, Object, ObjectRef, OperatorConfig, Scope, Service};
+use crate::api::{Completion, ComponentKind, Object, ObjectRef, OperatorConfig, Scope, Service};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::compose::{Composed, ComposedComponent};
 use crate::decision::DeploymentMode;
@@ -62,7 +62,12 @@ fn world(files: &[std::path::PathBuf]) -> World {
             };
             match kind.as_str() {
                 "BaseModel" | "ClusterBaseModel" => {
-                    builder.model(ome::model(object, Semantics::Controller, &mut found));
+                    builder.model(ome::model(
+                        object,
+                        Completion::default(),
+                        Semantics::Controller,
+                        &mut found,
+                    ));
                 }
                 "ServingRuntime" | "ClusterServingRuntime" => {
                     builder.runtime(ome::runtime(object, Semantics::Controller, &mut found));

@@ -353,6 +353,7 @@ fn place(origin: Origin, sources: &SourceMap) -> String {
         Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => {
             format!("{} ({})", rule.text, rule.cite)
         }
+        Origin::Fact(source) => sources.get(source).name.to_string(),
     }
 }
 

@@ -61,7 +61,7 @@ pub fn service(
                     )
                 }),
                 model.architecture.as_ref().map(|architecture| architecture.value.to_string()),
-                model.quantization.as_ref().map(|quantization| quantization.value.to_string()),
+                planned.policy.quantization_of(model).map(|name| name.value.to_string()),
                 Some(
                     model
                         .size
@@ -78,6 +78,9 @@ pub fn service(
                 sources.locate(model.object.name_span())
             );
             let _ = writeln!(out, "         {}", facts.join(" · "));
+            for line in super::model::lines(model, planned.policy, sources) {
+                let _ = writeln!(out, "         {line}");
+            }
         }
         None if planned.service.inline.is_some() => {
             let _ = writeln!(out, "model    {}, described by the service", inline(planned.service));
@@ -341,8 +344,8 @@ fn comparisons(candidate: &Candidate<'_>, sources: &SourceMap, style: Style) -> 
         let _ = writeln!(out, "  {}: {}", rejection.reason.code().as_str(), rejection.reason);
     }
     let side = |side: &Option<(ecow::EcoString, crate::yaml::Origin)>| match side {
-        Some((text, origin)) => match origin.span() {
-            Some(span) => format!("{text} ({})", sources.locate(span)),
+        Some((text, origin)) => match super::json::place(*origin, sources) {
+            Some(place) => format!("{text} ({place})"),
             None => text.to_string(),
         },
         None => "-".to_owned(),

@@ -2,23 +2,23 @@
 
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
-use crate::exchange::import::{Fact, Imported};
+use crate::facts::models::{Fact, Facts};
 use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node};
 use serde_json::{Value, json};
 
-/// A model as YAML; behind each imported value stands why it is believed.
-pub fn yaml(model: &Node, imported: &Imported, sources: &SourceMap) -> String {
+/// A model as YAML; behind each facts value stands why it is believed.
+pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
     let mut out = String::new();
     yaml::write_with(&mut out, model, &mut |path, _| {
-        fact_at(path, imported).map(|fact| remark(fact, sources))
+        fact_at(path, facts).map(|fact| remark(fact, sources))
     });
     out
 }
 
-fn fact_at<'a>(path: &FieldPath, imported: &'a Imported) -> Option<&'a Fact> {
+fn fact_at<'a>(path: &FieldPath, facts: &'a Facts) -> Option<&'a Fact> {
     let below = path.0.strip_prefix(&FieldPath::root().field("spec").0[..])?;
-    imported.facts.iter().find(|fact| fact.path.0 == below)
+    facts.values.iter().find(|fact| fact.path.0 == below)
 }
 
 fn remark(fact: &Fact, sources: &SourceMap) -> String {
@@ -41,13 +41,13 @@ pub struct Into {
 /// Everything as JSON.
 pub fn json(
     model: &Node,
-    imported: &Imported,
+    facts: &Facts,
     into: Option<&Into>,
     found: &[Diagnostic],
     sources: &SourceMap,
 ) -> Value {
-    let facts: Vec<Value> = imported
-        .facts
+    let listed: Vec<Value> = facts
+        .values
         .iter()
         .map(|fact| {
             let place = fact.evidence.span.map(|span| sources.locate(span));
@@ -63,8 +63,8 @@ pub fn json(
         .collect();
     json!({
         "schemaVersion": SCHEMA_VERSION,
-        "parameters": imported.parameters.map(|count| count.0),
-        "facts": facts,
+        "parameters": facts.parameters.map(|count| count.0),
+        "facts": listed,
         "model": model.to_json(),
         "into": into.map(|into| json!({
             "file": into.file,
@@ -76,14 +76,14 @@ pub fn json(
 }
 
 /// What was changed in a file, one line per field.
-pub fn changes(into: &Into, imported: &Imported, sources: &SourceMap) -> String {
+pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
     let name = findings::printable(&into.file);
     if into.changed.is_empty() {
         return format!("{name}: {} says all of it already\n", into.model);
     }
     let mut out = format!("{name}: {}\n", into.model);
-    for fact in imported
-        .facts
+    for fact in facts
+        .values
         .iter()
         .filter(|fact| into.changed.iter().any(|changed| fact.path.0.starts_with(&changed.0)))
     {

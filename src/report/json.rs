@@ -11,7 +11,7 @@ use crate::machines::Machine;
 use crate::pipeline::{
     Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing,
 };
-use crate::policy::Semantics;
+use crate::policy::{Policy, Semantics};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
@@ -132,7 +132,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "name": planned.service.name().as_str(),
         "namespace": planned.service.namespace.as_str(),
         "api": planned.service.object.api.as_str(),
-        "model": planned.resolution.model.map(|model: &Model| reference(&model.object.id)),
+        "model": planned.resolution.model.map(|model| self::model(model, planned.policy, depth, sources)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
@@ -144,6 +144,15 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
     }
     if let Some(difference) = &planned.controller {
         out["controller"] = controller(difference);
+    }
+    out
+}
+
+/// The model of a service; `explain` shows how well its fields are known.
+fn model(model: &Model, policy: &Policy, depth: Depth, sources: &SourceMap) -> Value {
+    let mut out = reference(&model.object.id);
+    if depth == Depth::Explain {
+        super::model::json(model, policy, &mut out, sources);
     }
     out
 }
@@ -278,9 +287,12 @@ fn check(check: &Check, sources: &SourceMap) -> Value {
     })
 }
 
-/// `file:line` of what a text wrote.
-fn place(origin: Origin, sources: &SourceMap) -> Option<String> {
-    origin.span().map(|span| sources.locate(span).to_string())
+/// `file:line` of what a text wrote, or what a value is known from.
+pub(super) fn place(origin: Origin, sources: &SourceMap) -> Option<String> {
+    match origin {
+        Origin::Fact(source) => Some(sources.get(source).name.to_string()),
+        _ => origin.span().map(|span| sources.locate(span).to_string()),
+    }
 }
 
 /// What would make a runtime win.

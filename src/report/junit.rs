@@ -2,16 +2,14 @@
 //! that counts.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{SourceKind, SourceMap};
+use crate::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Test cases by file. Findings below `least` are printed and fail nothing.
 pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> String {
     let mut cases: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
-    for (_, source) in
-        sources.iter().filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin)
-    {
+    for (_, source) in sources.iter().filter(|(_, source)| source.reported && source.is_input()) {
         cases.entry(source.name.to_string()).or_default();
     }
     for finding in found {
@@ -94,7 +92,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::diag::Code;
-    use crate::source::{Source, Span};
+    use crate::source::{Source, SourceKind, Span};
 
     #[test]
     fn every_file_is_a_case_and_only_what_counts_fails() {

@@ -21,6 +21,7 @@ pub mod junit;
 pub mod kueue;
 pub mod matrix;
 pub mod merged;
+mod model;
 pub mod page;
 mod queue;
 pub mod rollout;

@@ -30,7 +30,9 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
         "value": leaf.said.value,
         "origin": {
             "layer": leaf.said.layer.as_str(),
-            "file": place.as_ref().map(|place| place.file.to_string()),
+            "file": place.as_ref().map(|place| place.file.to_string()).or_else(|| {
+                leaf.said.fact.map(|source| sources.get(source).name.to_string())
+            }),
             "line": place.as_ref().map(|place| place.line),
             "column": place.map(|place| place.column),
             "rule": leaf.said.rule.map(|rule| json!({ "id": rule.id, "text": rule.text, "source": rule.cite })),
@@ -107,7 +109,9 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
             format!("{}:{}:{}", place.file, place.line, place.column)
         }
         (None, Some(rule)) => format!("{} ({})", rule.text, rule.cite),
-        (None, None) => String::new(),
+        (None, None) => {
+            said.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
+        }
     };
     let own =
         vec![path, value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
@@ -122,7 +126,10 @@ pub fn remark(leaf: &Leaf, sources: &SourceMap) -> String {
     let voice = |said: &Said| Voice {
         layer: said.layer.as_str(),
         place: said.span.map(|span| sources.locate(span)),
-        rule: said.rule.map(|rule| rule.id),
+        rule: match said.fact {
+            Some(source) => Some(&sources.get(source).name),
+            None => said.rule.map(|rule| rule.id),
+        },
     };
     let over: Vec<Voice<'_>> = leaf.overrides.iter().map(voice).collect();
     comment(&voice(&leaf.said), &over)

@@ -432,8 +432,11 @@ fn judged<'a>(
     if model.format.is_none() {
         let error = ServiceError {
             code: Code::ModelIncomplete,
-            message: format!("model `{}` has no modelFormat.name", model.object.id.name),
-            help: Some("run `ome import config.json` to fill it in from the model's files".into()),
+            message: format!(
+                "model `{}` does not set modelFormat.name, so no runtime can be selected",
+                model.object.id.name
+            ),
+            help: model.remedy(),
             span: Some(model.object.name_span()),
         };
         return failed(Some(model), basis, error);

@@ -4,7 +4,7 @@
 //! shares everything it does not change.
 
 use super::path::{FieldPath, Segment};
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use ecow::{EcoString, EcoVec};
 use serde::{Serialize, Serializer};
 
@@ -30,6 +30,8 @@ pub enum Origin {
     Derived(&'static Rule),
     /// A flag of this run; the rule names it.
     Flag(&'static Rule),
+    /// What is known from outside the input; the name of the source says from where.
+    Fact(SourceId),
 }
 
 impl Origin {
@@ -37,7 +39,7 @@ impl Origin {
     pub fn span(self) -> Option<Span> {
         match self {
             Self::File(span) => Some(span),
-            Self::Default(_) | Self::Derived(_) | Self::Flag(_) => None,
+            Self::Default(_) | Self::Derived(_) | Self::Flag(_) | Self::Fact(_) => None,
         }
     }
 }
@@ -138,6 +140,23 @@ impl Map {
         match self.position(&entry.key) {
             Some(index) => self.entries.make_mut()[index] = entry,
             None => self.entries.push(entry),
+        }
+    }
+
+    /// Sets the value at a path of fields, with the mappings on the way; a value on the way that is
+    /// no mapping and not null stays as it is.
+    pub fn insert_at(&mut self, path: &FieldPath, node: &Node) {
+        let mut map = self;
+        let mut steps = path.0.iter().peekable();
+        while let Some(Segment::Field(key)) = steps.next() {
+            if steps.peek().is_none() {
+                return map.insert(key.clone(), node.clone());
+            }
+            if map.get(key).is_none_or(Node::is_null) {
+                map.insert(key.clone(), Node::map(node.origin));
+            }
+            let Some(inner) = map.get_mut(key).and_then(Node::as_map_mut) else { return };
+            map = inner;
         }
     }
 

@@ -32,6 +32,15 @@ impl FieldPath {
         self.with(Segment::Field(name.into()))
     }
 
+    /// Whether it is a path of these fields, joined by dots.
+    pub fn is(&self, fields: &str) -> bool {
+        let mut wanted = fields.split('.');
+        self.0.iter().all(|step| match step {
+            Segment::Field(name) => wanted.next() == Some(name),
+            _ => false,
+        }) && wanted.next().is_none()
+    }
+
     /// The path of a list element.
     pub fn index(&self, index: usize) -> Self {
         self.with(Segment::Index(index))

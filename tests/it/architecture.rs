@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("api", &["source", "diag", "yaml", "quantity"]),
     ("policy", &["api"]),
     ("schema", &["source", "diag", "yaml", "quantity"]),
-    ("facts", &["api", "quantity"]),
+    ("facts", &["source", "diag", "yaml", "quantity", "api"]),
     // Which machine may run a pod: asked by whoever chooses, composes or counts.
     ("machines", &["source", "yaml", "quantity", "api", "facts"]),
     ("decision", &["source", "diag", "yaml", "quantity", "api", "policy"]),
@@ -94,8 +94,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "machines",
-            "decision", "rollout", "exchange", "protocol", "emit", "render", "pipeline",
+            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts",
+            "machines", "decision", "rollout", "exchange", "protocol", "emit", "render",
+            "pipeline",
         ],
     ),
     (

@@ -77,7 +77,7 @@ fn a_model_is_patched_in_place_once() {
         "{}",
         done.stdout
     );
-    let added = "  modelFormat:\n    name: safetensors\n    version: 1.0.0\n  modelFramework:\n    name: transformers\n    version: 4.43.0\n  modelArchitecture: LlamaForCausalLM\n  modelParameterSize: 8.03B\n  maxTokens: 131072\n";
+    let added = "  modelFormat:\n    name: safetensors\n    version: 1.0.0\n  modelFramework:\n    name: transformers\n    version: 4.43.0\n  modelType: llama\n  modelArchitecture: LlamaForCausalLM\n  modelParameterSize: 8.03B\n  maxTokens: 131072\n  modelCapabilities:\n  - TEXT_TO_TEXT\n";
     let expected = MODELS.replacen("  # where it is\n", &format!("{added}  # where it is\n"), 1);
     assert_eq!(scratch.text(), expected);
     let done = scratch.import(&["--name", "first"]);

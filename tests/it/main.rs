@@ -12,6 +12,7 @@ mod invalid;
 mod kserve;
 mod kueue;
 mod mixed;
+mod models;
 mod numbers;
 mod ome;
 mod process;

@@ -5,7 +5,8 @@ use crate::cli::args::LimitArgs;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit;
-use crate::exchange::import::{self, Imported};
+use crate::exchange::import;
+use crate::facts::models::{Facts, of_config};
 use crate::load::{self, settings::Settings};
 use crate::quantity::ParamCount;
 use crate::report::{findings, import as view};
@@ -74,26 +75,26 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Some(file) => run.json(file),
         None => run.index_beside(&args.config),
     };
-    let mut imported = Imported::default();
+    let mut facts = Facts::default();
     if let Some(config) = &config {
-        let checked = import::facts(config, index.as_ref(), args.size);
-        imported = checked.value;
+        let checked = of_config(config, index.as_ref(), args.size);
+        facts = checked.value;
         run.found.extend(checked.diagnostics);
     }
     let into = match &args.into {
-        Some(file) if !run.failed() => run.patch(file, args, &imported)?,
+        Some(file) if !run.failed() => run.patch(file, args, &facts)?,
         _ => None,
     };
     let name = args.name.clone().unwrap_or_else(|| name(config.as_ref(), &args.config));
-    let model = import::model(&imported, &name, args.storage_uri.as_deref());
+    let model = import::model(&facts, &name, args.storage_uri.as_deref());
     findings::sort(&mut run.found, &run.sources);
     match (args.output, &into) {
         (Format::Json, into) => {
-            io.print_json(&view::json(&model, &imported, into.as_ref(), &run.found, &run.sources))?;
+            io.print_json(&view::json(&model, &facts, into.as_ref(), &run.found, &run.sources))?;
         }
-        (Format::Yaml, Some(into)) => io.print(&view::changes(into, &imported, &run.sources))?,
-        (Format::Yaml, None) if args.into.is_some() || imported.facts.is_empty() => {}
-        (Format::Yaml, None) => io.print(&view::yaml(&model, &imported, &run.sources))?,
+        (Format::Yaml, Some(into)) => io.print(&view::changes(into, &facts, &run.sources))?,
+        (Format::Yaml, None) if args.into.is_some() || facts.values.is_empty() => {}
+        (Format::Yaml, None) => io.print(&view::yaml(&model, &facts, &run.sources))?,
     }
     if args.output == Format::Yaml && !run.found.is_empty() {
         let color = io.err_color();
@@ -165,7 +166,7 @@ impl Run {
         &mut self,
         file: &Path,
         args: &Args,
-        imported: &Imported,
+        facts: &Facts,
     ) -> Result<Option<view::Into>, Failure> {
         let Some(source) = self.add(file) else { return Ok(None) };
         let text = self.sources.get(source).text.clone();
@@ -201,7 +202,7 @@ impl Run {
                 .then(|| format!("say which with `--name`: {}", names.join(", ")));
             return Err(Failure::NotFound { message, help });
         };
-        let checked = import::patch(source, &text, model, imported, args.overwrite, &self.limits);
+        let checked = import::patch(source, &text, model, facts, args.overwrite, &self.limits);
         self.found.extend(checked.diagnostics);
         let Some(patched) = checked.value.filter(|_| !self.failed()) else { return Ok(None) };
         let mut repair =

@@ -141,10 +141,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Format::Human => {
             let color = io.out_color();
             io.print(&findings::human(&shown, sources, color))?;
-            let read = sources
-                .iter()
-                .filter(|(_, source)| source.reported && source.kind != SourceKind::Builtin)
-                .count();
+            let read =
+                sources.iter().filter(|(_, source)| source.reported && source.is_input()).count();
             io.print(&format!(
                 "{}: {}\n",
                 count(read, "file"),

@@ -167,16 +167,7 @@ pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic
     let inline = model.map(|model| {
         let format = model.get("modelFormat").and_then(named_version);
         Box::new(InlineModel {
-            model: Model {
-                object: object.clone(),
-                format,
-                framework: None,
-                architecture: None,
-                quantization: None,
-                size: None,
-                diffusion: None,
-                disabled: false,
-            },
+            model: Model::of_format(object.clone(), format),
             multi_node: spec
                 .at(&["predictor", "workerSpec"])
                 .is_some_and(|worker| !worker.is_null()),

@@ -7,8 +7,9 @@ mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
 use crate::api::{
-    Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry, Model,
-    ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Service, SizeRange,
+    Completion, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry,
+    Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Service,
+    SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::policy::{Policy, Semantics};
@@ -37,9 +38,15 @@ static IMPLIED_ENGINE: Rule = Rule {
     cite: "S2-017, S0-050",
 };
 
-/// Reads a BaseModel or ClusterBaseModel.
-pub fn model(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnostic>) -> Model {
+/// Reads a BaseModel or ClusterBaseModel, with what is known of it from elsewhere.
+pub fn model(
+    mut object: Object,
+    known: Completion,
+    semantics: Semantics,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Model {
     let mut reader = Reader { semantics, diagnostics };
+    complete(&mut object.node, &known);
     let format = reader.named_version(object.spec("modelFormat"));
     let framework = reader.named_version(object.spec("modelFramework"));
     let size = reader.size(object.spec("modelParameterSize"), "modelParameterSize");
@@ -51,7 +58,23 @@ pub fn model(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnos
         size,
         diffusion: diffusion(object.spec("diffusionPipeline")),
         disabled: object.spec("disabled").and_then(Node::as_bool).unwrap_or(false),
+        known,
         object,
+    }
+}
+
+/// Writes what is known into the spec, so that whoever reads it later finds it there.
+fn complete(model: &mut Node, known: &Completion) {
+    if known.fields.is_empty() {
+        return;
+    }
+    let Some(object) = model.as_map_mut() else { return };
+    if object.get("spec").is_none_or(Node::is_null) {
+        object.insert("spec", Node::map(known.fields[0].value.origin));
+    }
+    let Some(spec) = object.get_mut("spec").and_then(Node::as_map_mut) else { return };
+    for field in &known.fields {
+        spec.insert_at(&field.path, &field.value);
     }
 }
 

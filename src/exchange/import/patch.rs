@@ -4,8 +4,8 @@
 //! and proved: the new text is read again and has to be the old tree with the new values, else
 //! nothing is changed.
 
-use super::{IMPORTED, Imported};
 use crate::diag::{Checked, Code, Diagnostic, Edit, edited};
+use crate::facts::models::{FACTS, Facts};
 use crate::quantity::ParamCount;
 use crate::source::{SourceId, Span};
 use crate::yaml::{self, Entry, FieldPath, Limits, Map, Node, Origin, Value};
@@ -32,7 +32,7 @@ pub fn patch(
     source: SourceId,
     text: &str,
     model: &Node,
-    imported: &Imported,
+    facts: &Facts,
     overwrite: bool,
     limits: &Limits,
 ) -> Checked<Option<Patched>> {
@@ -44,7 +44,7 @@ pub fn patch(
         found: Vec::new(),
         overwrite,
     };
-    let wanted = patch.spec(model, &imported.spec());
+    let wanted = patch.spec(model, &facts.spec());
     let Patch { edits, changed, mut found, .. } = patch;
     let patched = wanted.and_then(|wanted| {
         let new = edited(text, &edits);
@@ -100,7 +100,7 @@ impl Patch<'_> {
     fn spec(&mut self, model: &Node, values: &Map) -> Option<Node> {
         let mut wanted = model.clone();
         let root = model.as_map()?;
-        let whole = Node::new(Value::Map(values.clone()), Origin::Derived(&IMPORTED));
+        let whole = Node::new(Value::Map(values.clone()), Origin::Derived(&FACTS));
         match root.entry("spec") {
             Some(entry) if !entry.node.is_empty() => {
                 let mut spec = entry.node.clone();
@@ -116,7 +116,7 @@ impl Patch<'_> {
             None => {
                 let entry = Entry {
                     key: "spec".into(),
-                    key_origin: Origin::Derived(&IMPORTED),
+                    key_origin: Origin::Derived(&FACTS),
                     node: whole.clone(),
                 };
                 self.insert(root, model, &[entry])?;
@@ -341,6 +341,6 @@ fn json(text: &str) -> String {
 fn block(entries: &[Entry], indent: &str, ending: &str) -> String {
     let map: Map = entries.iter().cloned().collect();
     let mut text = String::new();
-    yaml::write(&mut text, &Node::new(Value::Map(map), Origin::Derived(&IMPORTED)));
+    yaml::write(&mut text, &Node::new(Value::Map(map), Origin::Derived(&FACTS)));
     text.lines().fold(String::new(), |out, line| out + indent + line + ending)
 }

@@ -4,6 +4,7 @@
 //! used; numbers are powers of two, as tensor parallelism wants them.
 
 use crate::api::Model;
+use crate::policy::Policy;
 use crate::quantity::{GIB, Memory};
 
 /// Room for KV cache and activations.
@@ -26,23 +27,27 @@ fn bytes_per_weight(quantization: &str) -> Option<f64> {
 }
 
 /// Whether weights are of 8 bits floating point.
-pub(super) fn is_fp8(model: Option<&Model>) -> bool {
+pub(super) fn is_fp8(policy: &Policy, model: Option<&Model>) -> bool {
     model
-        .and_then(|model| model.quantization.as_ref())
+        .and_then(|model| policy.quantization_of(model))
         .is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
 }
 
 /// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word
-/// on it.
-pub(super) fn need(model: Option<&Model>, gib_per_billion: Option<i64>) -> Option<f64> {
+/// on it. Parameters count, not what is stored of them: a packed format is in the bytes per weight.
+pub(super) fn need(
+    policy: &Policy,
+    model: Option<&Model>,
+    gib_per_billion: Option<i64>,
+) -> Option<f64> {
     let model = model?;
-    let parameters = model.size.as_ref()?.value.documented?.as_f64();
+    let parameters = model.parameters()?.as_f64();
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     if let Some(gib) = gib_per_billion.filter(|gib| *gib > 0) {
         return Some(parameters / 1e9 * gib as f64 * GIB as f64);
     }
     let quantization =
-        model.quantization.as_ref().map_or("", |quantization| quantization.value.as_str());
+        policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
     Some(parameters * bytes_per_weight(quantization).unwrap_or(2.0) * OVERHEAD)
 }
 

@@ -669,7 +669,9 @@ fn judge_preferences(
         match key {
             "modelSize" => model?.size.as_ref().map(|size| size.value.text.clone()),
             "requestSize" => request_size.cloned(),
-            "quantization" => model?.quantization.as_ref().map(|field| field.value.clone()),
+            "quantization" => {
+                request.policy.quantization_of(model?).map(|field| field.value.clone())
+            }
             "modelFormat" => model?.format.as_ref().map(|format| format.name.value.clone()),
             "modelArchitecture" => model?.architecture.as_ref().map(|field| field.value.clone()),
             "component" => Some(kind.as_str().into()),
@@ -746,7 +748,7 @@ fn compare(a: &Ranked<'_, '_>, b: &Ranked<'_, '_>) -> (Ordering, ClassDecidedBy)
 
 /// Strategy scores of the survivors, with their arithmetic (accelerators.md 3.7).
 fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>]) {
-    let fp8 = fit::is_fp8(request.model);
+    let fp8 = fit::is_fp8(request.policy, request.model);
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     let power = |ranked: &Ranked<'_, '_>| -> (f64, f64) {
         let number = ranked.gpus.unwrap_or(1) as f64;
@@ -848,7 +850,7 @@ pub(super) fn decide<'a>(
     {
         decision.findings.push(unlisted(name, classes));
     }
-    decision.need = fit::need(request.model, None);
+    decision.need = fit::need(request.policy, request.model, None);
     let placement = placement(request, kind);
     let asked = runtime_resources(request, kind);
     let gib_per_billion = |known: &Known<'_>| {
@@ -910,7 +912,7 @@ pub(super) fn decide<'a>(
                 unknown: false,
             });
         }
-        let need = fit::need(request.model, gib_per_billion(known));
+        let need = fit::need(request.policy, request.model, gib_per_billion(known));
         let gpus = need.and_then(|need| fit::accelerators(need, known.measured?));
         let price = known.class.cost.as_ref().and_then(hourly);
         let cost = price.map(|price| ((price * gpus.unwrap_or(1) as f64) * 1e6).round() / 1e6);

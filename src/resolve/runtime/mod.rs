@@ -3,6 +3,7 @@
 //! Every rule is asked of every candidate once ([`rules::evaluate`]); the trace decides how much of
 //! the answer is kept.
 
+mod assumed;
 pub(super) mod kserve;
 mod rank;
 mod rules;
@@ -262,6 +263,12 @@ pub(super) fn select<'a, T: Trace>(
         rejected: rejections,
         steps,
         notes,
+        assumed: assumed::decisive(
+            policy,
+            request,
+            chosen,
+            runtimes.seen_from(request.namespace, false),
+        ),
         candidates: if T::ON { eligible.into_iter().chain(rejected).collect() } else { Vec::new() },
     })
 }
@@ -375,6 +382,8 @@ pub(super) fn named<'a>(
     }
     let mut decision = explicit(runtimes, runtime);
     let fits = candidate.reasons.is_empty();
+    decision.assumed =
+        assumed::decisive(policy, request, fits.then_some(runtime), std::iter::once(runtime));
     candidate.verdict = if fits { Verdict::Chosen } else { Verdict::Rejected };
     candidate.rank = None;
     decision.matched_entry = candidate.matched_entry;

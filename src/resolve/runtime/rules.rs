@@ -281,7 +281,7 @@ fn operands<'a>(
         (name(model.framework.as_ref()), name(entry.framework.as_ref())),
         (versions(model.framework.as_ref()), versions(entry.framework.as_ref())),
         (text(model.architecture.as_ref()), text(entry.architecture.as_ref())),
-        (text(model.quantization.as_ref()), text(entry.quantization.as_ref())),
+        (text(policy.quantization_of(model)), text(entry.quantization.as_ref())),
     ]
 }
 
@@ -359,7 +359,7 @@ fn compare(policy: &Policy, model: &Model, entry: &FormatEntry, all: bool) -> En
         texts(policy, model_format.map(|format| &format.name.value), runtime_format)
     };
     results[5] =
-        texts(policy, value(model.quantization.as_ref()), value(entry.quantization.as_ref()));
+        texts(policy, value(policy.quantization_of(model)), value(entry.quantization.as_ref()));
     let (model_framework, framework) = (model.framework.as_ref(), entry.framework.as_ref());
     results[2] = texts(
         policy,

@@ -1,7 +1,7 @@
 //! Counts the parameters of a model from its config.
 
-use super::config::Config;
 use super::families::{self, ENCODERS, Family};
+use super::keys::Config;
 use super::layers::{Sizes, linear, norm};
 use super::vision;
 

@@ -61,7 +61,7 @@ pub(super) fn parameters(index: &Node, config: &Node) -> Option<Stored> {
     if quantization::config(config).is_some() {
         return None;
     }
-    let (key, dtype) = super::text_of(config, &["torch_dtype", "dtype"])?;
+    let (key, dtype) = super::config::text_of(config, &["torch_dtype", "dtype"])?;
     let width = match dtype.as_str()? {
         "float64" => 8,
         "float32" | "float" => 4,

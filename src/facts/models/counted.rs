@@ -1,7 +1,7 @@
 //! Published parameter counts, one or more per family.
 
-use super::config::Config;
 use super::count::count;
+use super::keys::Config;
 use crate::yaml::{Node, Origin, Rule};
 
 static TEST: Rule = Rule { id: "test", text: "a value of a test", cite: "" };

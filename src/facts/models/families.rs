@@ -4,7 +4,7 @@
 //! norms a layer has, which layers are mixtures. Every row is proved by published counts in
 //! `tests.rs`.
 
-use super::config::Config;
+use super::keys::Config;
 use super::layers::{Sizes, attention, encoder_layer, gated, linear, norm, plain};
 
 /// Whether something is there: always, never, or as a key of the config says.
@@ -415,6 +415,16 @@ pub(super) static FAMILIES: &[Family] = &[
         ..MISTRAL
     },
 ];
+
+/// The context that transformers takes for granted when the config of a language model inside
+/// another model leaves it out, in tokens (`configuration_*.py`, `max_position_embeddings`).
+pub(super) fn default_context(text_type: &str) -> Option<i64> {
+    match text_type {
+        "gemma3_text" | "mistral" => Some(131_072),
+        "llama" => Some(2048),
+        _ => None,
+    }
+}
 
 /// Encoders, whose architectures name no causal head.
 pub(super) static ENCODERS: &[&str] = &["bert", "roberta", "xlm-roberta", "camembert"];

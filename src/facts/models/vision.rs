@@ -1,6 +1,6 @@
 //! The parts of models that see: towers, projectors, and what the language model has for them.
 
-use super::config::Config;
+use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, gated, linear, norm, plain};
 
 /// The family whose language model a multimodal type has.

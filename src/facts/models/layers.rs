@@ -1,6 +1,6 @@
 //! The parts of transformers, in parameters.
 
-use super::config::Config;
+use super::keys::Config;
 
 /// Widths and heights that nearly every model has.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! Diffusion pipelines: what a model_index.json says.
 
-use super::{Basis, Imported};
+use super::agent::capabilities_of_pipeline;
+use super::{Basis, Facts};
 use crate::source::Span;
 use crate::yaml::{Node, Value};
 
@@ -15,18 +16,18 @@ const PARTS: [(&str, &str); 6] = [
 ];
 
 /// Adds format, framework, architecture and pipeline.
-pub(super) fn facts(file: &Node, imported: &mut Imported) {
+pub(super) fn facts(file: &Node, facts: &mut Facts) {
     let text =
         |key: &str| file.get(key).and_then(|node| Some((node.as_str()?, node.origin.span())));
     let whole = file.origin.span();
-    imported.say(
+    facts.say(
         &["modelFormat", "name"],
         "diffusers",
         Basis::Declared,
         "a model_index.json is one of diffusers",
         whole,
     );
-    imported.say(
+    facts.say(
         &["modelFramework", "name"],
         "diffusers",
         Basis::Declared,
@@ -34,14 +35,14 @@ pub(super) fn facts(file: &Node, imported: &mut Imported) {
         whole,
     );
     if let Some((version, span)) = text("_diffusers_version") {
-        imported.say(
+        facts.say(
             &["modelFormat", "version"],
             version,
             Basis::Declared,
             "`_diffusers_version`",
             span,
         );
-        imported.say(
+        facts.say(
             &["modelFramework", "version"],
             version,
             Basis::Declared,
@@ -49,13 +50,29 @@ pub(super) fn facts(file: &Node, imported: &mut Imported) {
             span,
         );
     }
+    facts.say(
+        &["modelType"],
+        "diffusers",
+        Basis::Assumed,
+        "what the model agent writes for a pipeline",
+        whole,
+    );
     if let Some((class, span)) = text("_class_name") {
-        imported.say(&["modelArchitecture"], class, Basis::Declared, "`_class_name`", span);
-        imported.say(
+        facts.say(&["modelArchitecture"], class, Basis::Declared, "`_class_name`", span);
+        facts.say(
             &["diffusionPipeline", "className"],
             class,
             Basis::Declared,
             "`_class_name`",
+            span,
+        );
+    }
+    if let Some((class, span)) = text("_class_name") {
+        facts.list(
+            &["modelCapabilities"],
+            capabilities_of_pipeline(class),
+            Basis::Assumed,
+            format!("what the model agent writes for {class}"),
             span,
         );
     }
@@ -64,7 +81,7 @@ pub(super) fn facts(file: &Node, imported: &mut Imported) {
         let Some((library, class)) = part(&entry.node) else { continue };
         match PARTS.iter().find(|(key, _)| *key == entry.key) {
             Some((_, field)) => add(
-                imported,
+                facts,
                 &["diffusionPipeline", field],
                 &entry.key,
                 library,
@@ -76,7 +93,7 @@ pub(super) fn facts(file: &Node, imported: &mut Imported) {
     }
     for (entry, library, class) in others {
         add(
-            imported,
+            facts,
             &["diffusionPipeline", "additionalComponents", &entry.key],
             &entry.key,
             library,
@@ -97,7 +114,7 @@ fn part(node: &Node) -> Option<(&str, &str)> {
 }
 
 fn add(
-    imported: &mut Imported,
+    facts: &mut Facts,
     path: &[&str],
     key: &str,
     library: &str,
@@ -106,6 +123,6 @@ fn add(
 ) {
     for (field, value) in [("library", library), ("type", class)] {
         let path: Vec<&str> = path.iter().copied().chain([field]).collect();
-        imported.say(&path, value, Basis::Declared, format!("`{key}`"), span);
+        facts.say(&path, value, Basis::Declared, format!("`{key}`"), span);
     }
 }

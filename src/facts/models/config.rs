@@ -1,0 +1,353 @@
+//! What a config.json or model_index.json says of the fields that selection needs.
+
+use super::agent::Agent;
+use super::keys::Config;
+use super::{Basis, Facts, count, families, index, pipeline, quantization};
+use crate::diag::{Checked, Code, Diagnostic, Severity};
+use crate::quantity::ParamCount;
+use crate::source::Span;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// Reads what selection needs.
+///
+/// `config` is a `config.json`, or the `model_index.json` of a diffusion pipeline; `index` a
+/// safetensors index. `size` is believed before anything that is counted.
+pub fn of_config(config: &Node, index: Option<&Node>, size: Option<ParamCount>) -> Checked<Facts> {
+    let mut found = Vec::new();
+    let mut facts = Facts::default();
+    if config.get("_class_name").is_some() {
+        pipeline::facts(config, &mut facts);
+        if let Some(size) = size {
+            given_size(&mut facts, size);
+        }
+        return Checked { value: facts, diagnostics: found };
+    }
+    let model_type = config.get("model_type").and_then(Node::as_str);
+    let architectures = config.get("architectures").map(Node::items).unwrap_or_default();
+    if model_type.is_none() && architectures.is_empty() {
+        found.push(
+            Diagnostic::new(Code::NotModelConfig, "the file names neither `architectures` nor `model_type`")
+                .at(config.origin.span())
+                .help("name the config.json of a model of Hugging Face, or the model_index.json of a diffusion pipeline"),
+        );
+        return Checked { value: facts, diagnostics: found };
+    }
+
+    let agent = Agent::new(config);
+    let files = index.map(index::files);
+    let (basis, text) = match files {
+        Some(files) => (
+            Basis::Declared,
+            format!(
+                "the index lists {} tensors in {} safetensors files",
+                files.tensors, files.files
+            ),
+        ),
+        None => {
+            (Basis::Assumed, "the model agent takes every model for safetensors 1.0.0".to_owned())
+        }
+    };
+    let span = index.and_then(|index| index.origin.span()).filter(|_| files.is_some());
+    facts.say(&["modelFormat", "name"], "safetensors", basis, text, span);
+    facts.say(
+        &["modelFormat", "version"],
+        "1.0.0",
+        Basis::Assumed,
+        "the model agent writes 1.0.0 for every safetensors model",
+        None,
+    );
+    facts.say(
+        &["modelFramework", "name"],
+        "transformers",
+        Basis::Declared,
+        "a config.json is one of transformers",
+        config.origin.span(),
+    );
+    framework_version(config, &agent, &mut facts);
+    if let Some(model_type) = model_type {
+        facts.say(
+            &["modelType"],
+            model_type,
+            Basis::Declared,
+            "`model_type`",
+            span_of(config, "model_type"),
+        );
+    }
+    architecture(config, &agent, architectures, &mut facts);
+    parameters(config, index, size, &mut facts, &mut found);
+    quantization::fact(config, &agent, &mut facts, &mut found);
+    context(config, &agent, &mut facts, &mut found);
+    capabilities(config, &agent, &mut facts);
+    Checked { value: facts, diagnostics: found }
+}
+
+fn span_of(config: &Node, key: &str) -> Option<Span> {
+    config.get(key).and_then(|node| node.origin.span())
+}
+
+/// The version of transformers that wrote the config; models of several parts write it in the part
+/// about language, where the agent's reader of unknown types looks too.
+fn framework_version(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
+    const KEY: &str = "transformers_version";
+    let own = config.get(KEY).filter(|node| node.as_str() != Some(""));
+    let (node, text) = if let Some(node) = own {
+        (node, format!("`{KEY}`"))
+    } else {
+        let Some((_, node)) = text_of(config, &[KEY]) else { return };
+        let remark = if agent.reads_nested_version() {
+            ""
+        } else {
+            ", where the model agent does not look for this model type"
+        };
+        (node, format!("`{KEY}` of the language model{remark}"))
+    };
+    let Some(version) = node.as_str() else { return };
+    facts.say(&["modelFramework", "version"], version, Basis::Declared, text, node.origin.span());
+}
+
+fn architecture(config: &Node, agent: &Agent<'_>, architectures: &[Node], facts: &mut Facts) {
+    if let Some((first, name)) = architectures.iter().find_map(|node| Some((node, node.as_str()?)))
+    {
+        let text = if architectures.len() > 1 {
+            "the first of `architectures`"
+        } else {
+            "`architectures`"
+        };
+        facts.say(&["modelArchitecture"], name, Basis::Declared, text, first.origin.span());
+        return;
+    }
+    let Some(model_type) = config.get("model_type") else { return };
+    let name = model_type.as_str().unwrap_or_default();
+    let by_agent = agent.default_architecture();
+    let default = by_agent.or_else(|| families::family(name).map(|family| family.architecture));
+    let Some(default) = default else { return };
+    let whose = if by_agent.is_some() { "the model agent's" } else { "its family's" };
+    facts.say(
+        &["modelArchitecture"],
+        default,
+        Basis::Assumed,
+        format!("{whose} for `model_type: {name}`, for `architectures` is absent"),
+        model_type.origin.span(),
+    );
+}
+
+/// What the model does, in the words of the model agent; where the architecture says otherwise,
+/// that is said beside.
+fn capabilities(config: &Node, agent: &Agent<'_>, facts: &mut Facts) {
+    let architecture = facts.value("modelArchitecture").and_then(Node::as_str).unwrap_or_default();
+    let written = agent.capabilities(architecture);
+    let model_type = config.get("model_type").and_then(Node::as_str).unwrap_or_default();
+    let generates = architecture.ends_with("ForCausalLM");
+    let text = if written == ["EMBEDDING"] && generates {
+        format!(
+            "what the model agent writes for every `model_type: {model_type}`; {architecture} generates text (TEXT_TO_TEXT)"
+        )
+    } else {
+        format!("what the model agent writes for {architecture}")
+    };
+    facts.list(
+        &["modelCapabilities"],
+        written,
+        Basis::Assumed,
+        text,
+        span_of(config, "architectures").or_else(|| span_of(config, "model_type")),
+    );
+}
+
+fn given_size(facts: &mut Facts, size: ParamCount) {
+    facts.parameters = Some(size);
+    facts.say(&["modelParameterSize"], &size.to_string(), Basis::Given, "flag `--size`", None);
+}
+
+/// Counts parameters from the config, and from the index where the config does not do.
+fn parameters(
+    config: &Node,
+    index: Option<&Node>,
+    size: Option<ParamCount>,
+    facts: &mut Facts,
+    found: &mut Vec<Diagnostic>,
+) {
+    if let Some(size) = size {
+        return given_size(facts, size);
+    }
+    let mut reader = Config::new(config, None);
+    let architecture = facts.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
+    let counted = count::count(&mut reader, architecture.as_deref());
+    let stored = index.and_then(|index| index::parameters(index, config));
+    let whole = counted.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
+    let usable = whole.as_ref().filter(|count| count.without.is_none() || stored.is_none());
+    let total = usable.and_then(|count| {
+        Some((count, u64::try_from(count.total()).ok().filter(|total| *total > 0).map(ParamCount)?))
+    });
+    match (total, stored) {
+        (Some((count, total)), stored) => {
+            let mut text = format!("{} parameters: {}", grouped(total.0.into()), operands(&reader));
+            if let Some(without) = count.without {
+                text = format!("{text}; without {without}");
+                let finding = Diagnostic::new(
+                    Code::ParameterCountPartial,
+                    format!(
+                        "{} counted without {without}, whose numbers are of an unknown kind",
+                        total.short()
+                    ),
+                );
+                found.push(
+                    finding
+                        .at(config.get("vision_config").and_then(|part| part.origin.span()))
+                        .help("give the safetensors index too, or say `--size`"),
+                );
+            }
+            facts.parameters = Some(total);
+            facts.say(
+                &["modelParameterSize"],
+                &total.as_agent(),
+                Basis::Computed,
+                text,
+                reader
+                    .used
+                    .iter()
+                    .find(|used| used.node.as_str().is_none())
+                    .and_then(|used| used.node.origin.span()),
+            );
+            if let Some(stored) = stored.filter(|stored| !stored.agrees(total.0, count)) {
+                let message = format!(
+                    "the config makes {}, the index {}",
+                    total.short(),
+                    stored.parameters.short()
+                );
+                found.push(
+                    Diagnostic::new(Code::ParameterCountDiffers, message)
+                        .at(stored.span)
+                        .help("the count of the config is used; files may hold more than the model, such as heads for drafting; say `--size` to decide"),
+                );
+            }
+        }
+        (None, Some(stored)) => {
+            facts.parameters = Some(stored.parameters);
+            facts.say(
+                &["modelParameterSize"],
+                &stored.parameters.as_agent(),
+                Basis::Computed,
+                stored.text,
+                stored.span,
+            );
+        }
+        (None, None) => found.push(uncounted(config, &reader, whole.is_some(), index.is_some())),
+    }
+    found.append(&mut reader.bad);
+}
+
+/// Says why parameters could not be counted.
+fn uncounted(config: &Node, reader: &Config<'_>, is_known: bool, has_index: bool) -> Diagnostic {
+    let model_type = config.get("model_type");
+    let name = model_type.and_then(Node::as_str).unwrap_or_default();
+    let message = if !reader.missing.is_empty() {
+        let keys: Vec<String> = reader.missing.iter().map(|key| format!("`{key}`")).collect();
+        format!("parameters cannot be counted: the config lacks {}", keys.join(", "))
+    } else if reader.bad.is_empty() && !is_known {
+        format!("parameters cannot be counted: model type `{name}` is not known here")
+    } else {
+        "parameters cannot be counted: a number of the config cannot be used".to_owned()
+    };
+    let help = if has_index {
+        "say `--size`, such as `--size 7B`; the index does not tell, because weights are quantized or its size is absent"
+    } else {
+        "give the model.safetensors.index.json too, or say `--size`, such as `--size 7B`"
+    };
+    Diagnostic::new(Code::ParameterCountUnknown, message)
+        .at(model_type.unwrap_or(config).origin.span())
+        .path("modelParameterSize")
+        .help(help)
+}
+
+/// The numbers and switches that were read, as `key value`.
+fn operands(reader: &Config<'_>) -> String {
+    let shown = reader.used.iter().filter(|used| used.node.as_str().is_none());
+    shown
+        .filter_map(|used| Some(format!("{} {}", used.key, used.node.scalar_text()?)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut out = digits[..first].to_owned();
+    for start in (first..digits.len()).step_by(3) {
+        if !out.is_empty() {
+            out.push(',');
+        }
+        out.push_str(&digits[start..start + 3]);
+    }
+    out
+}
+
+/// The context the model was made for: where the model agent reads it, else where models keep it.
+fn context(config: &Node, agent: &Agent<'_>, facts: &mut Facts, found: &mut Vec<Diagnostic>) {
+    // Under `seq_length` older models keep what they were trained for, beside what they can be
+    // stretched to.
+    const KEYS: [&str; 8] = [
+        "seq_length",
+        "max_position_embeddings",
+        "n_positions",
+        "max_sequence_length",
+        "max_seq_len",
+        "n_ctx",
+        "seq_len",
+        "model_max_length",
+    ];
+    let by_agent = agent.context();
+    let remark = |tokens: i64| match by_agent {
+        0 => "; the model agent finds none".to_owned(),
+        other if other != tokens => format!("; the model agent makes it {other}"),
+        _ => String::new(),
+    };
+    let Some((key, node)) = text_of(config, &KEYS) else {
+        // Configs of several parts leave out what transformers takes for granted.
+        let text = config.get("text_config").and_then(|text| text.get("model_type")?.as_str());
+        if let Some(tokens) = text.and_then(families::default_context) {
+            let why = format!(
+                "what transformers takes for granted for `{}`{}",
+                text.unwrap_or_default(),
+                remark(tokens)
+            );
+            facts.number(&["maxTokens"], tokens, Basis::Assumed, why, config.origin.span());
+        }
+        return;
+    };
+    if let Some(Ok(tokens @ 1..)) = node.as_int().map(i32::try_from) {
+        let tokens = i64::from(tokens);
+        let why = format!("`{key}`{}", remark(tokens));
+        return facts.number(&["maxTokens"], tokens, Basis::Declared, why, node.origin.span());
+    }
+    let finding = Diagnostic::new(
+        Code::InvalidValue,
+        format!("`{key}` is no number of tokens that a model can state"),
+    );
+    found.push(
+        finding
+            .severity(Severity::Warning)
+            .at(node.origin.span())
+            .path(key)
+            .help("maxTokens is left out"),
+    );
+}
+
+/// The first of these keys that has a value, in the config or in the part about its language model.
+pub(super) fn text_of<'a>(
+    config: &'a Node,
+    keys: &[&'static str],
+) -> Option<(&'static str, &'a Node)> {
+    let parts = [
+        Some(config),
+        config.get("text_config"),
+        config.get("llm_config"),
+        config.get("language_config"),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .find_map(|part| keys.iter().find_map(|key| Some((*key, part.get(key)?))))
+}

@@ -1,0 +1,245 @@
+//! Facts about models: what selection needs and manifests leave out.
+//!
+//! In: the id of a repository on the Hugging Face Hub, or the tree of its config.json or
+//! model_index.json, with a safetensors index where there is one. Out: [`Facts`], values for the
+//! spec of a model, each with its evidence, and findings about what cannot be known. In a cluster
+//! the model agent of OME fills in the same fields after it has downloaded the model
+//! (pkg/modelagent/config_parser.go). Nothing here opens a file or a connection.
+
+mod agent;
+mod config;
+mod count;
+#[cfg(test)]
+mod counted;
+mod families;
+mod index;
+mod keys;
+mod known;
+mod layers;
+mod pipeline;
+mod quantization;
+#[cfg(test)]
+mod tests;
+mod vision;
+
+pub use config::of_config;
+pub use known::{Confidence, Known, all, known};
+
+use crate::quantity::ParamCount;
+use crate::source::Span;
+use crate::yaml::{FieldPath, Map, Node, Origin, Rule, Value};
+
+/// The origin of values that are read or computed here.
+pub static FACTS: Rule = Rule {
+    id: "model-facts",
+    text: "read or computed from the model's files, as the model agent does",
+    cite: "pkg/modelagent/config_parser.go, extractModelMetadataFromHF",
+};
+
+/// How well a value is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// The file says it.
+    Declared,
+    /// It follows from numbers of the file.
+    Computed,
+    /// The file says nothing, and this is what upstream assumes then; or only one source states
+    /// it.
+    Assumed,
+    /// A flag of this run says it.
+    Given,
+    /// The table of published models has it.
+    Known,
+}
+
+impl Basis {
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Computed => "computed",
+            Self::Assumed => "assumed",
+            Self::Given => "given",
+            Self::Known => "known",
+        }
+    }
+}
+
+/// Why a value is believed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// How well it is known.
+    pub basis: Basis,
+    /// One line.
+    pub text: String,
+    /// Where it stands, when it stands somewhere.
+    pub span: Option<Span>,
+}
+
+/// A value for one field of a model's spec.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// Path below `spec`: `modelFormat.name`.
+    pub path: FieldPath,
+    /// A scalar, or a list of them.
+    pub value: Node,
+    /// Why it is believed.
+    pub evidence: Evidence,
+}
+
+/// What is known of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Values, in the order of the spec.
+    pub values: Vec<Fact>,
+    /// Parameters, exactly, when they are known.
+    pub parameters: Option<ParamCount>,
+    /// Elements of the tensors in its files: what the model agent counts and a cluster selects by.
+    /// A packed format holds fewer than there are parameters; a shared head that is stored, scales
+    /// and layers for drafting are more.
+    pub stored: Option<ParamCount>,
+    /// The quantization by its finest name (`fbgemm_fp8`, `nvfp4`, `awq`), for which the model
+    /// agent writes `fp8`, `int4` or nothing.
+    pub quantization: Option<Fact>,
+}
+
+impl Facts {
+    /// The values as the spec of a model.
+    pub fn spec(&self) -> Map {
+        let mut spec = Map::new();
+        for fact in &self.values {
+            spec.insert_at(&fact.path, &fact.value);
+        }
+        spec
+    }
+
+    /// The value of a path below `spec`.
+    pub fn value(&self, path: &str) -> Option<&Node> {
+        self.values.iter().find(|fact| fact.path.to_string() == path).map(|fact| &fact.value)
+    }
+
+    fn add(
+        &mut self,
+        path: &[&str],
+        value: Value,
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
+        let fact = fact(path, value, basis, text, span);
+        self.values.push(fact);
+    }
+
+    fn say(
+        &mut self,
+        path: &[&str],
+        value: &str,
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
+        self.add(path, Value::Str(value.into()), basis, text, span);
+    }
+
+    fn number(
+        &mut self,
+        path: &[&str],
+        value: i64,
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
+        self.add(path, Value::Int(value), basis, text, span);
+    }
+
+    /// A list of words; an empty one is no value.
+    fn list(
+        &mut self,
+        path: &[&str],
+        values: &[&str],
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
+        let items: Vec<Node> =
+            values.iter().map(|value| Node::str(*value, Origin::Derived(&FACTS))).collect();
+        if !items.is_empty() {
+            self.add(path, Value::List(items.into_iter().collect()), basis, text, span);
+        }
+    }
+
+    /// The size as the model agent writes it: stored elements, or parameters where those are
+    /// unknown.
+    fn size(&mut self, basis: Basis, text: impl Into<String>, span: impl Into<Option<Span>>) {
+        if let Some(count) = self.stored.or(self.parameters) {
+            self.say(&["modelParameterSize"], &count.as_agent(), basis, text, span);
+        }
+    }
+
+    fn finest_quantization(
+        &mut self,
+        name: &str,
+        basis: Basis,
+        text: impl Into<String>,
+        span: impl Into<Option<Span>>,
+    ) {
+        self.quantization =
+            Some(fact(&["quantization"], Value::Str(name.into()), basis, text, span));
+    }
+}
+
+fn fact(
+    path: &[&str],
+    value: Value,
+    basis: Basis,
+    text: impl Into<String>,
+    span: impl Into<Option<Span>>,
+) -> Fact {
+    let path = path.iter().fold(FieldPath::root(), |path, step| path.field(*step));
+    let evidence = Evidence { basis, text: text.into(), span: span.into() };
+    Fact { path, value: Node::new(value, Origin::Derived(&FACTS)), evidence }
+}
+
+/// The id of a repository on the Hugging Face Hub, and the revision that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HubId<'a> {
+    /// `ORG/NAME`.
+    pub id: &'a str,
+    /// A branch, a tag or a commit.
+    pub revision: Option<&'a str>,
+}
+
+impl std::fmt::Display for HubId<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "hf://{}", self.id)?;
+        self.revision.map_or(Ok(()), |revision| write!(f, "@{revision}"))
+    }
+}
+
+impl<'a> HubId<'a> {
+    /// Reads `hf://ORG/NAME[@REVISION]`.
+    ///
+    /// Names are what the Hub allows: letters, digits, `-`, `_` and `.`, and no part that a path
+    /// would take for another directory. A revision may hold `/`, as branches do.
+    pub fn parse(uri: &'a str) -> Option<Self> {
+        let rest = uri.strip_prefix("hf://")?;
+        let (id, revision) = match rest.split_once('@') {
+            Some((id, revision)) => (id, Some(revision)),
+            None => (rest, None),
+        };
+        let id = id.strip_suffix('/').unwrap_or(id);
+        let (organization, name) = id.split_once('/')?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.chars().all(plain)
+                && !name.starts_with('.')
+                && !name.contains("..")
+        };
+        let is_revision = |name: &&str| name.split('/').all(is_name);
+        let valid = is_name(organization)
+            && is_name(name)
+            && revision.is_none_or(|name| is_revision(&name));
+        valid.then_some(Self { id, revision })
+    }
+}

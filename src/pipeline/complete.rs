@@ -1,0 +1,238 @@
+//! Models that leave out what selection needs, completed from elsewhere, once and before anything
+//! is decided.
+//!
+//! In: the documents of models, and where facts may come from. Out: per document a [`Completion`],
+//! whose values carry the source they are known from, and findings. A value that the manifest sets
+//! is never touched; of several sources the first that has a value counts: a config.json, then the
+//! table of published models.
+
+use crate::api::{Completed, Completion, Evidence, Field};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::facts::models::{self, Basis, Fact, Facts, HubId};
+use crate::load::{Document, ModelFiles, read_text};
+use crate::source::{Source, SourceId, SourceKind, SourceMap};
+use crate::yaml::{self, Limits, Node, Origin, Segment};
+use ecow::EcoString;
+use std::collections::HashMap;
+
+/// Annotation that keeps the model agent from reading a model's files
+/// (pkg/modelagent/model_data.go, ConfigParsingAnnotation).
+const SKIP: &str = "ome.oracle.com/skip-config-parsing";
+
+/// Where facts about models may come from.
+#[derive(Clone, Debug)]
+pub struct ModelFacts {
+    /// config.json files on this machine.
+    pub files: ModelFiles,
+    /// The table of published models.
+    pub table: bool,
+    /// How much of a file is read.
+    pub limits: Limits,
+}
+
+impl Default for ModelFacts {
+    /// The table only.
+    fn default() -> Self {
+        Self { files: ModelFiles::default(), table: true, limits: Limits::default() }
+    }
+}
+
+/// What is known of one repository, nearest source first.
+type Layers = Vec<(Evidence, Facts)>;
+
+/// What the documents of models leave out, by position of the document.
+pub(super) fn completions(
+    documents: &[Document],
+    given: &ModelFacts,
+    sources: &mut SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> HashMap<usize, Completion> {
+    let mut run = Run { given, sources, diagnostics, known: HashMap::new(), names: HashMap::new() };
+    let models = documents.iter().enumerate().filter(|(_, document)| {
+        matches!(document.kind.as_str(), "BaseModel" | "ClusterBaseModel")
+            && document.group() == "ome.io"
+    });
+    models.map(|(index, document)| (index, run.complete(document))).collect()
+}
+
+struct Run<'a> {
+    given: &'a ModelFacts,
+    sources: &'a mut SourceMap,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    /// By id and revision, so that a repository is read once.
+    known: HashMap<(EcoString, Option<EcoString>), std::rc::Rc<Layers>>,
+    /// Sources that are a name only, by their name.
+    names: HashMap<String, SourceId>,
+}
+
+impl Run<'_> {
+    fn complete(&mut self, document: &Document) -> Completion {
+        let uri = document.node.at(&["spec", "storage", "storageUri"]).and_then(Node::as_str);
+        let hub = uri.and_then(HubId::parse);
+        let mut completion =
+            Completion { import: Some(self.command(document, hub)), ..Completion::default() };
+        let skips = document
+            .node
+            .at(&["metadata", "annotations", SKIP])
+            .and_then(Node::as_str)
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        let Some(hub) = hub.filter(|_| !skips) else { return completion };
+        let layers = self.layers(hub);
+        let spec = document.node.get("spec");
+        for (evidence, facts) in layers.iter() {
+            completion.parameters = completion.parameters.or(facts.parameters);
+            completion.stored = completion.stored.or(facts.stored);
+            if completion.finest_quantization.is_none()
+                && is_open(spec, "quantization")
+                && let Some(fact) = &facts.quantization
+            {
+                let (node, evidence) = self.value(fact, *evidence);
+                completion.finest_quantization =
+                    node.as_str().map(|name| (Field::new(name.into(), node.origin), evidence));
+            }
+            for fact in &facts.values {
+                let Some(Segment::Field(group)) = fact.path.0.first() else { continue };
+                let is_known = completion.fields.iter().any(|field| field.path == fact.path);
+                if is_known || !is_open(spec, group) {
+                    continue;
+                }
+                let (value, evidence) = self.value(fact, *evidence);
+                completion.fields.push(Completed { path: fact.path.clone(), value, evidence });
+            }
+        }
+        self.report(document, hub, &completion);
+        completion
+    }
+
+    /// The value of a fact with its origin, and how well it is known.
+    fn value(&mut self, fact: &Fact, layer: Evidence) -> (Node, Evidence) {
+        let evidence = match (layer, fact.evidence.basis) {
+            (Evidence::Config, _) => Evidence::Config,
+            (_, Basis::Assumed) => Evidence::Assumed,
+            _ => Evidence::Known,
+        };
+        let origin = fact.evidence.span.map_or_else(
+            || Origin::Fact(self.name(format!("{}: {}", evidence.as_str(), fact.evidence.text))),
+            Origin::File,
+        );
+        let mut value = fact.value.clone();
+        value.origin = origin;
+        (value, evidence)
+    }
+
+    /// The source with a name and no text.
+    fn name(&mut self, name: String) -> SourceId {
+        *self.names.entry(name).or_insert_with_key(|name| {
+            self.sources.add(Source::new(name.as_str(), SourceKind::Known, ""))
+        })
+    }
+
+    fn layers(&mut self, hub: HubId<'_>) -> std::rc::Rc<Layers> {
+        let key = (hub.id.into(), hub.revision.map(EcoString::from));
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let config = self.config(hub).map(|facts| (Evidence::Config, facts));
+        let table = models::known(hub.id)
+            .filter(|_| self.given.table)
+            .map(|row| (Evidence::Known, row.facts()));
+        let layers = std::rc::Rc::new(config.into_iter().chain(table).collect::<Layers>());
+        self.known.insert(key, layers.clone());
+        layers
+    }
+
+    /// What the config.json of a repository states, if there is one on this machine.
+    fn config(&mut self, hub: HubId<'_>) -> Option<Facts> {
+        let path = self.given.files.find(hub.id, hub.revision)?;
+        let config = self.json(&path)?;
+        let beside = path.with_file_name("model.safetensors.index.json");
+        let index = if beside.is_file() { self.json(&beside) } else { None };
+        let checked = models::of_config(&config, index.as_ref(), None);
+        // A count that fails leaves the size to the table; the model is known to be incomplete
+        // where that does not have it either.
+        self.diagnostics.extend(
+            checked.diagnostics.into_iter().filter(|found| found.severity > Severity::Info).map(
+                |found| match found.code {
+                    Code::ParameterCountUnknown => found.severity(Severity::Warning),
+                    _ => found,
+                },
+            ),
+        );
+        let mut facts = checked.value;
+        // What no line of the file states follows from the file as a whole.
+        let whole = config.origin.span();
+        for fact in &mut facts.values {
+            fact.evidence.span = fact.evidence.span.or(whole);
+        }
+        Some(facts)
+    }
+
+    fn json(&mut self, path: &std::path::Path) -> Option<Node> {
+        let text = match read_text(path, &self.given.limits) {
+            Ok(text) => text,
+            Err(finding) => {
+                self.diagnostics.push(*finding);
+                return None;
+            }
+        };
+        let name = path.display().to_string();
+        let source = self.sources.add(Source::new(name, SourceKind::ModelConfig, text));
+        let text = self.sources.get(source).text.clone();
+        let checked = yaml::parse(source, &text, 0..text.len(), &self.given.limits);
+        // How kubectl would read the scalars of a config does not matter.
+        self.diagnostics.extend(
+            checked.diagnostics.into_iter().filter(|found| found.severity == Severity::Error),
+        );
+        checked.value
+    }
+
+    /// The command that fills in what a model leaves out.
+    fn command(&self, document: &Document, hub: Option<HubId<'_>>) -> EcoString {
+        let from = hub.map_or_else(|| "config.json".to_owned(), |hub| hub.to_string());
+        let source = self.sources.get(document.source);
+        let into = match source.kind {
+            SourceKind::File => format!(" --into {}", source.name),
+            _ => String::new(),
+        };
+        format!("ome import {from}{into}").into()
+    }
+
+    /// Says that a model was completed, when selection compares what was filled in.
+    fn report(&mut self, document: &Document, hub: HubId<'_>, completion: &Completion) {
+        let compared: Vec<&Completed> = completion.compared().collect();
+        if compared.is_empty() {
+            return;
+        }
+        let name = document.node.at(&["metadata", "name"]);
+        let shown = name.and_then(Node::as_str).unwrap_or_default();
+        let paths: Vec<String> = compared.iter().map(|field| field.path.to_string()).collect();
+        let config = compared.iter().find_map(|field| field.value.origin.span());
+        let from = match config {
+            Some(span) => self.sources.get(span.source).name.to_string(),
+            None => format!("what is known of {}", hub.id),
+        };
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::ModelCompleted,
+                format!("model `{shown}` is completed from {from}: {}", paths.join(", ")),
+            )
+            .at(name.and_then(|name| name.origin.span()).unwrap_or(document.span))
+            .object(format!("{}/{shown}", document.kind))
+            .help(format!(
+                "run `{}` to write the values into the manifest",
+                completion.import.as_deref().unwrap_or_default()
+            )),
+        );
+    }
+}
+
+/// Whether the manifest leaves a field to the model agent. The agent fills in format and framework
+/// as a whole, a format when it has no name (pkg/modelagent/config_parser.go, updateModelSpec).
+fn is_open(spec: Option<&Node>, field: &str) -> bool {
+    let Some(node) = spec.and_then(|spec| spec.get(field)) else { return true };
+    match field {
+        "modelFormat" => node.get("name").and_then(Node::as_str).is_none_or(str::is_empty),
+        "modelCapabilities" => node.items().is_empty(),
+        _ => false,
+    }
+}
