@@ -214,24 +214,17 @@ impl Catalog {
             .chain(&self.others)
     }
 
-    /// The object that stands at a place.
-    pub fn owner(&self, span: Span) -> Option<&Object> {
+    /// Where the object begins that stands at a place, and what it is called.
+    pub fn owner(&self, span: Span) -> Option<(u32, &ObjectRef)> {
         let owners = self.owners.get(&span.source)?;
         let index = owners.partition_point(|(start, _)| *start <= span.start);
-        let (_, id) = owners.get(index.checked_sub(1)?)?;
-        self.objects().find(|object| {
-            object.span.source == span.source
-                && object.span.start <= span.start
-                && span.start < object.span.end
-                && object.id == *id
-        })
+        let (start, id) = owners.get(index.checked_sub(1)?)?;
+        Some((*start, id))
     }
 
     /// Kind of the object that stands at a place.
     pub fn owner_kind(&self, span: Span) -> Option<&str> {
-        let owners = self.owners.get(&span.source)?;
-        let index = owners.partition_point(|(start, _)| *start <= span.start);
-        Some(&owners.get(index.checked_sub(1)?)?.1.kind)
+        self.owner(span).map(|(_, id)| id.kind.as_str())
     }
 
     /// Whether a user's object replaced a built-in one.

@@ -13,6 +13,7 @@ use crate::policy::{AcceleratorOptions, ArgsOrder};
 use crate::quantity::{Quantity, Range};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::{EcoString, EcoVec};
+use std::collections::{HashMap, HashSet};
 
 /// Flags that say how many accelerators one tensor-parallel group has, by engine.
 const TENSOR_FLAGS: [&str; 4] = ["--tp-size", "--tp", "--tensor-parallel-size", "-tp"];
@@ -254,16 +255,19 @@ fn deduplicated(all: Vec<(Node, bool)>) -> Vec<(Node, bool)> {
         }
     }
     let name = |group: &[(Node, bool)]| group[0].0.as_str().and_then(flag).map(EcoString::from);
-    let keeps = |index: usize| {
-        let Some(own) = name(&groups[index]) else { return true };
-        let rivals: Vec<usize> = (0..groups.len())
-            .filter(|other| name(&groups[*other]).as_ref() == Some(&own))
-            .collect();
-        let by_user = rivals.iter().rev().find(|other| groups[**other][0].1);
-        by_user.or(rivals.last()) == Some(&index)
-    };
-    let kept: Vec<usize> = (0..groups.len()).filter(|index| keeps(*index)).collect();
-    kept.into_iter().flat_map(|index| groups[index].clone()).collect()
+    // By flag the one that stays, and whether it is the service's.
+    let mut stays: HashMap<EcoString, (usize, bool)> = HashMap::new();
+    for (index, group) in groups.iter().enumerate() {
+        let Some(name) = name(group) else { continue };
+        let known = stays.entry(name).or_insert((index, group[0].1));
+        if group[0].1 || !known.1 {
+            *known = (index, group[0].1);
+        }
+    }
+    let kept = groups.into_iter().enumerate().filter(|(index, group)| {
+        name(group).is_none_or(|name| stays.get(&name).is_some_and(|(stays, _)| stays == index))
+    });
+    kept.flat_map(|(_, group)| group).collect()
 }
 
 /// Per name the larger of the merged value and the accelerator's; extended resources are asked for
@@ -529,10 +533,10 @@ pub(super) fn count(
 
 /// Accelerators a container asks for: of the class's resources, or of any vendor.
 fn gpus_of(accelerator: &Accelerator<'_>, container: &Node) -> Option<i64> {
-    let names: Vec<&str> =
+    let names: HashSet<&str> =
         accelerator.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
     gpus::of_container(container, |resource| {
-        names.contains(&resource) || gpus::is_accelerator(resource)
+        names.contains(resource) || gpus::is_accelerator(resource)
     })
 }
 

@@ -3,6 +3,7 @@
 
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};
+use indexmap::IndexMap;
 
 /// Whether a list is printed as one shell text: only its first element decides.
 fn is_script(list: &[Node]) -> bool {
@@ -68,14 +69,11 @@ pub(super) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
     if base.is_empty() {
         return over.clone();
     }
-    let mut all: Vec<Vec<Piece>> = Vec::new();
+    let mut all: IndexMap<EcoString, Vec<Piece>> = IndexMap::new();
     for group in groups(base).into_iter().chain(groups(over)) {
-        match all.iter_mut().find(|known| key(&known[0].0) == key(&group[0].0)) {
-            Some(known) => *known = group,
-            None => all.push(group),
-        }
+        all.insert(key(&group[0].0).into(), group);
     }
-    let flat: Vec<Piece> = all.into_iter().flatten().collect();
+    let flat: Vec<Piece> = all.into_values().flatten().collect();
     if is_script(base) {
         let lines: Vec<&str> = flat.iter().map(|(text, _)| text.as_str()).collect();
         return EcoVec::from([Node::str(lines.join(" \\\n"), base[0].origin)]);

@@ -5,9 +5,12 @@
 
 use super::edit::{position, text};
 use crate::api::{ComponentKind, Runtime, Service};
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, Nearby};
 use crate::quantity::{Quantity, Range};
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Node, Origin, Places};
+use indexmap::IndexMap;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 
 /// Which component of which service is looked at; names the field that a value came from.
 #[derive(Clone, Copy)]
@@ -123,19 +126,15 @@ pub(crate) fn duplicate_flags(
     help: &str,
     findings: &mut Vec<Diagnostic>,
 ) {
-    let flags: Vec<(usize, &str)> = args
-        .iter()
-        .enumerate()
-        .filter_map(|(index, node)| Some((index, flag(node.as_str()?)?)))
-        .collect();
-    let mut told: Vec<&str> = Vec::new();
-    for (first, name) in &flags {
-        let mut uses = flags.iter().filter(|(_, other)| other == name);
-        let (times, Some((last, _))) = (uses.clone().count(), uses.next_back()) else { continue };
-        if times < 2 || told.contains(name) {
-            continue;
-        }
-        told.push(name);
+    let flags =
+        args.iter().enumerate().filter_map(|(index, node)| Some((index, flag(node.as_str()?)?)));
+    // By flag: the first use, the last one, and how many there are.
+    let mut uses: IndexMap<&str, (usize, usize, usize)> = IndexMap::new();
+    for (index, name) in flags {
+        let (_, last, times) = uses.entry(name).or_insert((index, index, 0));
+        (*last, *times) = (index, *times + 1);
+    }
+    for (name, (first, last, times)) in uses.iter().filter(|(_, (.., times))| *times > 1) {
         let text = args[*last].as_str().unwrap_or_default();
         let value = match text.split_once('=') {
             Some((_, value)) => value,
@@ -261,18 +260,26 @@ fn mounts(
     path: &str,
     findings: &mut Vec<Diagnostic>,
 ) {
-    let volumes = pod.get("volumes").map(Node::items).unwrap_or_default();
-    for (index, mount) in
-        container.get("volumeMounts").map(Node::items).unwrap_or_default().iter().enumerate()
-    {
+    let mounts = container.get("volumeMounts").map(Node::items).unwrap_or_default();
+    if mounts.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = pod
+        .get("volumes")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .map(|volume| text(volume, "name"))
+        .collect();
+    let known: HashSet<&str> = names.iter().copied().collect();
+    let nearby = OnceCell::new();
+    for (index, mount) in mounts.iter().enumerate() {
         let Some(name) = mount.get("name") else { continue };
         let wanted = name.as_str().unwrap_or("");
-        if injected.contains(&wanted)
-            || volumes.iter().any(|volume| volume.get("name") == Some(name))
-        {
+        if injected.contains(&wanted) || known.contains(wanted) {
             continue;
         }
-        let near = nearest(wanted, volumes.iter().map(|volume| text(volume, "name")));
+        let near = nearby.get_or_init(|| Nearby::new(names.iter().copied())).nearest(wanted);
         findings.push(
             Diagnostic::new(
                 Code::MountWithoutVolume,
@@ -291,8 +298,10 @@ fn mounts(
 /// One volume has one source, and one name is one volume (S0-043).
 fn volumes(pod: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
     let volumes = pod.get("volumes").map(Node::items).unwrap_or_default();
+    let mut named = Places::new();
     for (index, volume) in volumes.iter().enumerate() {
         let name = text(volume, "name");
+        let twin = named.insert(name, index).filter(|_| !name.is_empty());
         let path = format!("{path}.volumes[{index}]");
         let sources: Vec<_> =
             volume.entries().filter(|entry| entry.key != "name" && !entry.node.is_null()).collect();
@@ -310,9 +319,7 @@ fn volumes(pod: &Node, path: &str, findings: &mut Vec<Diagnostic>) {
                 .path(path)
                 .help("keep one source"),
             );
-        } else if let Some(twin) =
-            volumes[..index].iter().find(|other| !name.is_empty() && text(other, "name") == name)
-        {
+        } else if let Some(twin) = twin.map(|twin| &volumes[twin]) {
             findings.push(
                 Diagnostic::new(Code::VolumeTwoSources, format!("two volumes are named `{name}`"))
                     .at(volume.origin.span())

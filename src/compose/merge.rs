@@ -7,8 +7,8 @@
 
 use super::edit::{lost, within};
 use super::history::{Record, Step};
-use crate::yaml::{Entry, Map, Node, Value};
-use ecow::EcoVec;
+use crate::yaml::{Entry, Map, Node, Places, Value};
+use ecow::{EcoString, EcoVec};
 
 /// The merge key of a list field: the fields that make two elements the same, the first one naming
 /// it in paths.
@@ -102,12 +102,17 @@ fn keyed<R: Record>(
     rec: &mut R,
 ) -> EcoVec<Node> {
     let mut merged = lower.clone();
+    let mut places = Places::of(lower.iter().map(|element| identity(keys, element)));
     for element in upper {
-        let known = merged
-            .iter()
-            .position(|other| same_element(keys, other, element))
+        let identity = identity(keys, element);
+        let known = identity
+            .as_ref()
+            .and_then(|identity| places.get(identity.as_slice()))
             .zip(element.get(keys[0]));
         let Some((index, name)) = known else {
+            if let Some(identity) = identity {
+                places.insert(identity, merged.len());
+            }
             merged.push(element.clone());
             continue;
         };
@@ -124,14 +129,24 @@ fn keyed<R: Record>(
     merged
 }
 
-/// Elements without the key are never the same. An absent protocol is TCP, as everywhere in
-/// Kubernetes.
-fn same_element(keys: &[&str], a: &Node, b: &Node) -> bool {
-    keys.iter().enumerate().all(|(index, key)| match (a.get(key), b.get(key)) {
-        (Some(a), Some(b)) => a == b,
-        (None, None) => index > 0,
-        (Some(one), None) | (None, Some(one)) => *key == "protocol" && one.as_str() == Some("TCP"),
-    })
+/// What an element has in common with every other that is the same. Elements without the first key
+/// are never the same. An absent protocol is TCP, as everywhere in Kubernetes.
+fn identity(keys: &[&str], element: &Node) -> Option<Vec<(&'static str, EcoString)>> {
+    let values = keys.iter().enumerate().map(|(index, key)| match element.get(key) {
+        // 80 and 80.0 are one port, 80 and "80" are two.
+        Some(node) => Some((
+            if matches!(node.value, Value::Int(_) | Value::Big(_) | Value::Float(_)) {
+                "a number"
+            } else {
+                node.kind_name()
+            },
+            node.scalar_text().unwrap_or_else(|| node.to_json().to_string().into()),
+        )),
+        None if *key == "protocol" => Some(("a string", "TCP".into())),
+        None if index > 0 => Some(("", EcoString::new())),
+        None => None,
+    });
+    values.collect()
 }
 
 /// A variable is replaced as a unit: a value drives out valueFrom and the other way round (S2-062).

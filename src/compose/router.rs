@@ -1,11 +1,11 @@
 //! What only a router gets.
 
 use super::container::{lost_variable, push};
-use super::edit::{list_mut, lost, mapping, position};
+use super::edit::{list_mut, lost, mapping, text};
 use super::history::{Record, Step};
 use super::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
 use crate::policy::{LayerRule, Policy};
-use crate::yaml::{Entry, Node, Origin, Value};
+use crate::yaml::{Entry, Node, Origin, Places, Value};
 use ecow::{EcoString, eco_format};
 
 /// Adds the entries of `config` to the environment, sorted by key (ome-components 4.1, S0-051).
@@ -25,6 +25,9 @@ pub(super) fn config_as_environment<R: Record>(
         .filter(|entry| !entry.node.is_null())
         .collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
+    let listed = container.get("env").map(Node::items).unwrap_or_default();
+    let mut places = Places::of(listed.iter().map(|one| Some(EcoString::from(text(one, "name")))));
+    let mut count = listed.len();
     for entry in entries {
         let origin = Origin::Derived(&ROUTER_CONFIG);
         let value = entry.node.scalar_text().map_or_else(
@@ -35,18 +38,16 @@ pub(super) fn config_as_environment<R: Record>(
             [("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)],
             origin,
         );
-        let known = container
-            .get("env")
-            .and_then(|env| position(env.items(), "name", &entry.key))
-            .filter(|_| policy.layers == LayerRule::Written);
-        match (known, list_mut(container, "env", origin)) {
-            (Some(index), Some(env)) => {
-                if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
-                    lost_variable(&entry.key, loser, winner, rec);
-                }
-                env.make_mut()[index] = variable;
+        let known =
+            places.insert(entry.key.clone(), count).filter(|_| policy.layers == LayerRule::Written);
+        if let (Some(index), Some(env)) = (known, list_mut(container, "env", origin)) {
+            if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
+                lost_variable(&entry.key, loser, winner, rec);
             }
-            _ => push(container, "env", variable),
+            env.make_mut()[index] = variable;
+        } else {
+            push(container, "env", variable);
+            count += 1;
         }
     }
 }

@@ -4,8 +4,10 @@
 //! Rendering is elsewhere (`report`); this room neither prints nor decides.
 
 mod codes;
+mod near;
 
 pub use codes::{CODES, Code, CodeDoc, Topic};
+pub use near::{Nearby, nearest};
 
 use crate::source::Span;
 use serde::Serialize;
@@ -191,50 +193,10 @@ impl<T> Checked<T> {
     }
 }
 
-/// The candidate nearest to `word` in spelling, if near enough to be worth offering.
-///
-/// Nearness ignores case and allows about a third of the letters to differ, of three or fewer one;
-/// ties go to the first candidate.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    let letters = word.chars().count();
-    let limit = if letters < 4 { 1 } else { (letters / 3).max(2) };
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in candidates {
-        let other = candidate.to_lowercase();
-        let mut distance = strsim::damerau_levenshtein(&lower, &other);
-        // One containing the other is the commonest slip with long names.
-        if distance > limit
-            && word.len() > 3
-            && (other.contains(&lower) || lower.contains(&other))
-            && !other.is_empty()
-        {
-            distance = limit;
-        }
-        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::source::SourceId;
-
-    #[test]
-    fn what_is_offered_resembles_what_was_written() {
-        for (word, offered) in [
-            ("Foo", None),
-            ("Jop", Some("Job")),
-            ("Nod", Some("Node")),
-            ("deploymnet", Some("Deployment")),
-            ("zzzz", None),
-        ] {
-            assert_eq!(nearest(word, ["Job", "Node", "Deployment"]), offered, "{word}");
-        }
-    }
 
     #[test]
     fn replacements_are_made_in_the_order_of_the_text() {

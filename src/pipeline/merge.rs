@@ -2,9 +2,8 @@
 //! selector with who won and over whom (S2-008).
 
 use super::plan::Planned;
-use super::why::{Leaf, leaf};
+use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
-use crate::catalog::Catalog;
 use crate::compose::{self, ComposedComponent, history::History};
 use crate::yaml::{FieldPath, Node, Value};
 
@@ -22,8 +21,8 @@ pub struct MergedLeaf {
 }
 
 /// The leaves of every component of a service in order; none of a service in error.
-pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
-    let mut found = Vec::new();
+pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
+    let (catalog, mut found) = (layers.catalog, Vec::new());
     if planned.error.is_some() {
         return found;
     }
@@ -40,6 +39,7 @@ pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
         &mut history,
     );
     let Ok(composed) = composed else { return found };
+    let overrides = Overrides::new(&history);
     for component in &composed.value.components {
         let pods = std::iter::once((&component.pod, false))
             .chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
@@ -49,7 +49,7 @@ pub fn merge(catalog: &Catalog, planned: &Planned<'_>) -> Vec<MergedLeaf> {
                     component: component.kind,
                     of_worker,
                     path,
-                    leaf: leaf(catalog, pod, node, &at, &history),
+                    leaf: leaf(layers, pod, node, &at, &overrides),
                 });
             };
             if let Some((at, container)) = main_container(component, pod, of_worker) {

@@ -32,4 +32,4 @@ pub use render::{Rendered, Renderer, identity};
 pub use rollout::play;
 pub use serving::{PlannedServing, plan_servings};
 pub use waves::{WAVES, WorkloadRollout, wave, waves, workloads};
-pub use why::{Layer, Leaf, Losers, Said, ServingHistory, layer, leaf, why};
+pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

@@ -1,12 +1,14 @@
 //! Which layer wrote a leaf of a rendered object, and what it overrode.
 
-use crate::api::ModelServing;
+use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
 use crate::compose::history::{History, Overridden};
 use crate::render::kthena::{API_VERSION, Replaced};
 use crate::schema;
 use crate::source::{SourceId, Span};
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Who wrote a value, by the names of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,54 +82,97 @@ pub struct Leaf {
     pub overrides: Vec<Said>,
 }
 
-/// The layer of an origin: a file's by the kind of the object that stands there, and by the block
-/// within it.
-pub fn layer(catalog: &Catalog, origin: Origin) -> Layer {
-    let span = match origin {
-        Origin::File(span) => span,
-        Origin::Default(_) => return Layer::Default,
-        Origin::Derived(_) => return Layer::Derived,
-        Origin::Flag(_) => return Layer::Flag,
-        Origin::Fact(_) => return Layer::Model,
-    };
-    match catalog.owner_kind(span) {
-        Some("InferenceService") if within(catalog, span, &["acceleratorConfigurations"]) => {
-            Layer::AcceleratorConfiguration
+/// Blocks of an object that are layers of their own, or settings that are not the service's.
+const BLOCKS: [&str; 5] = [
+    "acceleratorConfigurations",
+    "acceleratorConfig",
+    "acceleratorSelector",
+    "acceleratorOverride",
+    "annotations",
+];
+
+/// A block by its name.
+type Block = (&'static str, Span);
+/// Where an object begins.
+type Start = (SourceId, u32);
+
+/// Which layer a place belongs to. What stands in an object is looked up once, however many leaves
+/// it wrote.
+pub struct Layers<'a> {
+    pub(super) catalog: &'a Catalog,
+    objects: HashMap<Start, &'a Object>,
+    /// The blocks of the objects that were asked about, by where the objects begin.
+    blocks: Mutex<HashMap<Start, Arc<[Block]>>>,
+}
+
+impl<'a> Layers<'a> {
+    /// The layers of everything that was read.
+    pub fn new(catalog: &'a Catalog) -> Self {
+        let objects =
+            catalog.objects().map(|object| ((object.span.source, object.span.start), object));
+        Self { catalog, objects: objects.collect(), blocks: Mutex::default() }
+    }
+
+    /// The layer of an origin: a file's by the kind of the object that stands there, and by the
+    /// block within it.
+    fn of(&self, origin: Origin) -> Layer {
+        let span = match origin {
+            Origin::File(span) => span,
+            Origin::Default(_) => return Layer::Default,
+            Origin::Derived(_) => return Layer::Derived,
+            Origin::Flag(_) => return Layer::Flag,
+            Origin::Fact(_) => return Layer::Model,
+        };
+        match self.catalog.owner_kind(span) {
+            Some("InferenceService") if self.within(span, &["acceleratorConfigurations"]) => {
+                Layer::AcceleratorConfiguration
+            }
+            Some("ServingRuntime" | "ClusterServingRuntime")
+                if self.within(span, &["acceleratorConfigurations", "acceleratorConfig"]) =>
+            {
+                Layer::AcceleratorConfiguration
+            }
+            Some("ServingRuntime" | "ClusterServingRuntime") => Layer::Runtime,
+            Some("AcceleratorClass") => Layer::AcceleratorClass,
+            Some("BaseModel" | "ClusterBaseModel" | "FineTunedWeight") => Layer::Model,
+            Some("ConfigMap") => Layer::Config,
+            Some("InferenceService")
+                if self.within(span, &["acceleratorSelector", "acceleratorOverride"]) =>
+            {
+                Layer::Selector
+            }
+            _ => Layer::Service,
         }
-        Some("ServingRuntime" | "ClusterServingRuntime")
-            if within(catalog, span, &["acceleratorConfigurations", "acceleratorConfig"]) =>
-        {
-            Layer::AcceleratorConfiguration
-        }
-        Some("ServingRuntime" | "ClusterServingRuntime") => Layer::Runtime,
-        Some("AcceleratorClass") => Layer::AcceleratorClass,
-        Some("BaseModel" | "ClusterBaseModel" | "FineTunedWeight") => Layer::Model,
-        Some("ConfigMap") => Layer::Config,
-        Some("InferenceService")
-            if within(catalog, span, &["acceleratorSelector", "acceleratorOverride"]) =>
-        {
-            Layer::Selector
-        }
-        _ => Layer::Service,
+    }
+
+    /// Whether a place stands below one of these blocks of its object.
+    fn within(&self, span: Span, names: &[&str]) -> bool {
+        let Some((start, _)) = self.catalog.owner(span) else { return false };
+        let key = (span.source, start);
+        let mut known = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = known.entry(key).or_insert_with(|| {
+            let mut blocks = Vec::new();
+            if let Some(object) = self.objects.get(&key) {
+                gather(&object.node, &mut blocks);
+            }
+            blocks.into()
+        });
+        let blocks = blocks.clone();
+        drop(known);
+        blocks.iter().any(|(name, block)| names.contains(name) && block.contains(span))
     }
 }
 
-/// Whether a place stands below one of these fields of its object.
-fn within(catalog: &Catalog, span: Span, fields: &[&str]) -> bool {
-    fn search(node: &Node, span: Span, fields: &[&str]) -> bool {
-        match &node.value {
-            Value::Map(map) => map.iter().any(|entry| {
-                let holds = entry.node.origin.span().is_some_and(|own| own.contains(span));
-                holds && (fields.contains(&entry.key.as_str()) || search(&entry.node, span, fields))
-            }),
-            Value::List(items) => items.iter().any(|item| {
-                item.origin.span().is_some_and(|own| own.contains(span))
-                    && search(item, span, fields)
-            }),
-            _ => false,
+fn gather(node: &Node, blocks: &mut Vec<Block>) {
+    for entry in node.entries() {
+        if let (Some(name), Some(span)) =
+            (BLOCKS.iter().find(|name| entry.key == **name), entry.node.origin.span())
+        {
+            blocks.push((name, span));
         }
+        gather(&entry.node, blocks);
     }
-    catalog.owner(span).is_some_and(|object| search(&object.node, span, fields))
+    node.items().iter().for_each(|item| gather(item, blocks));
 }
 
 /// Who knows what a leaf of an object took the place of.
@@ -136,9 +181,84 @@ pub trait Losers {
     fn losers<'a>(&'a self, object: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node>;
 }
 
-impl Losers for History {
+/// What a history holds, by what took its place. The merge knows paths of components and a leaf
+/// stands in a pod, so the two are brought together by what wrote the winner: a place in a file
+/// belongs to one value only, a rule to the fields of its name.
+pub struct Overrides<'h> {
+    all: &'h [Overridden],
+    /// By who wrote a part of a winner: the entries, oldest first, and where the part stands.
+    winners: HashMap<Writer, Vec<(usize, FieldPath)>>,
+}
+
+/// Who wrote a value.
+#[derive(PartialEq, Eq, Hash)]
+enum Writer {
+    File(Span),
+    Rule(usize, Option<Segment>),
+    Fact(SourceId, Option<Segment>),
+}
+
+impl Writer {
+    fn of(origin: Origin, name: Option<&Segment>) -> Self {
+        match origin {
+            Origin::File(span) => Self::File(span),
+            Origin::Default(rule) | Origin::Derived(rule) | Origin::Flag(rule) => {
+                Self::Rule(std::ptr::from_ref(rule) as usize, name.cloned())
+            }
+            Origin::Fact(source) => Self::Fact(source, name.cloned()),
+        }
+    }
+}
+
+impl<'h> Overrides<'h> {
+    /// What a history holds.
+    pub fn new(history: &'h History) -> Self {
+        let all = history.all();
+        let mut winners: HashMap<Writer, Vec<(usize, FieldPath)>> = HashMap::new();
+        for (index, entry) in all.iter().enumerate() {
+            let Some(winner) = &entry.winner else { continue };
+            if !matches!(winner.value, Value::Map(_) | Value::List(_)) {
+                let writer = Writer::of(winner.origin, entry.path.0.last());
+                winners.entry(writer).or_default().push((index, FieldPath::root()));
+                continue;
+            }
+            collect(winner, &FieldPath::root(), &mut |path, node| {
+                let places = winners.entry(Writer::of(node.origin, path.0.last())).or_default();
+                // The first part that one rule wrote stands for all of them.
+                if !path.0.is_empty() && places.last().is_none_or(|(last, _)| *last != index) {
+                    places.push((index, path.clone()));
+                }
+            });
+        }
+        Self { all, winners }
+    }
+
+    /// What stood where the leaf stands in the last value that took the place of another one.
+    fn loser(&self, leaf: &Node, path: &FieldPath) -> Option<&'h Node> {
+        let places = self.winners.get(&Writer::of(leaf.origin, path.0.last()))?;
+        places.iter().rev().find_map(|(index, place)| {
+            let loser = *self.all[*index].loser.select(place).first()?;
+            is_scalar(loser).then_some(loser)
+        })
+    }
+}
+
+impl Losers for Overrides<'_> {
     fn losers<'a>(&'a self, _: &Node, leaf: &Node, path: &FieldPath) -> Vec<&'a Node> {
-        lost(self, leaf, path)
+        let mut losers: Vec<&Node> = Vec::new();
+        let mut current = leaf;
+        // Each round goes one layer down; the bound only guards against a history that goes in
+        // circles.
+        for _ in 0..16 {
+            match self.loser(current, path) {
+                Some(loser) if !losers.iter().any(|known| std::ptr::eq(*known, loser)) => {
+                    current = loser;
+                    losers.push(loser);
+                }
+                _ => break,
+            }
+        }
+        losers
     }
 }
 
@@ -219,13 +339,18 @@ fn positions(object: &Node, path: &FieldPath) -> FieldPath {
 }
 
 /// Every leaf at a path of an object; `*` or the root means all of them.
-pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, losers: &impl Losers) -> Vec<Leaf> {
+pub fn why(
+    layers: &Layers<'_>,
+    object: &Node,
+    path: &FieldPath,
+    losers: &impl Losers,
+) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let everything = path.0.is_empty() || path.0.as_slice() == [Segment::Field("*".into())];
     let roots = if everything { vec![(FieldPath::root(), object)] } else { located(object, path) };
     for (at, node) in roots {
         collect(node, &at, &mut |path, node| {
-            leaves.push(leaf(catalog, object, node, path, losers));
+            leaves.push(leaf(layers, object, node, path, losers));
         });
     }
     leaves
@@ -233,7 +358,7 @@ pub fn why(catalog: &Catalog, object: &Node, path: &FieldPath, losers: &impl Los
 
 /// One leaf with who wrote it and what lost.
 pub fn leaf(
-    catalog: &Catalog,
+    layers: &Layers<'_>,
     object: &Node,
     node: &Node,
     path: &FieldPath,
@@ -241,11 +366,11 @@ pub fn leaf(
 ) -> Leaf {
     Leaf {
         path: path.clone(),
-        said: said(catalog, node, path),
+        said: said(layers, node, path),
         overrides: losers
             .losers(object, node, path)
             .into_iter()
-            .map(|loser| said(catalog, loser, path))
+            .map(|loser| said(layers, loser, path))
             .collect(),
     }
 }
@@ -299,12 +424,12 @@ fn collect<'n>(node: &'n Node, at: &FieldPath, each: &mut impl FnMut(&FieldPath,
     }
 }
 
-fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
-    let own = layer(catalog, node.origin);
+fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
+    let own = layers.of(node.origin);
     // A setting that an annotation made; an annotation that is only handed on stays the service's.
     let layer = match (own, node.origin) {
         (Layer::Service, Origin::File(span))
-            if within(catalog, span, &["annotations"])
+            if layers.within(span, &["annotations"])
                 && !path
                     .0
                     .iter()
@@ -323,53 +448,4 @@ fn said(catalog: &Catalog, node: &Node, path: &FieldPath) -> Said {
         _ => None,
     };
     Said { value: node.to_json(), layer, span: node.origin.span(), rule, fact }
-}
-
-/// What lost against a leaf, the nearest first. The merge knows paths of components and a leaf
-/// stands in a pod, so the two are brought together by what wrote the winner: a place in a file
-/// belongs to one value only, a rule to the fields of its name.
-fn lost<'h>(history: &'h History, winner: &Node, path: &FieldPath) -> Vec<&'h Node> {
-    let mut losers: Vec<&Node> = Vec::new();
-    let mut current = winner.clone();
-    // Each round goes one layer down; the bound only guards against a history that goes in circles.
-    for _ in 0..16 {
-        let found = history.all().iter().rev().find_map(|entry| counterpart(entry, &current, path));
-        match found {
-            Some(loser) if !losers.iter().any(|known| std::ptr::eq(*known, loser)) => {
-                current = loser.clone();
-                losers.push(loser);
-            }
-            _ => break,
-        }
-    }
-    losers
-}
-
-/// The part of what lost that stood where the leaf stands in what won.
-fn counterpart<'h>(entry: &'h Overridden, leaf: &Node, path: &FieldPath) -> Option<&'h Node> {
-    let winner = entry.winner.as_ref()?;
-    let relative = place_of(winner, leaf, &entry.path, path)?;
-    let loser = *entry.loser.select(&relative).first()?;
-    is_scalar(loser).then_some(loser)
-}
-
-fn place_of(winner: &Node, leaf: &Node, at: &FieldPath, path: &FieldPath) -> Option<FieldPath> {
-    let same = |node: &Node, name: Option<&Segment>| match (node.origin, leaf.origin) {
-        (Origin::File(a), Origin::File(b)) => a == b,
-        (Origin::Default(a), Origin::Default(b))
-        | (Origin::Derived(a), Origin::Derived(b))
-        | (Origin::Flag(a), Origin::Flag(b)) => std::ptr::eq(a, b) && name == path.0.last(),
-        (Origin::Fact(a), Origin::Fact(b)) => a == b && name == path.0.last(),
-        _ => false,
-    };
-    if same(winner, at.0.last()) && !matches!(winner.value, Value::Map(_) | Value::List(_)) {
-        return Some(FieldPath::root());
-    }
-    let mut found = None;
-    collect(winner, &FieldPath::root(), &mut |relative, node| {
-        if found.is_none() && same(node, relative.0.last()) {
-            found = Some(relative.clone());
-        }
-    });
-    found.filter(|relative| !relative.0.is_empty())
 }

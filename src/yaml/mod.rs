@@ -4,6 +4,8 @@
 //! kubectl and kustomize read as it was meant. This room knows no Kubernetes kind.
 
 mod limits;
+mod list;
+mod map;
 mod node;
 mod parse;
 mod path;
@@ -15,7 +17,9 @@ mod write;
 mod tests;
 
 pub use limits::Limits;
-pub use node::{Entry, Map, Node, Origin, Rule, Value};
+pub use list::Places;
+pub use map::Map;
+pub use node::{Entry, Node, Origin, Rule, Value};
 pub use parse::parse;
 pub use path::{FieldPath, Segment};
 pub use split::{Part, split};

@@ -2,7 +2,7 @@
 
 use ome::diag::Severity;
 use ome::load::{self, Request};
-use ome::pipeline::{self, Given, Layer, ServingHistory, World};
+use ome::pipeline::{self, Given, Layer, Layers, ServingHistory, World};
 use ome::policy::{
     KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy, Semantics,
 };
@@ -66,6 +66,7 @@ fn every_leaf_has_an_origin() {
             if world.diagnostics.iter().any(|found| found.severity == Severity::Error) {
                 continue;
             }
+            let layers = Layers::new(&world.catalog);
             for serving in world.catalog.model_servings() {
                 servings += 1;
                 let history = ServingHistory::new(serving);
@@ -73,12 +74,9 @@ fn every_leaf_has_an_origin() {
                     Expanded { node: serving.object.node.clone(), replaced: Replaced::default() };
                 let expanded = kthena::expand(serving, policy, &mut Vec::new());
                 for Expanded { node, replaced } in std::iter::once(&own).chain(&expanded) {
-                    for leaf in pipeline::why(
-                        &world.catalog,
-                        node,
-                        &FieldPath::root(),
-                        &history.of(replaced),
-                    ) {
+                    for leaf in
+                        pipeline::why(&layers, node, &FieldPath::root(), &history.of(replaced))
+                    {
                         leaves += 1;
                         let place = format!(
                             "{}: {} of {}",

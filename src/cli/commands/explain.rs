@@ -4,7 +4,7 @@ use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::{Depth, Flip, Planned, Planner, flip, merge, named};
+use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named};
 use crate::report::{explain, graph, json, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -81,7 +81,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         })
         .transpose()?;
     let merges: Vec<_> = if args.merge {
-        planned.iter().map(|planned| merge(&session.world.catalog, planned)).collect()
+        let layers = Layers::new(&session.world.catalog);
+        planned.iter().map(|planned| merge(&layers, planned)).collect()
     } else {
         Vec::new()
     };

@@ -11,7 +11,9 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Layout, Prune, stream};
-use crate::pipeline::{Rendered, Renderer, ServingHistory, identity, leaf, wave};
+use crate::pipeline::{
+    Layers, Overrides, Rendered, Renderer, ServingHistory, identity, leaf, wave,
+};
 use crate::render::accept::accept_rendered;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
@@ -159,6 +161,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         (Output::Stream(format), None) => *format,
         _ => stream::Format::Yaml,
     };
+    // Remarks say who wrote a leaf; only YAML has room for them.
+    let layers = (args.annotate && format == stream::Format::Yaml)
+        .then(|| Layers::new(&session.world.catalog));
     let make = |views| {
         let mut history = History::new();
         let rendered = if args.annotate {
@@ -166,7 +171,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         } else {
             renderer.render(views, &mut ())
         };
-        written(rendered, args, format, &session, &history)
+        let annotate = layers.as_ref().map(|layers| (layers, Overrides::new(&history)));
+        written(rendered, args, format, &session, annotate.as_ref())
     };
     let prune = || {
         if args.services.is_empty()
@@ -216,7 +222,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         Ok(())
     })?;
-    let make = |serving| model_serving(serving, args, format, &session);
+    let make = |serving| model_serving(serving, args, format, &session, layers.as_ref());
     let mut take = |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
@@ -296,6 +302,7 @@ fn model_serving(
     args: &Args,
     format: stream::Format,
     session: &Session,
+    layers: Option<&Layers<'_>>,
 ) -> Written {
     let mut diagnostics = Vec::new();
     let broken = session.is_broken(serving);
@@ -310,22 +317,21 @@ fn model_serving(
             replaced: kthena::Replaced::default(),
         }]
     };
-    let history =
-        if args.annotate { ServingHistory::new(serving) } else { ServingHistory::default() };
+    let history = layers.map(|_| ServingHistory::new(serving)).unwrap_or_default();
     let objects = nodes.into_iter().map(|kthena::Expanded { node, replaced }| {
         let mut object = RenderedObject { node, component: None, wave: 1 };
         if args.argocd_waves && !args.expand {
             object.annotate_wave(wave(&object));
         }
         let mut text = String::new();
-        if args.annotate && format == stream::Format::Yaml {
+        if let Some(layers) = layers {
             let losers = history.of(&replaced);
             crate::yaml::write_with(
                 &mut text,
                 &object.node,
                 &mut |path: &FieldPath, node: &Node| {
                     Some(remark(
-                        &leaf(&session.world.catalog, &object.node, node, path, &losers),
+                        &leaf(layers, &object.node, node, path, &losers),
                         &session.world.sources,
                     ))
                 },
@@ -354,7 +360,7 @@ fn written(
     args: &Args,
     format: stream::Format,
     session: &Session,
-    history: &History,
+    annotate: Option<&(&Layers<'_>, Overrides<'_>)>,
 ) -> Written {
     for object in &rendered.objects {
         accept_rendered(
@@ -380,14 +386,14 @@ fn written(
                 if args.argocd_waves {
                     object.annotate_wave(wave(&object));
                 }
-                let text = if args.annotate && format == stream::Format::Yaml {
+                let text = if let Some((layers, overrides)) = annotate {
                     let mut text = String::new();
                     crate::yaml::write_with(
                         &mut text,
                         &object.node,
                         &mut |path: &FieldPath, node: &Node| {
                             Some(remark(
-                                &leaf(&session.world.catalog, &object.node, node, path, history),
+                                &leaf(layers, &object.node, node, path, overrides),
                                 &session.world.sources,
                             ))
                         },

@@ -6,7 +6,7 @@ use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Diagnostic, nearest};
-use crate::pipeline::{Leaf, Losers, Renderer, ServingHistory, identity, why};
+use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory, identity, why};
 use crate::render::kthena::{self, Expanded, Replaced};
 use crate::report::table::Style;
 use crate::report::why as view;
@@ -70,7 +70,8 @@ impl Wanted<'_> {
     ) -> Option<(ObjectRef, Vec<Leaf>)> {
         let id = identity(object);
         if self.is(&id) {
-            return Some((id, why(&session.world.catalog, object, &self.path, losers)));
+            let layers = Layers::new(&session.world.catalog);
+            return Some((id, why(&layers, object, &self.path, losers)));
         }
         self.others.push(if self.qualified {
             id.to_string()
@@ -142,7 +143,8 @@ fn of_services(
         let mut history = History::new();
         let rendered = renderer.render(views, &mut history);
         findings.extend(rendered.diagnostics);
-        rendered.objects.iter().find_map(|object| wanted.ask(session, &object.node, &history))
+        let overrides = Overrides::new(&history);
+        rendered.objects.iter().find_map(|object| wanted.ask(session, &object.node, &overrides))
     })
 }
 

@@ -11,7 +11,7 @@ use crate::compose::{lint, merge, quantities, typed, variables};
 use crate::decision::ServiceError;
 use crate::diag::{Code, Diagnostic};
 use crate::policy::LayerRule;
-use crate::yaml::{Map, Node, Value};
+use crate::yaml::{Map, Node, Places, Value};
 
 /// The container that serves.
 pub(super) const MAIN: &str = "kserve-container";
@@ -147,8 +147,9 @@ pub(super) fn over<R: Record>(
         merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
     // A variable keeps the kind of value that the service gives it.
     let own = upper.get("env").map(Node::items).unwrap_or_default();
+    let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
     each_mut(&mut merged, "env", |variable| {
-        let written = position(own, "name", text(variable, "name")).map(|index| &own[index]);
+        let written = places.get(text(variable, "name")).map(|index| &own[index]);
         if let (Some(written), Some(map)) = (written, variable.as_map_mut())
             && map.contains_key("value")
             && map.contains_key("valueFrom")

@@ -24,6 +24,10 @@ const SELECTION: [&str; 6] = [
     "acceleratorRequirements",
 ];
 
+/// Most comparisons of changed fields with changed texts for one service. What is left unexplained
+/// then counts as changed by a rule.
+const MOST_TEXTS: usize = 200_000;
+
 /// One field of the input that made a difference.
 #[derive(Clone, Debug)]
 pub struct Cause {
@@ -93,21 +97,7 @@ pub(super) fn causes(question: &Question<'_, '_>) -> Vec<Cause> {
             }
         }
     }
-    for candidate in &mut candidates {
-        candidate.counts =
-            leaves.iter_mut().filter(|leaf| wrote(candidate.field, leaf)).fold(false, |_, leaf| {
-                leaf.explained = true;
-                true
-            });
-    }
-    // A value that went into a text.
-    for leaf in leaves.iter_mut().filter(|leaf| !leaf.explained) {
-        for candidate in &mut candidates {
-            if carried(candidate.field, leaf) {
-                (candidate.counts, leaf.explained) = (true, true);
-            }
-        }
-    }
+    explain(&mut candidates, &mut leaves);
     through_rules(question, &mut candidates, &leaves);
     if !candidates.iter().any(|candidate| candidate.counts) {
         for candidate in &mut candidates {
@@ -168,15 +158,68 @@ fn is_shared(kind: &str) -> bool {
     matches!(kind, "ConfigMap" | "ClusterStorageContainer" | "FineTunedWeight")
 }
 
-/// Whether a field wrote a leaf, on either side.
-fn wrote(field: &Change, leaf: &Touched) -> bool {
-    let ends = [field.from.as_ref(), field.to.as_ref()];
-    ends.iter().zip(leaf.places).any(|(end, place)| {
-        match (end.and_then(|node| node.origin.span()), place) {
-            (Some(field), Some(leaf)) => field.contains(leaf) || leaf.contains(field),
-            _ => false,
+/// Brings together fields and the leaves that they wrote, on either side.
+fn explain(candidates: &mut [Candidate<'_, '_>], leaves: &mut [Touched]) {
+    for side in [0, 1] {
+        let end = |field: &Change| {
+            let end = if side == 0 { &field.from } else { &field.to };
+            end.as_ref().and_then(|node| node.origin.span())
+        };
+        let fields = Spans::new(candidates.iter().filter_map(|candidate| end(candidate.field)));
+        let written = Spans::new(leaves.iter().filter_map(|leaf| leaf.places[side]));
+        for candidate in &mut *candidates {
+            candidate.counts |= end(candidate.field).is_some_and(|span| written.meet(span));
         }
-    })
+        for leaf in &mut *leaves {
+            leaf.explained |= leaf.places[side].is_some_and(|span| fields.meet(span));
+        }
+    }
+    // A value that went into a text.
+    let mut left = MOST_TEXTS;
+    for leaf in leaves.iter_mut().filter(|leaf| !leaf.explained) {
+        for candidate in &mut *candidates {
+            left = match left.checked_sub(1) {
+                Some(left) => left,
+                None => return,
+            };
+            if carried(candidate.field, leaf) {
+                (candidate.counts, leaf.explained) = (true, true);
+            }
+        }
+    }
+}
+
+/// Spans in texts, each of which is within another one or apart from it, as values are.
+struct Spans {
+    /// In order, with the end of the one that ends last among those that begin no later in the same
+    /// text.
+    sorted: Vec<(Span, u32)>,
+}
+
+impl Spans {
+    fn new(spans: impl Iterator<Item = Span>) -> Self {
+        let mut spans: Vec<Span> = spans.collect();
+        spans.sort_unstable();
+        let mut sorted: Vec<(Span, u32)> = Vec::with_capacity(spans.len());
+        for span in spans {
+            let before = sorted.last().filter(|(last, _)| last.source == span.source);
+            sorted.push((span, before.map_or(span.end, |(_, end)| span.end.max(*end))));
+        }
+        Self { sorted }
+    }
+
+    /// Whether a place holds one of these, or one of these holds it.
+    fn meet(&self, span: Span) -> bool {
+        let key = |span: Span| (span.source, span.start);
+        let after = self.sorted.partition_point(|(own, _)| key(*own) < key(span));
+        let within = self.sorted.get(after).is_some_and(|(own, _)| span.contains(*own));
+        let upto = self.sorted.partition_point(|(own, _)| key(*own) <= key(span));
+        let holds = upto
+            .checked_sub(1)
+            .map(|last| self.sorted[last])
+            .is_some_and(|(own, end)| own.source == span.source && end >= span.end);
+        within || holds
+    }
 }
 
 /// Whether a leaf became another text as the field became another value.

@@ -185,10 +185,8 @@ impl Walk {
             };
         let (was, is) = (common(old, &by_new), common(new, &by_old));
         if was != is {
-            let names = |names: Vec<EcoString>, list: &[(EcoString, &Node)]| {
-                let origin = |name: &EcoString| {
-                    list.iter().find(|(own, _)| own == name).map(|(_, node)| node.origin)
-                };
+            let names = |names: Vec<EcoString>, list: &BTreeMap<EcoString, &Node>| {
+                let origin = |name: &EcoString| list.get(name).map(|node| node.origin);
                 let nodes: Vec<Node> = names
                     .iter()
                     .filter_map(|name| {
@@ -198,7 +196,7 @@ impl Walk {
                 let first = nodes.first().map(|node| node.origin)?;
                 Some(Node { value: Value::List(nodes.into_iter().collect()), origin: first })
             };
-            self.push(here, names(was, old).as_ref(), names(is, new).as_ref());
+            self.push(here, names(was, &by_old).as_ref(), names(is, &by_new).as_ref());
         }
     }
 }

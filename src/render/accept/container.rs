@@ -6,13 +6,14 @@ use super::pod::items;
 use super::{probe, resources, security};
 use crate::quantity::names;
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 
 /// What a container shares with its pod.
 pub(super) struct Pod<'a> {
     /// Names of the volumes that can be mounted.
-    pub(super) volumes: &'a [&'a str],
+    pub(super) volumes: &'a HashSet<&'a str>,
     /// Names of the resource claims.
     pub(super) claims: &'a [&'a str],
     /// Whether the pod has the network of its node.
@@ -265,13 +266,13 @@ fn environment_from(judge: &mut Judge<'_>, at: &At<'_>, container: &Node) {
 fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: bool) {
     let Some(list) = container.get("ports") else { return };
     judge.keyed(at, list, &[("containerPort", ""), ("protocol", "TCP")]);
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for (index, port) in list.items().iter().enumerate() {
         let at = at.index(index);
         if let Some(name) = port.get("name").filter(|name| name.as_str() != Some("")) {
             let text = name.as_str().unwrap_or_default();
             let objections = names::port_name(text);
-            if objections.is_empty() && seen.contains(&text) {
+            if objections.is_empty() && seen.contains(text) {
                 judge.refuse(
                     &at.field("name"),
                     name.origin.span(),
@@ -280,7 +281,7 @@ fn ports(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, host_network: boo
                 );
             }
             judge.shaped(&at.field("name"), name, objections);
-            seen.push(text);
+            seen.insert(text);
         }
         match port.get("containerPort") {
             Some(number) => judge.shaped(
@@ -348,14 +349,14 @@ fn propagation(judge: &mut Judge<'_>, list: &At<'_>, mount: &Node, container: &N
     }
 }
 
-fn mounts(judge: &mut Judge<'_>, list_at: &At<'_>, container: &Node, volumes: &[&str]) {
+fn mounts(judge: &mut Judge<'_>, list_at: &At<'_>, container: &Node, volumes: &HashSet<&str>) {
     let Some(list) = container.get("volumeMounts") else { return };
     judge.keyed(list_at, list, &[("mountPath", "")]);
     for (index, mount) in list.items().iter().enumerate() {
         let at = list_at.index(index);
         match mount.get("name") {
             Some(name) if name.as_str() != Some("") => {
-                if !name.as_str().is_some_and(|text| volumes.contains(&text)) {
+                if !name.as_str().is_some_and(|text| volumes.contains(text)) {
                     judge.refuse(
                         &at.field("name"),
                         name.origin.span(),
@@ -404,14 +405,14 @@ fn mounts(judge: &mut Judge<'_>, list_at: &At<'_>, container: &Node, volumes: &[
     }
 }
 
-fn devices(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, volumes: &[&str]) {
+fn devices(judge: &mut Judge<'_>, at: &At<'_>, container: &Node, volumes: &HashSet<&str>) {
     let Some(list) = container.get("volumeDevices") else { return };
     judge.keyed(at, list, &[("devicePath", "")]);
     for (index, device) in list.items().iter().enumerate() {
         let at = at.index(index);
         judge.present(&at, device, "devicePath");
         if let Some(name) = judge.present(&at, device, "name")
-            && name.as_str().is_none_or(|text| !volumes.contains(&text))
+            && name.as_str().is_none_or(|text| !volumes.contains(text))
         {
             judge.refuse(
                 &at.field("name"),

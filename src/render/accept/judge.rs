@@ -3,7 +3,8 @@
 use super::at::At;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::source::Span;
-use crate::yaml::Node;
+use crate::yaml::{Node, Places};
+use std::collections::HashSet;
 use std::fmt::Display;
 
 /// Collects what a server would refuse in one object.
@@ -194,11 +195,11 @@ impl Judge<'_> {
         let value = |item: &Node, (key, default): (&str, &str)| {
             item.get(key).and_then(Node::scalar_text).unwrap_or_else(|| default.into())
         };
-        for (index, item) in items.iter().enumerate() {
-            let same =
-                |other: &&Node| keys.iter().all(|key| value(other, *key) == value(item, *key));
-            let earlier = items[..index].iter().filter(same).count();
-            if earlier == 1 {
+        let mut seen = Places::new();
+        let mut told = HashSet::new();
+        for (place, item) in items.iter().enumerate() {
+            let own: Vec<_> = keys.iter().map(|key| value(item, *key)).collect();
+            if seen.insert(own, place).is_some_and(|first| told.insert(first)) {
                 let words: Vec<String> = keys
                     .iter()
                     .map(|(key, default)| {

@@ -7,6 +7,7 @@ use super::pod::items;
 use super::workload::{count_or_percent, share};
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
+use std::collections::HashSet;
 
 /// Judges the spec of a Service.
 pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
@@ -41,14 +42,14 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if let Some(list) = spec.get("ports") {
         judge.keyed(&ports_at, list, &[("port", ""), ("protocol", "TCP")]);
     }
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for (index, port) in ports.iter().enumerate() {
         let at = ports_at.index(index);
         match port.get("name") {
             Some(name) if name.as_str() != Some("") => {
                 let text = name.as_str().unwrap_or_default();
                 judge.shaped(&at.field("name"), name, names::dns1123_label(text));
-                if seen.contains(&text) {
+                if seen.contains(text) {
                     judge.refuse(
                         &at.field("name"),
                         name.origin.span(),
@@ -56,7 +57,7 @@ pub(super) fn service(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
                         "give one of them another name",
                     );
                 }
-                seen.push(text);
+                seen.insert(text);
             }
             _ if ports.len() > 1 => judge.required(&at.field("name"), port, ""),
             _ => {}

@@ -5,6 +5,7 @@ use super::judge::Judge;
 use super::pod::items;
 use crate::quantity::names;
 use crate::yaml::{Node, Value};
+use std::collections::HashSet;
 
 /// What a validation function has against a text.
 type Form = fn(&str) -> Vec<String>;
@@ -61,10 +62,10 @@ pub(super) fn object(judge: &mut Judge<'_>, object: &Node) {
 /// Finalizers differ, and are names with a domain; only some of the built-in kinds insist on the
 /// domain.
 fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bool) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for (index, finalizer) in items(metadata, "finalizers").iter().enumerate() {
         let Some(text) = finalizer.as_str() else { continue };
-        if seen.contains(&text) {
+        if seen.contains(text) {
             judge.refuse(
                 at,
                 finalizer.origin.span(),
@@ -73,7 +74,7 @@ fn finalizers(judge: &mut Judge<'_>, at: &At<'_>, metadata: &Node, qualified: bo
             );
             continue;
         }
-        seen.push(text);
+        seen.insert(text);
         let objections = names::qualified_name(text);
         if objections.is_empty()
             && qualified

@@ -5,6 +5,7 @@ use super::judge::Judge;
 use super::{container, metadata, resources, scheduling, security, volume};
 use crate::quantity::names;
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 /// Judges a pod spec.
 pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
@@ -107,11 +108,9 @@ pub(super) fn spec(judge: &mut Judge<'_>, at: &At<'_>, spec: &Node) {
     if items(spec, "containers").is_empty() {
         judge.required(&at.field("containers"), spec, "");
     }
-    let main = |name: Option<&str>| {
-        items(spec, "containers")
-            .iter()
-            .any(|other| name.is_some() && other.get("name").and_then(Node::as_str) == name)
-    };
+    let mains: HashSet<&str> =
+        items(spec, "containers").iter().filter_map(|other| other.get("name")?.as_str()).collect();
+    let main = |name: Option<&str>| name.is_some_and(|name| mains.contains(name));
     for (index, container) in items(spec, "initContainers").iter().enumerate() {
         if let Some(name) = container.get("name").filter(|name| main(name.as_str())) {
             let detail = format!("Duplicate value: {}", name.to_json());

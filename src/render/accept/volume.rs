@@ -6,6 +6,7 @@ use super::judge::Judge;
 use super::pod::items;
 use crate::quantity::{Quantity, names};
 use crate::yaml::Node;
+use std::collections::HashSet;
 
 /// Judges the volumes of a pod and returns their names; a name that is none counts for nothing, as
 /// on the server.
@@ -13,10 +14,10 @@ pub(super) fn volumes<'n>(
     judge: &mut Judge<'_>,
     at: &At<'_>,
     volumes: Option<&'n Node>,
-) -> Vec<&'n str> {
-    let Some(list) = volumes else { return Vec::new() };
+) -> HashSet<&'n str> {
+    let Some(list) = volumes else { return HashSet::new() };
     judge.keyed(at, list, &[("name", "")]);
-    let mut found = Vec::with_capacity(list.items().len());
+    let mut found = HashSet::with_capacity(list.items().len());
     for (index, volume) in list.items().iter().enumerate() {
         let at = at.index(index);
         let mut sources =

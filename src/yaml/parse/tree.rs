@@ -4,7 +4,8 @@
 //! itself nowhere, so no document can exhaust the stack.
 
 use super::super::limits::Limits;
-use super::super::node::{Entry, Map, Node, Origin, Value};
+use super::super::map::Map;
+use super::super::node::{Entry, Node, Origin, Value};
 use super::super::path::{FieldPath, Segment};
 use crate::diag::{Code, Diagnostic, Label};
 use crate::source::{SourceId, Span};

@@ -5,7 +5,7 @@ use super::{document, manifests, placeless, plan, shuffled, world};
 use ome::compose::history::History;
 use ome::decision::Verdict;
 use ome::diag::Code;
-use ome::pipeline::{self, Layer, Planned, Renderer, identity};
+use ome::pipeline::{self, Layer, Layers, Overrides, Planned, Renderer, identity};
 use ome::policy::Semantics;
 use ome::yaml::{FieldPath, Node};
 use proptest::prelude::*;
@@ -270,6 +270,7 @@ fn a_class_never_overrides_the_service_unsaid() {
         {
             let mut history = History::new();
             let rendered = renderer.render(views, &mut history);
+            let (layers, overrides) = (Layers::new(&world.catalog), Overrides::new(&history));
             let Some(object) =
                 rendered.objects.iter().find(|object| identity(&object.node).kind == "Deployment")
             else {
@@ -315,7 +316,7 @@ fn a_class_never_overrides_the_service_unsaid() {
             }
             for entry in own.at(&["resources", "limits"]).map(Node::entries).into_iter().flatten() {
                 let path = at(&format!("resources.limits.{}", entry.key.replace(".", "\\.")));
-                let leaves = pipeline::why(&world.catalog, &object.node, &path, &history);
+                let leaves = pipeline::why(&layers, &object.node, &path, &overrides);
                 prop_assert_eq!(leaves.len(), 1);
                 let (asked, got) = (
                     entry.node.scalar_text().expect("a text"),

@@ -1,0 +1,159 @@
+//! What was probably meant: names that resemble a word.
+
+use ecow::EcoString;
+
+/// Of no more names than this every one is looked at.
+const FEW: usize = 500;
+/// Of more names, so many on either side of where the word would be, in the order of their
+/// beginnings and in that of their ends.
+const AROUND: usize = 100;
+
+/// The candidate nearest to `word` in spelling, if near enough to be worth offering.
+///
+/// Nearness ignores case and allows about a third of the letters to differ, of three or fewer one;
+/// ties go to the first candidate.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut best: Option<(usize, &str)> = None;
+    let word = Word::new(word);
+    for candidate in candidates {
+        if let Some(distance) = word.distance(candidate)
+            && best.is_none_or(|(least, _)| distance < least)
+        {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// A word in search of its like.
+struct Word {
+    lower: String,
+    length: usize,
+    limit: usize,
+}
+
+impl Word {
+    fn new(word: &str) -> Self {
+        let letters = word.chars().count();
+        let limit = if letters < 4 { 1 } else { (letters / 3).max(2) };
+        Self { lower: word.to_lowercase(), length: word.len(), limit }
+    }
+
+    /// How far a candidate is from the word, when it is near enough.
+    fn distance(&self, candidate: &str) -> Option<usize> {
+        let other = candidate.to_lowercase();
+        let distance = strsim::damerau_levenshtein(&self.lower, &other);
+        // One containing the other is the commonest slip with long names.
+        let contained = || {
+            self.length > 3
+                && !other.is_empty()
+                && (other.contains(&self.lower) || self.lower.contains(&other))
+        };
+        if distance <= self.limit { Some(distance) } else { contained().then_some(self.limit) }
+    }
+}
+
+/// Names that exist, for many words in search of their like: of many names only those are looked at
+/// that begin or end as the word does, so that a fleet of slips does not cost every name each.
+#[derive(Clone, Debug, Default)]
+pub struct Nearby {
+    names: Vec<EcoString>,
+    /// Lower-case names with their places, in order; empty where there are few.
+    by_start: Vec<(String, usize)>,
+    /// The same, read backwards.
+    by_end: Vec<(String, usize)>,
+}
+
+fn backwards(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+impl Nearby {
+    /// The names, in the order in which ties are decided.
+    pub fn new<N: Into<EcoString>>(names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<EcoString> = names.into_iter().map(Into::into).collect();
+        let mut nearby = Self { names, ..Self::default() };
+        if nearby.names.len() > FEW {
+            let lower = nearby.names.iter().map(|name| String::from(name.to_lowercase()));
+            nearby.by_start = lower.enumerate().map(|(place, name)| (name, place)).collect();
+            nearby.by_end =
+                nearby.by_start.iter().map(|(name, place)| (backwards(name), *place)).collect();
+            nearby.by_start.sort();
+            nearby.by_end.sort();
+        }
+        nearby
+    }
+
+    /// The nearest name, as [`nearest`] finds it.
+    pub fn nearest(&self, word: &str) -> Option<&str> {
+        self.nearest_of(word, |_| true).map(|place| self.names[place].as_str())
+    }
+
+    /// The place of the nearest name among those at the places that `counts` accepts.
+    pub fn nearest_of(&self, word: &str, counts: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut places: Vec<usize> = if self.by_start.is_empty() {
+            (0..self.names.len()).collect()
+        } else {
+            let lower = word.to_lowercase();
+            let around = |sorted: &[(String, usize)], word: &str| -> Vec<usize> {
+                let middle = sorted.partition_point(|(name, _)| name.as_str() < word);
+                let range = middle.saturating_sub(AROUND)..(middle + AROUND).min(sorted.len());
+                sorted[range].iter().map(|(_, place)| *place).collect()
+            };
+            let mut places = around(&self.by_start, &lower);
+            places.extend(around(&self.by_end, &backwards(&lower)));
+            places.sort_unstable();
+            places.dedup();
+            places
+        };
+        places.retain(|place| counts(*place));
+        let word = Word::new(word);
+        let near = places.into_iter().filter_map(|place| {
+            let distance = word.distance(&self.names[place])?;
+            Some((distance, place))
+        });
+        near.min().map(|(_, place)| place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_offered_resembles_what_was_written() {
+        for (word, offered) in [
+            ("Foo", None),
+            ("Jop", Some("Job")),
+            ("Nod", Some("Node")),
+            ("deploymnet", Some("Deployment")),
+            ("zzzz", None),
+        ] {
+            assert_eq!(nearest(word, ["Job", "Node", "Deployment"]), offered, "{word}");
+            assert_eq!(Nearby::new(["Job", "Node", "Deployment"]).nearest(word), offered, "{word}");
+        }
+    }
+
+    #[test]
+    fn among_many_names_a_slip_at_either_end_or_in_the_middle_is_found() {
+        let names: Vec<String> =
+            (0..5_000).map(|number| format!("llama-{:05}-instruct", number * 7)).collect();
+        let nearby = Nearby::new(names.iter().map(String::as_str));
+        for number in [0, 7, 4_242, 4_999] {
+            let name = &names[number];
+            for slip in [
+                name[1..].to_owned(),
+                name[..name.len() - 1].to_owned(),
+                name.replace("llama", "lama"),
+                name.replace("instruct", "instruckt"),
+                name.replacen("-i", "i", 1),
+                name.to_uppercase(),
+            ] {
+                assert_eq!(nearby.nearest(&slip), Some(name.as_str()), "{slip}");
+            }
+        }
+        assert_eq!(nearby.nearest("mixtral"), None);
+        let odd = nearby.nearest_of(&names[4], |place| place % 2 == 1).expect("a neighbor is near");
+        assert_eq!(odd % 2, 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! Where the elements of a list are, by what identifies them.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Most elements that are looked through one by one.
+const FEW: usize = 16;
+
+/// The places of the elements of a list by their keys: the first place counts. Of a few elements
+/// nothing is written down.
+#[derive(Clone, Debug)]
+pub struct Places<K> {
+    few: Vec<(K, usize)>,
+    many: HashMap<K, usize>,
+}
+
+impl<K: Eq + Hash> Places<K> {
+    /// No elements.
+    pub fn new() -> Self {
+        Self { few: Vec::new(), many: HashMap::new() }
+    }
+
+    /// Elements with their places; those without a key are nowhere.
+    pub fn of(keys: impl IntoIterator<Item = Option<K>>) -> Self {
+        let mut places = Self::new();
+        for (place, key) in keys.into_iter().enumerate() {
+            if let Some(key) = key {
+                places.insert(key, place);
+            }
+        }
+        places
+    }
+
+    /// The place of an element.
+    pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        if self.many.is_empty() {
+            let known = self.few.iter().find(|(known, _)| known.borrow() == key);
+            return known.map(|(_, place)| *place);
+        }
+        self.many.get(key).copied()
+    }
+
+    /// Whether there is such an element.
+    pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key).is_some()
+    }
+
+    /// Adds an element unless one of this key is there; the place of that one.
+    pub fn insert(&mut self, key: K, place: usize) -> Option<usize> {
+        let known = self.get(&key);
+        if known.is_none() {
+            if self.many.is_empty() && self.few.len() < FEW {
+                self.few.push((key, place));
+            } else {
+                self.many.extend(self.few.drain(..));
+                self.many.insert(key, place);
+            }
+        }
+        known
+    }
+}
+
+impl<K: Eq + Hash> Default for Places<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_place_counts_however_many_there_are() {
+        for count in [0, 1, FEW - 1, FEW, FEW + 1, 10 * FEW] {
+            let mut places = Places::of((0..count).map(|number| Some(number.to_string())));
+            for number in 0..count {
+                assert_eq!(places.get(&number.to_string()), Some(number));
+                assert_eq!(places.insert(number.to_string(), 7), Some(number));
+            }
+            assert!(!places.contains("x"));
+            assert_eq!(places.insert("x".to_owned(), 99), None);
+            assert_eq!(places.get("x"), Some(99));
+        }
+        let some = Places::of([Some("a"), None, Some("a"), Some("b")]);
+        assert_eq!((some.get("a"), some.get("b"), some.get("c")), (Some(0), Some(3), None));
+    }
+}
