@@ -19,6 +19,7 @@
 //! | [`api`], [`schema`], [`dialect`], [`load`], [`catalog`] | what the things are: typed views, tables of every kind, spellings, reading, indices |
 //! | [`policy`], [`decision`], [`resolve`], [`queue`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
 //! | [`facts`], [`machines`] | what is known of devices, and which machine may run how many pods |
+//! | [`cluster`], [`rolling`] | where a fleet of pods runs, as kube-scheduler places it, and how Deployments and LeaderWorkerSets roll there |
 //! | [`compose`], [`render`], `emit` | what is built: layers merged with origins, objects, files |
 //! | [`check`] | what is wrong with a catalog beyond its syntax, a row per rule |
 //! | [`rollout`] | what becomes of pods when something changes: a state machine |
@@ -32,6 +33,7 @@ pub mod builtin;
 pub mod catalog;
 pub mod check;
 pub mod cli;
+pub mod cluster;
 pub mod compose;
 pub mod decision;
 pub mod diag;
@@ -49,6 +51,7 @@ pub mod queue;
 pub mod render;
 pub mod report;
 pub mod resolve;
+pub mod rolling;
 pub mod rollout;
 pub mod schema;
 pub mod source;

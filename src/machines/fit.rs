@@ -368,18 +368,13 @@ mod tests {
     fn machine(name: &str, gpus: i64, cpu: i64, pods: i64) -> Machine {
         let amounts = [("nvidia.com/gpu", gpus), ("cpu", cpu), ("pods", pods)];
         Machine {
-            name: name.into(),
-            labels: crate::yaml::Map::new(),
-            ready: true,
-            cordoned: false,
-            taints: Vec::new(),
             allocatable: Some(
                 amounts
                     .iter()
                     .map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount)))
                     .collect(),
             ),
-            capacity: Vec::new(),
+            ..Machine::labelled(name.into(), crate::yaml::Map::new())
         }
     }
 

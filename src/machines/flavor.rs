@@ -41,8 +41,10 @@ impl Machine {
             ready: true,
             cordoned: false,
             taints: Vec::new(),
+            soft_taints: Vec::new(),
             allocatable: None,
             capacity: Vec::new(),
+            images: Vec::new(),
         }
     }
 

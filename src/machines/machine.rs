@@ -17,22 +17,22 @@ pub struct Taint {
     pub effect: EcoString,
 }
 
+/// The effect of a taint that only makes a node less liked.
+const SOFT: &str = "PreferNoSchedule";
+
 impl Taint {
+    fn of(node: &Node) -> Self {
+        Self { key: text(node, "key"), value: text(node, "value"), effect: text(node, "effect") }
+    }
+
     /// The taints of a list of `v1.Taint` that keep pods away: `PreferNoSchedule` does not.
     pub fn list(nodes: &[Node]) -> Vec<Self> {
-        let text =
-            |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
-        let taints = nodes.iter().map(|taint| Self {
-            key: text(taint, "key"),
-            value: text(taint, "value"),
-            effect: text(taint, "effect"),
-        });
-        taints.filter(|taint| taint.effect != "PreferNoSchedule").collect()
+        nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
     }
 
     /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
     pub(super) fn is_tolerated<'n>(&self, tolerations: impl IntoIterator<Item = &'n Node>) -> bool {
-        tolerations.into_iter().any(|toleration| tolerates(toleration, self))
+        tolerations.into_iter().any(|toleration| Toleration::of(toleration).tolerates(self))
     }
 }
 
@@ -42,6 +42,43 @@ impl fmt::Display for Taint {
         let equals = if self.value.is_empty() { "" } else { "=" };
         write!(f, "{}{equals}{}:{}", self.key, self.value, self.effect)
     }
+}
+
+/// What a pod says of taints that it does not mind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Toleration {
+    /// Key; empty means every key, when `exists`.
+    pub key: EcoString,
+    /// Operator `Exists`: the value does not matter.
+    pub exists: bool,
+    /// Value, of operator `Equal`.
+    pub value: EcoString,
+    /// Effect; empty means every effect.
+    pub effect: EcoString,
+}
+
+impl Toleration {
+    /// Reads a `v1.Toleration`.
+    pub fn of(node: &Node) -> Self {
+        Self {
+            key: text(node, "key"),
+            exists: text(node, "operator") == "Exists",
+            value: text(node, "value"),
+            effect: text(node, "effect"),
+        }
+    }
+
+    /// Whether it covers a taint (`v1.Toleration.ToleratesTaint`).
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        let key_fits = if self.key.is_empty() { self.exists } else { self.key == taint.key };
+        key_fits
+            && (self.effect.is_empty() || self.effect == taint.effect)
+            && (self.exists || self.value == taint.value)
+    }
+}
+
+fn text(node: &Node, key: &str) -> EcoString {
+    node.get(key).and_then(Node::scalar_text).unwrap_or_default()
 }
 
 /// A Node as far as placing pods goes.
@@ -57,10 +94,14 @@ pub struct Machine {
     pub cordoned: bool,
     /// Taints with effect NoSchedule or NoExecute.
     pub taints: Vec<Taint>,
+    /// Taints with effect PreferNoSchedule: pods come only when others are full.
+    pub soft_taints: Vec<Taint>,
     /// `status.allocatable`, else `status.capacity`; none when neither is stated.
     pub allocatable: Option<Vec<(EcoString, Quantity)>>,
     /// `status.capacity`.
     pub capacity: Vec<(EcoString, Quantity)>,
+    /// `status.images`: every name of an image that it has, with its size in bytes.
+    pub images: Vec<(EcoString, i64)>,
 }
 
 /// The labels, as text: a number that nobody quoted is meant as its digits.
@@ -111,8 +152,8 @@ impl Machine {
         let ready = conditions
             .iter()
             .find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
-        let text =
-            |node: &Node, key: &str| node.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let taints = object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default();
+        let images = object.node.at(&["status", "images"]).map(Node::items).unwrap_or_default();
         Self {
             name: object.id.name.clone(),
             labels: labels(object),
@@ -122,11 +163,22 @@ impl Machine {
                 .at(&["spec", "unschedulable"])
                 .and_then(Node::as_bool)
                 .unwrap_or(false),
-            taints: Taint::list(
-                object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default(),
-            ),
+            taints: Taint::list(taints),
+            soft_taints: taints
+                .iter()
+                .map(Taint::of)
+                .filter(|taint| taint.effect == SOFT)
+                .collect(),
             allocatable: amounts("allocatable").or_else(|| amounts("capacity")),
             capacity: amounts("capacity").or_else(|| amounts("allocatable")).unwrap_or_default(),
+            images: images
+                .iter()
+                .flat_map(|image| {
+                    let size = image.get("sizeBytes").and_then(Node::as_int).unwrap_or(0);
+                    let names = image.get("names").map(Node::items).unwrap_or_default();
+                    names.iter().filter_map(Node::scalar_text).map(move |name| (name, size))
+                })
+                .collect(),
         }
     }
 
@@ -159,17 +211,4 @@ impl Machine {
                 .unwrap_or(0),
         )
     }
-}
-
-fn tolerates(toleration: &Node, taint: &Taint) -> bool {
-    let text = |key: &str| toleration.get(key).and_then(Node::scalar_text).unwrap_or_default();
-    let (key, effect) = (text("key"), text("effect"));
-    let effect_fits = effect.is_empty() || effect == taint.effect;
-    let exists = text("operator") == "Exists";
-    effect_fits
-        && if key.is_empty() {
-            exists
-        } else {
-            key == taint.key && (exists || text("value") == taint.value)
-        }
 }

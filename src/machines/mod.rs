@@ -14,7 +14,7 @@ pub use class::{class_matches, class_product, matching};
 pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running};
 pub use flavor::{Barrier, Selects};
 pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
-pub use machine::{Machine, Taint};
+pub use machine::{Machine, Taint, Toleration};
 pub(crate) use terms::without_keys_of;
 pub use terms::{
     affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,

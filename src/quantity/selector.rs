@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// How a label must relate to the values of a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SelectorOperator {
     /// `in (…)`: one of the values.
     In,
@@ -63,7 +63,7 @@ impl SelectorError {
 }
 
 /// One condition on one label.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirement {
     key: String,
     operator: SelectorOperator,
@@ -183,7 +183,7 @@ impl fmt::Display for Requirement {
 }
 
 /// Conditions that must all be met. Without any, everything is selected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Selector {
     /// Sorted by key; those of one key in the order written.
     requirements: Vec<Requirement>,

@@ -24,6 +24,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("facts", &["source", "diag", "yaml", "quantity", "api"]),
     // Which machine may run a pod: asked by whoever chooses, composes or counts.
     ("machines", &["source", "yaml", "quantity", "api", "facts"]),
+    // Where a fleet of pods runs; it sees nodes and pods, and no service or catalog.
+    ("cluster", &["source", "yaml", "quantity", "api", "machines"]),
     ("decision", &["source", "diag", "yaml", "quantity", "api", "policy"]),
     // A field may mean something else under another policy.
     // Of `decision` the names of deployment modes, and the error a service is read with.
@@ -68,6 +70,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "compose",
         ],
     ),
+    // Rolling updates of Deployments and LeaderWorkerSets: controllers over `cluster`.
+    ("rolling", &["source", "diag", "yaml", "quantity", "api", "cluster"]),
     ("rollout", &["source", "diag", "yaml", "quantity", "api", "policy", "machines", "render"]),
     // Of `schema` what the fields of the other API are called, of `decision` the names of
     // deployment modes, of `machines` how terms are written for Kubernetes, of `policy` the

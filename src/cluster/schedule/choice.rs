@@ -1,0 +1,143 @@
+//! The node that a pod likes best (`prioritizeNodes`): the sum of all scores, and of equal sums the
+//! node that comes first.
+
+use super::beside::{self, Terms};
+use super::classes::FITS;
+use super::filters::View;
+use super::ids::NodeId;
+use super::judged::Judged;
+use super::labels::LabelIndex;
+use super::nodes::Nodes;
+use super::spread;
+use super::template::Compiled;
+
+/// The winner, and how many nodes are as good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Best {
+    pub(super) node: NodeId,
+    pub(super) score: i64,
+    /// Nodes of that score, the winner among them.
+    pub(super) tied: usize,
+}
+
+/// A column of weights that are set against their greatest (`DefaultNormalizeScore`).
+fn normalized(column: &[i64], codes: &[u16], reverse: bool) -> Vec<i64> {
+    let fitting = column.iter().zip(codes).filter(|(_, code)| **code == FITS);
+    let most = fitting.map(|(value, _)| *value).max().unwrap_or(0).max(0);
+    let normal = |value: &i64| match (most, reverse) {
+        (0, true) => 100,
+        (0, false) => *value,
+        (most, true) => 100 - 100 * value / most,
+        (most, false) => 100 * value / most,
+    };
+    column.iter().map(normal).collect()
+}
+
+/// The scores of nodes that fit.
+pub(super) struct Scores<'v> {
+    view: &'v View<'v>,
+    judged: &'v Judged,
+    /// By profile: what hangs on the domains of a node only.
+    by_profile: Vec<i64>,
+    /// Nodes of other scores than their profile, sorted.
+    special: Vec<(NodeId, i64)>,
+    /// By node: what hangs on more.
+    more: Option<Vec<i64>>,
+    /// What all nodes get.
+    constant: i64,
+}
+
+impl<'v> Scores<'v> {
+    pub(super) fn new(
+        view: &'v View<'v>,
+        judged: &'v Judged,
+        pod: &Compiled,
+        nodes: &Nodes,
+        index: &LabelIndex,
+        terms: &Terms,
+    ) -> Self {
+        let codes = &view.codes;
+        let spread = spread::score(pod, nodes, index, judged, codes, &view.fitting);
+        let weighted = |weight: i64, column: Vec<i64>| -> Vec<i64> {
+            column.into_iter().map(|value| weight * value).collect()
+        };
+        let disliked = judged.selection.disliked.as_ref();
+        let preferred = judged.selection.preferred.as_ref();
+        let columns = [
+            disliked.map(|column| weighted(3, normalized(column, codes, true))),
+            preferred.map(|column| weighted(2, normalized(column, codes, false))),
+            beside::score(pod, nodes, index, terms, codes).map(|column| weighted(2, column)),
+        ];
+        let more = columns.into_iter().flatten().reduce(|mut sum, column| {
+            for (sum, value) in sum.iter_mut().zip(column) {
+                *sum += value;
+            }
+            sum
+        });
+        let spread = spread.unwrap_or_default();
+        let mut by_profile = spread.by_profile;
+        by_profile.resize(judged.layout.profiles.len(), 0);
+        Self {
+            view,
+            judged,
+            by_profile,
+            special: spread.special,
+            // Without such taints every node gets the full score.
+            constant: if disliked.is_none() { 300 } else { 0 },
+            more,
+        }
+    }
+
+    fn plain(&self, at: usize) -> i64 {
+        self.constant
+            + i64::from(self.judged.base[at])
+            + self.more.as_ref().map_or(0, |more| more[at])
+    }
+
+    /// The sum of one node.
+    pub(super) fn of(&self, node: NodeId) -> i64 {
+        let at = node.index();
+        let known = self.special.binary_search_by_key(&node, |(node, _)| *node);
+        let spread = known.map_or_else(
+            |_| self.by_profile[self.judged.layout.profile[at] as usize],
+            |known| self.special[known].1,
+        );
+        self.plain(at) + 2 * spread
+    }
+
+    /// The best node; none when none fits.
+    pub(super) fn best(&self, rank: &[u32]) -> Option<Best> {
+        let mut best: Option<(i64, u32, usize)> = None;
+        let mut tied = 0;
+        let mut offer = |score: i64, at: usize| match &mut best {
+            Some((most, _, _)) if score < *most => {}
+            Some((most, first, winner)) if score == *most => {
+                tied += 1;
+                if rank[at] < *first {
+                    (*first, *winner) = (rank[at], at);
+                }
+            }
+            other => {
+                *other = Some((score, rank[at], at));
+                tied = 1;
+            }
+        };
+        let mut special = self.special.iter().peekable();
+        let profile = &self.judged.layout.profile;
+        for (at, code) in self.view.codes.iter().enumerate() {
+            if *code != FITS {
+                continue;
+            }
+            let own = special.next_if(|(node, _)| node.index() == at);
+            let spread = own.map_or_else(|| self.by_profile[profile[at] as usize], |(_, own)| *own);
+            offer(self.plain(at) + 2 * spread, at);
+        }
+        best.map(|(score, _, at)| Best { node: NodeId::new(at), score, tied })
+    }
+
+    /// All nodes of a score, in their order.
+    pub(super) fn of_score(&self, score: i64) -> Vec<NodeId> {
+        let fitting = self.view.codes.iter().enumerate().filter(|(_, code)| **code == FITS);
+        fitting.map(|(at, _)| NodeId::new(at)).filter(|node| self.of(*node) == score).collect()
+    }
+}

@@ -1,0 +1,232 @@
+//! One try after the other (`ScheduleOne`): filters, scores, and eviction when no node fits.
+
+use super::classes::FITS;
+use super::ids::{NodeId, PodId};
+use super::nodes::Nodes;
+use super::pod::PodTemplate;
+use super::reason::{Plugins, PostFilter, Rejection, fit_error};
+use super::scheduler::{Eviction, PodState, Scheduler};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Decides between nodes that are equally good.
+pub trait TieBreak {
+    /// The place of the node that is taken for a pod, in a list of at least two names. None takes
+    /// the first by name, or by [`Scheduler::prefer`].
+    fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize>;
+
+    /// False when the list need not be made.
+    fn is_asked(&self) -> bool {
+        true
+    }
+}
+
+/// Takes the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct First;
+
+impl TieBreak for First {
+    fn choose(&mut self, _: &PodTemplate, _: &[&str]) -> Option<usize> {
+        None
+    }
+
+    fn is_asked(&self) -> bool {
+        false
+    }
+}
+
+/// How a try ended.
+enum Try {
+    Node(NodeId),
+    /// Nobody fits; perhaps with the node to free and whom to evict.
+    Nowhere(Arc<Rejection>, Option<(NodeId, Vec<PodId>)>),
+}
+
+/// What a breaker of ties says, where it says anything that makes sense.
+fn asked(
+    ties: &mut dyn TieBreak,
+    pod: &PodTemplate,
+    nodes: &Nodes,
+    tied: &[NodeId],
+) -> Option<usize> {
+    if tied.len() < 2 || !ties.is_asked() {
+        return None;
+    }
+    let names: Vec<&str> = tied.iter().map(|node| &*nodes.machine(*node).name).collect();
+    ties.choose(pod, &names).filter(|choice| *choice < tied.len())
+}
+
+impl Scheduler {
+    /// Tries pods until all that can be placed now have a node. Of equally good nodes the first by
+    /// name is taken.
+    pub fn schedule(&mut self) {
+        self.schedule_with(&mut First);
+    }
+
+    /// The same, and somebody else decides between equally good nodes.
+    pub fn schedule_with(&mut self, ties: &mut dyn TieBreak) {
+        loop {
+            self.hear();
+            let Some(pod) = self.next() else { return };
+            match self.pods[pod.index()].gang {
+                Some(gang) => {
+                    let members = self.gangs[gang.index()].clone();
+                    self.try_gang(&members, ties);
+                }
+                None => self.try_one(pod, ties),
+            }
+        }
+    }
+
+    fn try_one(&mut self, pod: PodId, ties: &mut dyn TieBreak) {
+        match self.attempt(pod, true, ties) {
+            Try::Node(node) => self.bind(pod, node),
+            Try::Nowhere(rejection, freed) => {
+                self.reject(pod, rejection);
+                match freed {
+                    Some((node, victims)) => self.evict(pod, node, &victims),
+                    None => self.release_unless_leaving(pod),
+                }
+            }
+        }
+    }
+
+    /// All pods get a node, or none does. Gangs evict nobody.
+    fn try_gang(&mut self, members: &[PodId], ties: &mut dyn TieBreak) {
+        let waiting: Vec<PodId> = members
+            .iter()
+            .copied()
+            .filter(|pod| self.pods[pod.index()].state == PodState::Waiting)
+            .collect();
+        let mut placed = Vec::new();
+        for pod in &waiting {
+            match self.attempt(*pod, false, ties) {
+                Try::Node(node) => {
+                    self.bind(*pod, node);
+                    placed.push(*pod);
+                }
+                Try::Nowhere(rejection, _) => {
+                    for pod in placed {
+                        self.unbind(pod);
+                    }
+                    for pod in &waiting {
+                        self.pods[pod.index()].rejection = Some(Arc::clone(&rejection));
+                    }
+                    // One entry of the queue stands for all.
+                    self.reject(waiting[0], rejection);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A pod that could not evict gives up the node that was kept for it, unless it waits for
+    /// victims to end.
+    fn release_unless_leaving(&mut self, pod: PodId) {
+        let own = &self.pods[pod.index()];
+        let waits = own.nominated.is_some_and(|node| {
+            let leaving = |other: &PodId| {
+                let other = &self.pods[other.index()];
+                other.preempted && matches!(other.state, PodState::Terminating(_))
+            };
+            self.nodes.pods(node).iter().any(leaving)
+        });
+        if !waits {
+            self.release_nominated(pod);
+        }
+    }
+
+    fn evict(&mut self, pod: PodId, node: NodeId, victims: &[PodId]) {
+        for victim in victims {
+            if let PodState::Bound(_) = self.pods[victim.index()].state {
+                self.pods[victim.index()].preempted = true;
+                self.delete(*victim);
+                self.evictions.push(Eviction { victim: *victim, node, preemptor: pod });
+            }
+        }
+        self.nominate(pod, node);
+    }
+
+    /// The message of a pod that no node is asked about (`RunPreFilterPlugins`): the plugin for
+    /// device claims was not reached, and says so.
+    fn prefilter(&self, why: &str, plugins: Plugins) -> Try {
+        let message = eco_format!("0/{} nodes are available: {why}. not found", self.nodes.len());
+        Try::Nowhere(Arc::new(Rejection { message, counts: BTreeMap::new(), plugins }), None)
+    }
+
+    fn attempt(&mut self, pod: PodId, may_evict: bool, ties: &mut dyn TieBreak) -> Try {
+        if self.nodes.len() == 0 {
+            let message = EcoString::from("no nodes available to schedule pods");
+            let rejection =
+                Rejection { message, counts: BTreeMap::new(), plugins: Plugins::default() };
+            return Try::Nowhere(Arc::new(rejection), None);
+        }
+        let spec = Arc::clone(&self.compiled(pod).pod);
+        let missing = self.claims.as_ref().and_then(|claims| {
+            let known =
+                |name: &&EcoString| claims.contains(&(spec.namespace.clone(), (**name).clone()));
+            spec.claims.iter().find(|name| !known(name))
+        });
+        let any_lower = may_evict && self.priorities.range(..spec.priority).next().is_some();
+        let kept = self.pods[pod.index()].nominated;
+        let template = self.pods[pod.index()].template;
+        let looked = self.parts().look(template, Some(pod));
+        if looked.judged.selection.contradicts {
+            return self.prefilter("pod affinity terms conflict", Plugins::NODE_AFFINITY);
+        }
+        if let Some(name) = missing {
+            let why = format!("persistentvolumeclaim \"{name}\" not found");
+            return self.prefilter(&why, Plugins::VOLUMES);
+        }
+        if let Some(node) = kept.filter(|node| looked.view.codes[node.index()] == FITS) {
+            return Try::Node(node);
+        }
+        if looked.view.feasible() > 0 {
+            let scores = looked.scores();
+            if let Some(best) = scores.best(looked.nodes.rank()) {
+                let mut node = best.node;
+                if best.tied > 1 && ties.is_asked() {
+                    let tied = scores.of_score(best.score);
+                    if let Some(choice) = asked(ties, &spec, looked.nodes, &tied) {
+                        node = tied[choice];
+                    }
+                }
+                self.ties += usize::from(best.tied > 1);
+                return Try::Node(node);
+            }
+        }
+        let preemption = looked.preemption(any_lower);
+        let mut tied = false;
+        let (post, freed) = match preemption.forbidden(pod) {
+            Some(why) => (PostFilter::NotEligible(why), None),
+            None => match preemption.choose(pod, looked.nodes.rank()) {
+                Ok(mut best) => {
+                    tied = best.len() > 1;
+                    let nodes: Vec<NodeId> = best.iter().map(|one| one.node).collect();
+                    let choice = asked(ties, &spec, looked.nodes, &nodes).unwrap_or(0);
+                    let best = best.swap_remove(choice);
+                    (PostFilter::Helped, Some((best.node, best.victims)))
+                }
+                Err(useless) => (useless, None),
+            },
+        };
+        let class = looked.own.class;
+        let counts = looked.view.more.is_empty().then(|| looked.view.counts.to_vec());
+        let (reasons, plugins) = looked.reasons();
+        self.ties += usize::from(tied);
+        if let Some(counts) = &counts
+            && let Some((known, known_post, rejection)) = self.known.get(&class)
+            && (known, known_post) == (counts, &post)
+        {
+            return Try::Nowhere(Arc::clone(rejection), freed);
+        }
+        let fit = fit_error(self.nodes.len(), &reasons);
+        let message = post.message(self.nodes.len(), &fit);
+        let rejection = Arc::new(Rejection { message, counts: reasons, plugins });
+        if let Some(counts) = counts {
+            self.known.insert(class, (counts, post, Arc::clone(&rejection)));
+        }
+        Try::Nowhere(rejection, freed)
+    }
+}

@@ -1,0 +1,243 @@
+//! All filters for one pod, on the nodes as they are or as they would be with some pods more or
+//! less.
+
+use super::beside::{Neighbours, Terms};
+use super::classes::{ClassKey, FITS, Selection, refusal};
+use super::ids::NodeId;
+use super::judged::Judged;
+use super::labels::LabelIndex;
+use super::nodes::Nodes;
+use super::pod::HostPort;
+use super::reason::Refusal;
+use super::room::{Demand, Freed, Lacking};
+use super::spread::Domains;
+use super::template::Compiled;
+use std::borrow::Cow;
+
+/// Nodes, the pods on them, and which nodes a pod selects.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) index: &'a LabelIndex,
+    pub(super) selection: &'a Selection,
+}
+
+/// What the filters of one pod look at.
+#[derive(Clone)]
+pub(super) struct Filters<'a> {
+    pub(super) pod: &'a Compiled,
+    pub(super) ground: Ground<'a>,
+    pub(super) key: &'a ClassKey,
+    domains: Option<Domains>,
+    least: Vec<i64>,
+    neighbours: Option<Neighbours>,
+}
+
+impl<'a> Filters<'a> {
+    pub(super) fn new(
+        pod: &'a Compiled,
+        ground: Ground<'a>,
+        terms: &Terms,
+        key: &'a ClassKey,
+    ) -> Self {
+        let domains = Domains::of(pod, ground);
+        Self {
+            least: domains.as_ref().map(|domains| domains.least(pod)).unwrap_or_default(),
+            neighbours: Neighbours::of(pod, ground.nodes, ground.index, terms),
+            domains,
+            pod,
+            ground,
+            key,
+        }
+    }
+
+    /// Whether other pods have a say beyond the room that they take.
+    pub(super) fn cross_pods(&self) -> bool {
+        self.domains.is_some() || self.neighbours.is_some()
+    }
+
+    /// Spreading and pods beside the pod.
+    fn refuses_beside(&self, node: NodeId) -> Option<Refusal> {
+        let spread = self
+            .domains
+            .as_ref()
+            .and_then(|domains| domains.refuses(self.pod, &self.least, self.ground.nodes, node));
+        spread.or_else(|| {
+            self.neighbours
+                .as_ref()
+                .and_then(|own| own.refuses(self.pod, self.ground.nodes, self.ground.index, node))
+        })
+    }
+
+    /// All filters in their order.
+    fn refuses(&self, node: NodeId, freed: &Freed) -> Option<Refusal> {
+        match self.ground.selection.code(node) {
+            0 => {
+                let mut lacking = Lacking::default();
+                let demand = Demand::new(self.ground.nodes, self.key);
+                if demand.lacks(node, Some(freed), &mut lacking) {
+                    Some(lacking.refusal(self.ground.nodes))
+                } else {
+                    self.refuses_beside(node)
+                }
+            }
+            code => Some(refusal(code)),
+        }
+    }
+
+    fn change(&mut self, other: &Compiled, node: NodeId, sign: i64) {
+        if let Some(domains) = &mut self.domains {
+            domains.change(self.pod, other, node, sign, self.ground);
+            self.least = domains.least(self.pod);
+        }
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.change(self.pod, other, node, sign, self.ground);
+        }
+    }
+}
+
+/// A node with some pods more or less.
+#[derive(Clone)]
+pub(super) struct Trial<'a> {
+    filters: Filters<'a>,
+    node: NodeId,
+    freed: Freed,
+    ports: Vec<HostPort>,
+}
+
+impl<'a> Trial<'a> {
+    pub(super) fn new(filters: &Filters<'a>, node: NodeId) -> Self {
+        Self {
+            node,
+            freed: Freed { amounts: vec![0; filters.key.requests.len()], ..Freed::default() },
+            ports: filters.ground.nodes.ports(node).to_vec(),
+            filters: filters.clone(),
+        }
+    }
+
+    /// A pod leaves (`sign` -1) or comes (1).
+    pub(super) fn change(&mut self, other: &Compiled, sign: i64) {
+        for (freed, (resource, _)) in self.freed.amounts.iter_mut().zip(&self.filters.key.requests)
+        {
+            let held = other.requests.iter().find(|(known, _)| known == resource);
+            *freed -= sign * held.map_or(0, |(_, amount)| *amount);
+        }
+        self.freed.pods -= sign;
+        if !self.filters.key.ports.is_empty() {
+            for port in &other.pod.ports {
+                if sign > 0 {
+                    self.ports.push(port.clone());
+                } else if let Some(at) = self.ports.iter().position(|known| known == port) {
+                    self.ports.remove(at);
+                }
+            }
+            self.freed.ports = Some(self.ports.clone());
+        }
+        self.filters.change(other, self.node, sign);
+    }
+
+    fn refuses_alone(&self) -> Option<Refusal> {
+        self.filters.refuses(self.node, &self.freed)
+    }
+
+    /// The filters with the pods for which the node is kept, then without them
+    /// (`RunFilterPluginsWithNominatedPods`).
+    pub(super) fn refuses(&self, nominated: &[&Compiled]) -> Option<Refusal> {
+        if !nominated.is_empty() {
+            let mut with = self.clone();
+            for other in nominated {
+                with.change(other, 1);
+            }
+            if let Some(refusal) = with.refuses_alone() {
+                return Some(refusal);
+            }
+        }
+        self.refuses_alone()
+    }
+}
+
+/// What all nodes say to one pod.
+pub(super) struct View<'j> {
+    pub(super) codes: Cow<'j, [u16]>,
+    /// Nodes by code.
+    pub(super) counts: Cow<'j, [u32]>,
+    /// Nodes that fit, by profile.
+    pub(super) fitting: Cow<'j, [u32]>,
+    /// Beyond the refusals of the class.
+    pub(super) more: Vec<Refusal>,
+}
+
+impl<'j> View<'j> {
+    /// The nodes as the class of the pod is judged.
+    pub(super) fn of(judged: &'j Judged) -> Self {
+        Self {
+            codes: Cow::Borrowed(&judged.codes),
+            counts: Cow::Borrowed(&judged.counts),
+            fitting: Cow::Borrowed(&judged.fitting),
+            more: Vec::new(),
+        }
+    }
+
+    /// What a code means.
+    pub(super) fn refusal<'s>(&'s self, judged: &'s Judged, code: usize) -> &'s Refusal {
+        judged.refusals.get(code).unwrap_or_else(|| &self.more[code - judged.refusals.len()])
+    }
+
+    /// Nodes that fit.
+    pub(super) fn feasible(&self) -> u32 {
+        self.counts[FITS as usize]
+    }
+
+    fn set(&mut self, judged: &Judged, node: NodeId, refusal: Option<Refusal>) {
+        let code = refusal.map_or(usize::from(FITS), |refusal| {
+            let known = judged.refusals.iter().chain(&self.more).position(|one| *one == refusal);
+            known.unwrap_or_else(|| {
+                self.more.push(refusal);
+                self.counts.to_mut().push(0);
+                judged.refusals.len() + self.more.len() - 1
+            })
+        });
+        let at = node.index();
+        let before = self.codes[at];
+        let code = u16::try_from(code).unwrap_or(u16::MAX);
+        if before == code {
+            return;
+        }
+        let profile = judged.layout.profile[at] as usize;
+        self.codes.to_mut()[at] = code;
+        let counts = self.counts.to_mut();
+        counts[before as usize] -= 1;
+        counts[code as usize] += 1;
+        if before == FITS {
+            self.fitting.to_mut()[profile] -= 1;
+        } else if code == FITS {
+            self.fitting.to_mut()[profile] += 1;
+        }
+    }
+
+    /// Asks the filters that look at other pods.
+    pub(super) fn beside(&mut self, judged: &Judged, filters: &Filters<'_>) {
+        if !filters.cross_pods() {
+            return;
+        }
+        for node in filters.ground.nodes.ids() {
+            if self.codes[node.index()] == FITS
+                && let Some(refusal) = filters.refuses_beside(node)
+            {
+                self.set(judged, node, Some(refusal));
+            }
+        }
+    }
+
+    /// Asks again for a node that is kept for others.
+    pub(super) fn kept(
+        &mut self,
+        judged: &Judged,
+        filters: &Filters<'_>,
+        node: NodeId,
+        nominated: &[&Compiled],
+    ) {
+        let refusal = Trial::new(filters, node).refuses(nominated);
+        self.set(judged, node, refusal);
+    }
+}

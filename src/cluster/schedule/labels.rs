@@ -1,0 +1,220 @@
+//! Which pods a selector means: an index of the labels of pods and of the selectors about pods, so
+//! that neither is compared with all of the other.
+//!
+//! In: sets of labels and selectors as they become known. Out: the selectors that a set of labels
+//! meets, and how many pods of a selector stand on each node. A selector is filed under one of its
+//! equalities, the one that fewest others share.
+
+use super::ids::{LabelSetId, NodeId, SelectorId};
+use super::pod::{Labels, Namespaces};
+use crate::quantity::{Selector, SelectorOperator};
+use ecow::EcoString;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Labels of a pod with its namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct LabelSet {
+    namespace: EcoString,
+    labels: Labels,
+}
+
+/// Pods of some namespaces that meet a selector.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Scoped {
+    pub(super) namespaces: Namespaces,
+    pub(super) selector: Option<Selector>,
+}
+
+/// Pods that meet all of some conditions.
+type PodSelector = Vec<Scoped>;
+
+/// How many pods stand on a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    /// All of them.
+    pub(super) all: u32,
+    /// Those that are not being deleted.
+    pub(super) live: u32,
+}
+
+/// Counts by node, of nodes that have any, in their order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally(Vec<(NodeId, Count)>);
+
+impl Tally {
+    pub(super) fn change(&mut self, node: NodeId, all: i32, live: i32) {
+        let at = self.0.binary_search_by_key(&node, |(node, _)| *node);
+        let at = at.unwrap_or_else(|at| {
+            self.0.insert(at, (node, Count::default()));
+            at
+        });
+        let count = &mut self.0[at].1;
+        count.all = count.all.saturating_add_signed(all);
+        count.live = count.live.saturating_add_signed(live);
+        if *count == Count::default() {
+            self.0.remove(at);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (NodeId, Count)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn of(&self, node: NodeId) -> Count {
+        let at = self.0.binary_search_by_key(&node, |(node, _)| *node);
+        at.map_or_else(|_| Count::default(), |at| self.0[at].1)
+    }
+}
+
+type Pair = (EcoString, EcoString);
+
+/// The index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LabelIndex {
+    /// Labels of namespaces, where they are known.
+    namespaces: BTreeMap<EcoString, Labels>,
+    sets: Vec<Arc<LabelSet>>,
+    set_ids: HashMap<Arc<LabelSet>, LabelSetId>,
+    /// Pods by set: bound ones.
+    bound: Vec<Tally>,
+    /// Selectors by set.
+    matched: Vec<Vec<SelectorId>>,
+    sets_of_pair: HashMap<Pair, Vec<LabelSetId>>,
+    selectors: Vec<Arc<PodSelector>>,
+    selector_ids: HashMap<Arc<PodSelector>, SelectorId>,
+    /// Pods by selector: bound ones.
+    tallies: Vec<Tally>,
+    selectors_of_pair: HashMap<Pair, Vec<SelectorId>>,
+    /// Selectors without an equality.
+    loose: Vec<SelectorId>,
+}
+
+/// The equalities of a selector.
+fn pairs(selector: &PodSelector) -> impl Iterator<Item = Pair> + '_ {
+    let requirements = selector
+        .iter()
+        .filter_map(|scoped| scoped.selector.as_ref())
+        .flat_map(Selector::requirements);
+    requirements
+        .filter(|one| {
+            matches!(
+                one.operator(),
+                SelectorOperator::In | SelectorOperator::Equals | SelectorOperator::DoubleEquals
+            )
+        })
+        .filter_map(|one| match one.values() {
+            [value] => Some((one.key().into(), value.as_str().into())),
+            _ => None,
+        })
+}
+
+impl LabelIndex {
+    pub(super) fn new(namespaces: BTreeMap<EcoString, Labels>) -> Self {
+        Self { namespaces, ..Self::default() }
+    }
+
+    fn meets(&self, set: &LabelSet, selector: &PodSelector) -> bool {
+        selector.iter().all(|scoped| self.meets_one(set, scoped))
+    }
+
+    fn meets_one(&self, set: &LabelSet, scoped: &Scoped) -> bool {
+        let Some(selector) = &scoped.selector else { return false };
+        let spoken_of = || {
+            let Some(of_labels) = &scoped.namespaces.selector else { return false };
+            let known = self.namespaces.get(&set.namespace);
+            of_labels.matches(|key| match key {
+                // The API server writes this label on every namespace.
+                "kubernetes.io/metadata.name" => Some(set.namespace.as_str()),
+                key => known.and_then(|labels| labels.get(key)).map(EcoString::as_str),
+            })
+        };
+        (scoped.namespaces.names.contains(&set.namespace) || spoken_of())
+            && selector.matches(|key| set.labels.get(key).map(EcoString::as_str))
+    }
+
+    /// The id of labels in a namespace.
+    pub(super) fn set(&mut self, namespace: &EcoString, labels: &Labels) -> LabelSetId {
+        let set = Arc::new(LabelSet { namespace: namespace.clone(), labels: labels.clone() });
+        if let Some(id) = self.set_ids.get(&set) {
+            return *id;
+        }
+        let id = LabelSetId::new(self.sets.len());
+        let mut matched = self.loose.clone();
+        for (key, value) in labels {
+            let pair = (key.clone(), value.clone());
+            matched.extend(self.selectors_of_pair.get(&pair).into_iter().flatten());
+            self.sets_of_pair.entry(pair).or_default().push(id);
+        }
+        matched.retain(|selector| self.meets(&set, &self.selectors[selector.index()]));
+        matched.sort_unstable();
+        self.matched.push(matched);
+        self.bound.push(Tally::default());
+        self.sets.push(Arc::clone(&set));
+        self.set_ids.insert(set, id);
+        id
+    }
+
+    /// The id of the pods that meet all of some conditions.
+    pub(super) fn selector(&mut self, mut all: PodSelector) -> SelectorId {
+        all.sort_unstable();
+        if let Some(id) = self.selector_ids.get(&all) {
+            return *id;
+        }
+        let id = SelectorId::new(self.selectors.len());
+        let sharing = |pair: &Pair| self.selectors_of_pair.get(pair).map_or(0, Vec::len);
+        let filed = pairs(&all).min_by_key(sharing);
+        match filed {
+            Some(pair) => self.selectors_of_pair.entry(pair).or_default().push(id),
+            None => self.loose.push(id),
+        }
+        let known = |pair: &Pair| self.sets_of_pair.get(pair).map_or(0, Vec::len);
+        let candidates: Vec<LabelSetId> = match pairs(&all).min_by_key(known) {
+            Some(pair) => self.sets_of_pair.get(&pair).cloned().unwrap_or_default(),
+            None => (0..self.sets.len()).map(LabelSetId::new).collect(),
+        };
+        let mut tally = Tally::default();
+        for set in candidates {
+            if self.meets(&self.sets[set.index()], &all) {
+                // Ids grow, so the list stays sorted.
+                self.matched[set.index()].push(id);
+                for (node, count) in self.bound[set.index()].iter() {
+                    let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
+                    tally.change(node, whole(count.all), whole(count.live));
+                }
+            }
+        }
+        self.tallies.push(tally);
+        let all = Arc::new(all);
+        self.selectors.push(Arc::clone(&all));
+        self.selector_ids.insert(all, id);
+        id
+    }
+
+    /// Selectors that labels meet.
+    pub(super) fn matched(&self, set: LabelSetId) -> &[SelectorId] {
+        &self.matched[set.index()]
+    }
+
+    /// Whether labels meet a selector.
+    pub(super) fn matches(&self, set: LabelSetId, selector: SelectorId) -> bool {
+        self.matched[set.index()].binary_search(&selector).is_ok()
+    }
+
+    /// Bound pods that meet a selector.
+    pub(super) fn tally(&self, selector: SelectorId) -> &Tally {
+        &self.tallies[selector.index()]
+    }
+
+    /// Pods with these labels come to a node or leave it.
+    pub(super) fn change(&mut self, set: LabelSetId, node: NodeId, all: i32, live: i32) {
+        self.bound[set.index()].change(node, all, live);
+        for selector in &self.matched[set.index()] {
+            self.tallies[selector.index()].change(node, all, live);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What all nodes say to a pod: the filters, and the scores of nodes that fit.
+
+use super::beside::Terms;
+use super::budget::Budgets;
+use super::choice::Scores;
+use super::classes::{Classes, FITS};
+use super::filters::{Filters, Ground, View};
+use super::ids::{NodeId, PodId, TemplateId};
+use super::judged::Judged;
+use super::labels::LabelIndex;
+use super::nodes::Nodes;
+use super::preempt::{Nominated, Preemption};
+use super::reason::{Plugins, Reason};
+use super::scheduler::{Pod, Scheduler};
+use super::template::Compiled;
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// The parts of a scheduler that are looked at.
+pub(super) struct Parts<'a> {
+    pub(super) nodes: &'a mut Nodes,
+    pub(super) classes: &'a mut Classes,
+    pub(super) index: &'a LabelIndex,
+    pub(super) terms: &'a Terms,
+    pub(super) templates: &'a [Compiled],
+    pub(super) pods: &'a [Pod],
+    pub(super) nominated: &'a Nominated,
+    pub(super) budgets: &'a Budgets,
+}
+
+/// The answer of all nodes.
+pub(super) struct Looked<'a> {
+    pub(super) own: &'a Compiled,
+    pub(super) nodes: &'a Nodes,
+    pub(super) judged: &'a Judged,
+    pub(super) filters: Filters<'a>,
+    pub(super) view: View<'a>,
+    index: &'a LabelIndex,
+    terms: &'a Terms,
+    templates: &'a [Compiled],
+    pods: &'a [Pod],
+    nominated: &'a Nominated,
+    budgets: &'a Budgets,
+}
+
+impl<'a> Parts<'a> {
+    /// Asks all nodes about a pod, or about any pod of a template.
+    pub(super) fn look(self, template: TemplateId, pod: Option<PodId>) -> Looked<'a> {
+        let Self { index, terms, templates, pods, nominated, budgets, .. } = self;
+        let own = &templates[template.index()];
+        let (key, judged) = self.classes.judged(self.nodes, own.class);
+        let nodes: &Nodes = self.nodes;
+        let ground = Ground { nodes, index, selection: &judged.selection };
+        let filters = Filters::new(own, ground, terms, key);
+        let mut view = View::of(judged);
+        view.beside(judged, &filters);
+        for node in nominated.keys() {
+            let priority = own.pod.priority;
+            let kept = Preemption::kept_for(nominated, pods, templates, *node, pod, priority);
+            if !kept.is_empty() {
+                view.kept(judged, &filters, *node, &kept);
+            }
+        }
+        Looked {
+            own,
+            nodes,
+            judged,
+            filters,
+            view,
+            index,
+            terms,
+            templates,
+            pods,
+            nominated,
+            budgets,
+        }
+    }
+}
+
+impl Looked<'_> {
+    pub(super) fn scores(&self) -> Scores<'_> {
+        Scores::new(&self.view, self.judged, self.own, self.nodes, self.index, self.terms)
+    }
+
+    pub(super) fn preemption(&self, any_lower: bool) -> Preemption<'_> {
+        Preemption {
+            filters: &self.filters,
+            view: &self.view,
+            judged: self.judged,
+            pods: self.pods,
+            templates: self.templates,
+            nominated: self.nominated,
+            budgets: self.budgets,
+            any_lower,
+        }
+    }
+
+    /// Nodes by reason, and the filters that refused some.
+    pub(super) fn reasons(&self) -> (BTreeMap<Reason, usize>, Plugins) {
+        let mut counts: BTreeMap<Reason, usize> = BTreeMap::new();
+        let mut plugins = Plugins::default();
+        for (code, count) in self.view.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let refusal = self.view.refusal(self.judged, code);
+            plugins = plugins.with(refusal.plugin);
+            for reason in &refusal.reasons {
+                *counts.entry(reason.clone()).or_default() += *count as usize;
+            }
+        }
+        (counts, plugins)
+    }
+}
+
+/// A resource of which a node has too little left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Name.
+    pub resource: EcoString,
+    /// Asked by the pod: thousandths of `cpu`, whole units of all else.
+    pub asked: i64,
+    /// Left on the node.
+    pub left: i64,
+    /// What the node has for pods.
+    pub allocatable: i64,
+}
+
+/// What a node says to a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The node.
+    pub node: NodeId,
+    /// The sum of all scores, where the pod fits.
+    pub score: Option<i64>,
+    /// Why it does not fit: what the first filter says that refuses it.
+    pub reasons: Vec<Reason>,
+    /// Evicting pods of the node could help.
+    pub curable: bool,
+    /// Resources of which too little is left, whatever else refuses the pod.
+    pub lacks: Vec<Lack>,
+}
+
+impl Scheduler {
+    pub(super) fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            nodes: &mut self.nodes,
+            classes: &mut self.classes,
+            index: &self.index,
+            terms: &self.terms,
+            templates: &self.templates,
+            pods: &self.pods,
+            nominated: &self.nominated,
+            budgets: &self.budgets,
+        }
+    }
+
+    /// What every node says to a pod of a template as things are, in the order of the nodes.
+    pub fn examine(&mut self, template: TemplateId) -> Vec<Answer> {
+        let looked = self.parts().look(template, None);
+        let scores = (looked.view.feasible() > 0).then(|| looked.scores());
+        let nodes = looked.nodes;
+        let answer = |node: NodeId| {
+            let code = looked.view.codes[node.index()];
+            let fits = code == FITS;
+            let refusal = looked.view.refusal(looked.judged, usize::from(code));
+            let lacks = looked.own.requests.iter().map(|(resource, asked)| Lack {
+                resource: nodes.resource_name(*resource).clone(),
+                asked: *asked,
+                left: nodes.allocatable(*resource, node) - nodes.used(*resource, node),
+                allocatable: nodes.allocatable(*resource, node),
+            });
+            Answer {
+                node,
+                score: scores.as_ref().filter(|_| fits).map(|scores| scores.of(node)),
+                reasons: refusal.reasons.clone(),
+                curable: !fits && refusal.curable,
+                lacks: lacks.filter(|lack| lack.asked > lack.left).collect(),
+            }
+        };
+        nodes.ids().map(answer).collect()
+    }
+}

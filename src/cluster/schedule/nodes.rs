@@ -1,0 +1,391 @@
+//! The nodes: what they have, what is taken of it, which pods stand on them.
+
+use super::ids::{NodeId, PodId};
+use super::images::Images;
+use super::pod::{HOSTNAME, HostPort, PodTemplate};
+use crate::machines::{Machine, Taint};
+use crate::quantity::Quantity;
+use ecow::EcoString;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The value of a label that a node does not have.
+pub(super) const MISSING: u32 = u32::MAX;
+
+/// Number of a resource.
+pub(super) type Resource = usize;
+/// The first resources are those of every node.
+const KNOWN: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+pub(super) const CPU: Resource = 0;
+pub(super) const MEMORY: Resource = 1;
+
+/// A label of nodes by which pods stand beside each other, as numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Topology {
+    /// Value of each node, or [`MISSING`].
+    pub(super) values: Vec<u32>,
+    /// The values, by number.
+    pub(super) texts: Vec<EcoString>,
+    numbers: HashMap<EcoString, u32>,
+}
+
+impl Topology {
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn push(&mut self, value: Option<&str>) {
+        let number = value.map_or(MISSING, |value| {
+            self.numbers.get(value).copied().unwrap_or_else(|| {
+                let next = u32::try_from(self.texts.len()).unwrap_or(MISSING);
+                self.texts.push(value.into());
+                self.numbers.insert(value.into(), next);
+                next
+            })
+        });
+        self.values.push(number);
+    }
+}
+
+/// What keeps pods off a node, or away from it, whatever runs there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Guard {
+    /// `spec.unschedulable`.
+    pub(super) cordoned: bool,
+    /// Taints that keep pods away.
+    pub(super) taints: Vec<Taint>,
+    /// Taints with effect PreferNoSchedule.
+    pub(super) soft: Vec<Taint>,
+}
+
+/// Columns of the nodes, by [`NodeId`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nodes {
+    machines: Vec<Arc<Machine>>,
+    by_name: HashMap<EcoString, NodeId>,
+    /// Number of the guard of each node.
+    guards: Vec<usize>,
+    known_guards: Vec<Guard>,
+    resources: Vec<EcoString>,
+    numbers: HashMap<EcoString, Resource>,
+    /// What can be allocated, by resource and node.
+    allocatable: Vec<Vec<i64>>,
+    /// What pods hold of it.
+    used: Vec<Vec<i64>>,
+    /// What `LeastAllocated` counts as held: processors and memory.
+    scored: [Vec<i64>; 2],
+    /// Most pods.
+    slots: Vec<i64>,
+    pods: Vec<Vec<PodId>>,
+    ports: Vec<Vec<HostPort>>,
+    images: Images,
+    topologies: Vec<Topology>,
+    topology_keys: Vec<EcoString>,
+    topology_numbers: HashMap<EcoString, usize>,
+    /// Which of equal nodes comes first: the lowest.
+    rank: Vec<u32>,
+    /// Nodes in the order in which what they hold changed.
+    log: Vec<NodeId>,
+    /// Grows when a node comes or changes what it is.
+    epoch: u64,
+}
+
+fn amount(machine: &Machine, name: &str) -> i64 {
+    let stated = machine.allocatable.iter().flatten().find(|(known, _)| known == name);
+    let exact = |quantity: &Quantity| {
+        if name == KNOWN[CPU] {
+            quantity.milli().and_then(|milli| milli.try_into().ok())
+        } else {
+            quantity.value()
+        }
+    };
+    stated.map_or(0, |(_, quantity)| exact(quantity).unwrap_or(i64::MAX))
+}
+
+impl Nodes {
+    pub(super) fn new(machines: impl IntoIterator<Item = Arc<Machine>>) -> Self {
+        let mut nodes = Self::default();
+        for name in KNOWN {
+            nodes.resource(&name.into());
+        }
+        nodes.topology(&HOSTNAME.into());
+        for machine in machines {
+            nodes.push(machine);
+        }
+        nodes.rank_by_name();
+        nodes
+    }
+
+    /// Adds a node; one of a name that is there is passed over.
+    pub(super) fn add(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
+        let id = self.push(machine)?;
+        self.epoch += 1;
+        self.rank_by_name();
+        Some(id)
+    }
+
+    fn push(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
+        let id = NodeId::new(self.machines.len());
+        if self.by_name.contains_key(&machine.name) {
+            return None;
+        }
+        self.by_name.insert(machine.name.clone(), id);
+        for (name, _) in machine.allocatable.iter().flatten() {
+            self.resource(name);
+        }
+        for (resource, name) in self.resources.iter().enumerate() {
+            self.allocatable[resource].push(amount(&machine, name));
+            self.used[resource].push(0);
+        }
+        for column in &mut self.scored {
+            column.push(0);
+        }
+        // A kubelet states how many pods it takes; a description by hand may not limit them.
+        let stated = machine.allocatable.iter().flatten().any(|(name, _)| name == "pods");
+        self.slots.push(if stated { amount(&machine, "pods") } else { i64::MAX });
+        self.pods.push(Vec::new());
+        self.ports.push(Vec::new());
+        for (key, topology) in self.topology_keys.iter().zip(&mut self.topologies) {
+            topology.push(machine.label(key));
+        }
+        self.rank.push(0);
+        let guard = self.guard(&machine);
+        self.guards.push(guard);
+        self.images.push(id, &machine.images);
+        self.machines.push(machine);
+        Some(id)
+    }
+
+    /// Replaces what a node is; what runs on it stays.
+    pub(super) fn change(&mut self, id: NodeId, machine: Arc<Machine>) {
+        let node = id.index();
+        for (name, _) in machine.allocatable.iter().flatten() {
+            self.resource(name);
+        }
+        for (resource, name) in self.resources.iter().enumerate() {
+            self.allocatable[resource][node] = amount(&machine, name);
+        }
+        self.slots[node] = amount(&machine, "pods");
+        self.guards[node] = self.guard(&machine);
+        self.machines[node] = machine;
+        self.images = Images::default();
+        for (id, machine) in self.ids().zip(&self.machines) {
+            self.images.push(id, &machine.images);
+        }
+        for number in 0..self.topologies.len() {
+            self.topologies[number] = self.column(&self.topology_keys[number]);
+        }
+        self.epoch += 1;
+    }
+
+    fn guard(&mut self, machine: &Machine) -> usize {
+        let keeps_away = |taint: &&Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
+        let guard = Guard {
+            cordoned: machine.cordoned,
+            taints: machine.taints.iter().filter(keeps_away).cloned().collect(),
+            soft: machine.soft_taints.clone(),
+        };
+        self.known_guards.iter().position(|known| *known == guard).unwrap_or_else(|| {
+            self.known_guards.push(guard);
+            self.known_guards.len() - 1
+        })
+    }
+
+    /// The number of the guard of each node, and the guards.
+    pub(super) fn guards(&self) -> (&[usize], &[Guard]) {
+        (&self.guards, &self.known_guards)
+    }
+
+    fn rank_by_name(&mut self) {
+        let mut order: Vec<usize> = (0..self.machines.len()).collect();
+        order.sort_by(|a, b| self.machines[*a].name.cmp(&self.machines[*b].name));
+        self.rank_by(&order);
+    }
+
+    /// Says which of equal nodes comes first, by all nodes in order.
+    pub(super) fn rank_by(&mut self, order: &[usize]) {
+        for (rank, node) in order.iter().enumerate() {
+            self.rank[*node] = u32::try_from(rank).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// The number of a resource.
+    pub(super) fn resource(&mut self, name: &EcoString) -> Resource {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.resources.len();
+        self.resources.push(name.clone());
+        self.numbers.insert(name.clone(), number);
+        self.allocatable.push(self.machines.iter().map(|machine| amount(machine, name)).collect());
+        self.used.push(vec![0; self.machines.len()]);
+        number
+    }
+
+    /// The number of a resource, where a node or a pod speaks of it.
+    pub(super) fn resource_number(&self, name: &str) -> Option<Resource> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The number of a label of nodes by which pods stand beside each other.
+    pub(super) fn topology(&mut self, key: &EcoString) -> usize {
+        if let Some(number) = self.topology_numbers.get(key) {
+            return *number;
+        }
+        let number = self.topologies.len();
+        self.topologies.push(self.column(key));
+        self.topology_keys.push(key.clone());
+        self.topology_numbers.insert(key.clone(), number);
+        number
+    }
+
+    /// The number of a label, where pods stand by it.
+    pub(super) fn known_topology(&self, key: &str) -> Option<usize> {
+        self.topology_numbers.get(key).copied()
+    }
+
+    fn column(&self, key: &str) -> Topology {
+        let mut column = Topology::default();
+        for machine in &self.machines {
+            column.push(machine.label(key));
+        }
+        column
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.machines.len()
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.machines.len()).map(NodeId::new)
+    }
+
+    pub(super) fn id(&self, name: &str) -> Option<NodeId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn machine(&self, id: NodeId) -> &Arc<Machine> {
+        &self.machines[id.index()]
+    }
+
+    pub(super) fn resource_name(&self, resource: Resource) -> &EcoString {
+        &self.resources[resource]
+    }
+
+    pub(super) fn topology_key(&self, number: usize) -> &str {
+        &self.topology_keys[number]
+    }
+
+    pub(super) fn topology_of(&self, number: usize) -> &Topology {
+        &self.topologies[number]
+    }
+
+    pub(super) fn rank(&self) -> &[u32] {
+        &self.rank
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    pub(super) fn log(&self) -> &[NodeId] {
+        &self.log
+    }
+
+    pub(super) fn pods(&self, id: NodeId) -> &[PodId] {
+        &self.pods[id.index()]
+    }
+
+    pub(super) fn slots(&self, id: NodeId) -> i64 {
+        self.slots[id.index()]
+    }
+
+    pub(super) fn allocatable(&self, resource: Resource, id: NodeId) -> i64 {
+        self.allocatable[resource][id.index()]
+    }
+
+    pub(super) fn used(&self, resource: Resource, id: NodeId) -> i64 {
+        self.used[resource][id.index()]
+    }
+
+    /// What can be allocated of a resource, by node.
+    pub(super) fn all_allocatable(&self, resource: Resource) -> &[i64] {
+        &self.allocatable[resource]
+    }
+
+    /// What pods hold of a resource, by node.
+    pub(super) fn all_used(&self, resource: Resource) -> &[i64] {
+        &self.used[resource]
+    }
+
+    /// The score of each node for a pod of these images; none where all get nothing.
+    pub(super) fn image_scores(&mut self, images: &[EcoString]) -> Option<Arc<Vec<u16>>> {
+        self.images.score(images, self.machines.len())
+    }
+
+    pub(super) fn scored(&self, id: NodeId) -> (i64, i64) {
+        (self.scored[0][id.index()], self.scored[1][id.index()])
+    }
+
+    pub(super) fn ports(&self, id: NodeId) -> &[HostPort] {
+        &self.ports[id.index()]
+    }
+
+    /// A pod comes (`sign` 1) or goes (-1).
+    pub(super) fn take(
+        &mut self,
+        id: NodeId,
+        pod: PodId,
+        template: &PodTemplate,
+        requests: &[(Resource, i64)],
+        sign: i64,
+    ) {
+        let node = id.index();
+        for (resource, amount) in requests {
+            let used = &mut self.used[*resource][node];
+            *used = used.saturating_add(amount.saturating_mul(sign));
+        }
+        for (column, amount) in
+            self.scored.iter_mut().zip([template.held.cpu, template.held.memory])
+        {
+            column[node] = column[node].saturating_add(amount.saturating_mul(sign));
+        }
+        if sign > 0 {
+            self.pods[node].push(pod);
+            self.ports[node].extend(template.ports.iter().cloned());
+        } else {
+            self.pods[node].retain(|known| *known != pod);
+            for port in &template.ports {
+                if let Some(at) = self.ports[node].iter().position(|known| known == port) {
+                    self.ports[node].remove(at);
+                }
+            }
+        }
+        self.log.push(id);
+    }
+}
+
+/// The taint of a node that is told not to take pods.
+pub(super) fn unschedulable_taint() -> Taint {
+    Taint {
+        key: "node.kubernetes.io/unschedulable".into(),
+        value: EcoString::new(),
+        effect: "NoSchedule".into(),
+    }
+}
+
+/// The node as the node controller would have it: one that is not ready is tainted.
+pub(super) fn tainted_when_not_ready(machine: &Machine) -> Machine {
+    let mut machine = machine.clone();
+    let key = "node.kubernetes.io/not-ready";
+    if !machine.ready {
+        for effect in ["NoSchedule", "NoExecute"] {
+            let taint = Taint { key: key.into(), value: EcoString::new(), effect: effect.into() };
+            if !machine.taints.contains(&taint) {
+                machine.taints.push(taint);
+            }
+        }
+    }
+    machine
+}

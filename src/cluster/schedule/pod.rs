@@ -1,0 +1,231 @@
+//! A pod as far as the scheduler looks at it, read once per template.
+
+use crate::machines::{Taint, Toleration};
+use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// Labels of a pod or a node.
+pub type Labels = BTreeMap<EcoString, EcoString>;
+
+/// The label that names a node.
+pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label that names a zone.
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Everything of a pod that decides where it may run and where it likes to run. Many pods share
+/// one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodTemplate {
+    /// Namespace.
+    pub namespace: EcoString,
+    /// Labels, those that controllers add among them.
+    pub labels: Labels,
+    /// What it takes of a node: thousandths of `cpu`, whole units of all else; nothing of 0.
+    pub requests: BTreeMap<EcoString, i64>,
+    /// Thousandths of processors and bytes that `LeastAllocated` counts for a pod that comes: a
+    /// container that asks for none counts 100m and 200Mi, resources of the pod itself are not seen.
+    pub scored: Scored,
+    /// The same of a pod that is there, for which those are seen.
+    pub held: Scored,
+    /// Ports of the host that it opens.
+    pub ports: Vec<HostPort>,
+    /// `nodeSelector`.
+    pub node_selector: Selector,
+    /// Terms of the required node affinity, of which one must match; none without such affinity.
+    pub node_terms: Option<Vec<NodeTerm>>,
+    /// Preferred node affinity with its weights.
+    pub preferred_nodes: Vec<(i64, NodeTerm)>,
+    /// Tolerations.
+    pub tolerations: Vec<Toleration>,
+    /// Required affinity to other pods.
+    pub affinity: Vec<PodTerm>,
+    /// Required anti-affinity to other pods.
+    pub anti_affinity: Vec<PodTerm>,
+    /// Preferred affinity and, with negative weights, anti-affinity.
+    pub preferred_pods: Vec<(i64, PodTerm)>,
+    /// `topologySpreadConstraints`.
+    pub spread: Vec<SpreadConstraint>,
+    /// Selector of the ReplicaSet or StatefulSet that owns it: its pods spread over hosts and zones
+    /// when it has no constraints of its own.
+    pub owner: Option<Selector>,
+    /// Image of each container, init containers among them.
+    pub images: Vec<EcoString>,
+    /// Claims that its volumes name.
+    pub claims: Vec<EcoString>,
+    /// Priority.
+    pub priority: i32,
+    /// `preemptionPolicy: Never`.
+    pub never_preempts: bool,
+    /// It has scheduling gates.
+    pub gated: bool,
+    /// Another scheduler is asked for.
+    pub foreign: bool,
+}
+
+/// What `LeastAllocated` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Scored {
+    /// Thousandths of processors.
+    pub cpu: i64,
+    /// Bytes.
+    pub memory: i64,
+}
+
+/// A port of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct HostPort {
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: EcoString,
+    /// Address; `0.0.0.0` is all of them.
+    pub ip: EcoString,
+    /// Number.
+    pub port: i64,
+}
+
+impl HostPort {
+    /// Whether two pods with these ports cannot share a node (`HostPortInfo.CheckConflict`).
+    pub fn conflicts(&self, other: &Self) -> bool {
+        const ALL: &str = "0.0.0.0";
+        self.port == other.port
+            && self.protocol == other.protocol
+            && (self.ip == other.ip || self.ip == ALL || other.ip == ALL)
+    }
+}
+
+/// A term of a node affinity: all of it must match.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NodeTerm {
+    /// About labels.
+    pub labels: Selector,
+    /// About the name: `(true, name)` it must be, `(false, name)` it must not be.
+    pub names: Vec<(bool, EcoString)>,
+}
+
+impl NodeTerm {
+    /// An empty term matches no node.
+    pub(super) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.names.is_empty()
+    }
+
+    /// Whether what it says of names is true of one.
+    pub(super) fn names_match(&self, name: &str) -> bool {
+        self.names.iter().all(|(equal, own)| (own == name) == *equal)
+    }
+
+    /// The names that meet all it says that a name must be, of which there is one at most; none
+    /// when it does not say so.
+    pub(super) fn asks_for(&self) -> Option<Vec<&EcoString>> {
+        let mut asked = self.names.iter().filter(|(equal, _)| *equal).map(|(_, name)| name);
+        let first = asked.next()?;
+        Some(if asked.all(|name| name == first) { vec![first] } else { Vec::new() })
+    }
+}
+
+/// Whose pods a term speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Namespaces {
+    /// By name.
+    pub names: Vec<EcoString>,
+    /// By the labels of the namespace; the empty selector means all of them.
+    pub selector: Option<Selector>,
+}
+
+/// Pods beside which a pod wants, or does not want, to run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodTerm {
+    /// Their namespaces.
+    pub namespaces: Namespaces,
+    /// Their labels; none selects nothing.
+    pub selector: Option<Selector>,
+    /// The label of nodes that says what is beside.
+    pub topology_key: EcoString,
+}
+
+/// How evenly pods must or should stand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpreadConstraint {
+    /// Most difference between domains.
+    pub max_skew: i64,
+    /// The label of nodes that names a domain.
+    pub topology_key: EcoString,
+    /// `whenUnsatisfiable: DoNotSchedule`.
+    pub hard: bool,
+    /// The pods that are counted; none selects nothing.
+    pub selector: Option<Selector>,
+    /// With fewer domains the least count is taken for 0.
+    pub min_domains: i64,
+    /// `nodeAffinityPolicy: Honor`, the default: only nodes that the pod selects are domains.
+    pub honors_affinity: bool,
+    /// `nodeTaintsPolicy: Honor`: only nodes whose taints it tolerates are domains.
+    pub honors_taints: bool,
+}
+
+impl SpreadConstraint {
+    /// A preference that the scheduler has for pods that state none (`systemDefaultConstraints`).
+    pub(super) fn preferred(topology_key: &str, max_skew: i64, selector: &Selector) -> Self {
+        Self {
+            max_skew,
+            topology_key: topology_key.into(),
+            hard: false,
+            selector: Some(selector.clone()),
+            min_domains: 1,
+            honors_affinity: true,
+            honors_taints: false,
+        }
+    }
+}
+
+impl PodTemplate {
+    /// Whether the taints of a kind are all tolerated.
+    pub(super) fn tolerates(&self, taint: &Taint) -> bool {
+        self.tolerations.iter().any(|toleration| toleration.tolerates(taint))
+    }
+
+    /// Tolerates the taints that are named after the devices it asks for, as the admission plugin
+    /// ExtendedResourceToleration makes it (off by default, on where GPU nodes are tainted).
+    pub fn tolerate_devices(&mut self) {
+        let devices = self.requests.keys().filter(|name| is_extended(name));
+        let more = devices.map(|name| Toleration {
+            key: name.clone(),
+            exists: true,
+            value: EcoString::new(),
+            effect: EcoString::new(),
+        });
+        let more: Vec<Toleration> = more.filter(|one| !self.tolerations.contains(one)).collect();
+        self.tolerations.extend(more);
+    }
+
+    /// The constraints by which nodes are preferred: its own, else those that the scheduler has
+    /// for pods of ReplicaSets and StatefulSets.
+    pub(super) fn soft_spread(&self) -> (Vec<SpreadConstraint>, bool) {
+        let own = !self.spread.is_empty();
+        let list = match &self.owner {
+            _ if own => self.spread.iter().filter(|constraint| !constraint.hard).cloned().collect(),
+            Some(owner) if !owner.is_empty() => vec![
+                SpreadConstraint::preferred(HOSTNAME, 3, owner),
+                SpreadConstraint::preferred(ZONE, 5, owner),
+            ],
+            _ => Vec::new(),
+        };
+        (list, own)
+    }
+}
+
+/// Resources of devices and of vendors, as against those of Kubernetes (`IsExtendedResourceName`).
+pub(super) fn is_extended(name: &str) -> bool {
+    name.contains('/') && !name.contains("kubernetes.io/")
+}
+
+/// The selector of labels that are all asked for.
+///
+/// # Errors
+/// A key or value that no label has, in the words of the API server.
+pub fn selector_of<'l>(
+    labels: impl IntoIterator<Item = (&'l str, &'l str)>,
+) -> Result<Selector, SelectorError> {
+    let equal = |(key, value): (&'l str, &'l str)| {
+        Requirement::new(key, SelectorOperator::Equals, [value.to_owned()])
+    };
+    Ok(Selector::new(labels.into_iter().map(equal).collect::<Result<Vec<_>, _>>()?))
+}

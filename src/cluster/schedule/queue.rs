@@ -1,0 +1,225 @@
+//! Pods that wait: which is tried next, and what must happen before one is tried again
+//! (pkg/scheduler/backend/queue, and the hints of the plugins).
+
+use super::ids::{NodeId, PodId, TemplateId};
+use super::labels::LabelIndex;
+use super::nodes::{MISSING, Nodes};
+use super::pod::PodTemplate;
+use super::reason::Plugins;
+use super::template::{Beside, Compiled};
+use crate::machines::Machine;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+/// Where a pod waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nowhere: it is bound, gone or gated.
+    #[default]
+    Nowhere,
+    /// It is tried next.
+    Active,
+    /// It was tried a moment ago; it is tried when nobody else is.
+    Backoff,
+    /// Until something happens that may help.
+    Unschedulable,
+}
+
+/// Priority first, then the time of the last try, or of creation.
+type Entry = (i32, Reverse<u64>, Reverse<PodId>);
+
+/// The queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    active: BinaryHeap<Entry>,
+    backoff: BinaryHeap<Entry>,
+    /// Pods that wait until something happens.
+    unschedulable: BTreeSet<PodId>,
+    /// Those of them that pods beside them could help.
+    crowded: BTreeSet<PodId>,
+}
+
+impl Queue {
+    pub(super) fn push(&mut self, place: Place, pod: PodId, priority: i32, since: u64) {
+        let entry = (priority, Reverse(since), Reverse(pod));
+        match place {
+            Place::Active => self.active.push(entry),
+            Place::Backoff => self.backoff.push(entry),
+            Place::Unschedulable | Place::Nowhere => {}
+        }
+    }
+
+    pub(super) fn park(&mut self, pod: PodId, plugins: Plugins) {
+        self.unschedulable.insert(pod);
+        if plugins.has(Plugins::SPREAD.with(Plugins::POD_AFFINITY)) {
+            self.crowded.insert(pod);
+        }
+    }
+
+    pub(super) fn unpark(&mut self, pod: PodId) {
+        self.unschedulable.remove(&pod);
+        self.crowded.remove(&pod);
+    }
+
+    /// The next entry; whoever takes it asks whether its pod still waits there.
+    pub(super) fn pop(&mut self) -> Option<(Place, PodId)> {
+        if let Some((_, _, Reverse(pod))) = self.active.pop() {
+            return Some((Place::Active, pod));
+        }
+        self.backoff.pop().map(|(_, _, Reverse(pod))| (Place::Backoff, pod))
+    }
+
+    pub(super) fn unschedulable(&self) -> impl Iterator<Item = PodId> + '_ {
+        self.unschedulable.iter().copied()
+    }
+
+    /// Pods that an event may help.
+    pub(super) fn concerned(&self, event: &Event) -> Vec<PodId> {
+        match event {
+            Event::Bound(_) => self.crowded.iter().copied().collect(),
+            _ => self.unschedulable.iter().copied().collect(),
+        }
+    }
+
+    pub(super) fn has_unschedulable(&self) -> bool {
+        !self.unschedulable.is_empty()
+    }
+
+    pub(super) fn has_crowded(&self) -> bool {
+        !self.crowded.is_empty()
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    /// A pod was bound.
+    Bound(TemplateId),
+    /// Bound pods are gone, or a pod gave up the node that was kept for it; then pods up to its
+    /// priority may be helped.
+    Deleted(Vec<TemplateId>, Option<i32>),
+    /// A node came.
+    NodeAdded(NodeId),
+    /// A node changed; what it was before.
+    NodeChanged(NodeId, Arc<Machine>),
+}
+
+fn matches_all(index: &LabelIndex, terms: &[Beside], other: &Compiled) -> bool {
+    !terms.is_empty() && terms.iter().all(|term| index.matches(other.labels, term.selector))
+}
+
+/// What decides whether an event helps.
+pub(super) struct Hints<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) index: &'a LabelIndex,
+    pub(super) templates: &'a [Compiled],
+}
+
+impl Hints<'_> {
+    /// Whether an event may help a pod that these filters refused (`QueueingHintFn` of each).
+    pub(super) fn helps(&self, event: &Event, pod: &Compiled, plugins: Plugins) -> bool {
+        // Without a filter to blame (a cluster without nodes) the pod is simply tried again.
+        if plugins.is_empty() {
+            return !matches!(event, Event::Bound(_));
+        }
+        match event {
+            Event::Bound(template) => self.helps_when_bound(*template, pod, plugins),
+            Event::Deleted(templates, up_to) => {
+                up_to.is_none_or(|priority| pod.pod.priority <= priority)
+                    && templates.iter().any(|other| self.helps_when_gone(*other, pod, plugins))
+            }
+            Event::NodeAdded(node) => self.helps_when_there(*node, None, pod, plugins),
+            Event::NodeChanged(node, before) => {
+                self.helps_when_there(*node, Some(before), pod, plugins)
+            }
+        }
+    }
+
+    fn spreads(&self, other: &Compiled, pod: &Compiled) -> bool {
+        other.pod.namespace == pod.pod.namespace
+            && pod
+                .hard
+                .iter()
+                .any(|constraint| self.index.matches(other.labels, constraint.selector))
+    }
+
+    fn helps_when_bound(&self, template: TemplateId, pod: &Compiled, plugins: Plugins) -> bool {
+        let other = &self.templates[template.index()];
+        (plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
+            || (plugins.has(Plugins::POD_AFFINITY) && matches_all(self.index, &pod.affinity, other))
+    }
+
+    fn helps_when_gone(&self, template: TemplateId, pod: &Compiled, plugins: Plugins) -> bool {
+        let other = &self.templates[template.index()];
+        let frees_port = || {
+            let ports = &other.pod.ports;
+            pod.pod.ports.iter().any(|port| ports.iter().any(|other| port.conflicts(other)))
+        };
+        plugins.has(Plugins::FIT)
+            || (plugins.has(Plugins::PORTS) && frees_port())
+            || (plugins.has(Plugins::SPREAD) && self.spreads(other, pod))
+            || (plugins.has(Plugins::POD_AFFINITY)
+                && matches_all(self.index, &pod.anti_affinity, other))
+    }
+
+    /// A node came, or changed from what it was before.
+    fn helps_when_there(
+        &self,
+        node: NodeId,
+        before: Option<&Arc<Machine>>,
+        pod: &Compiled,
+        plugins: Plugins,
+    ) -> bool {
+        let now = self.nodes.machine(node);
+        let template = &*pod.pod;
+        let tolerates =
+            |machine: &Machine| machine.taints.iter().all(|taint| template.tolerates(taint));
+        let uncordoned = || !now.cordoned && before.is_none_or(|before| before.cordoned);
+        let untainted = || tolerates(now) && before.is_none_or(|before| !tolerates(before));
+        let selects = |machine: &Machine| selects(template, machine);
+        let selected = || selects(now) && before.is_none_or(|before| !selects(before));
+        let fits = || {
+            let room = |resource, asked| self.nodes.allocatable(resource, node) >= asked;
+            pod.requests.iter().all(|(resource, asked)| room(*resource, *asked))
+                && before.is_none_or(|before| before.allocatable != now.allocatable)
+        };
+        let value = |machine: &Machine, key: usize| {
+            machine.label(self.nodes.topology_key(key)).map(ToOwned::to_owned)
+        };
+        let moved = |key: usize| match before {
+            None => self.nodes.topology_of(key).values[node.index()] != MISSING,
+            Some(before) => value(before, key) != value(now, key),
+        };
+        let spread = || {
+            let all = pod.hard.iter().all(|constraint| value(now, constraint.key).is_some());
+            let changed = before.is_none_or(|before| {
+                before.taints != now.taints
+                    || pod.hard.iter().any(|constraint| moved(constraint.key))
+            });
+            all && changed
+        };
+        let beside = || {
+            pod.affinity.iter().any(|term| moved(term.key))
+                || (!pod.anti_affinity.is_empty() && before.is_none())
+                || pod.anti_affinity.iter().any(|term| before.is_some() && moved(term.key))
+        };
+        (plugins.has(Plugins::NODE_UNSCHEDULABLE) && uncordoned())
+            || (plugins.has(Plugins::TAINTS) && untainted())
+            || (plugins.has(Plugins::NODE_AFFINITY) && selected())
+            || (plugins.has(Plugins::PORTS) && before.is_none())
+            || (plugins.has(Plugins::FIT) && fits())
+            || (plugins.has(Plugins::SPREAD) && spread())
+            || (plugins.has(Plugins::POD_AFFINITY) && beside())
+    }
+}
+
+fn selects(template: &PodTemplate, machine: &Machine) -> bool {
+    let label = |key: &str| machine.label(key);
+    template.node_selector.matches(label)
+        && template.node_terms.as_ref().is_none_or(|terms| {
+            terms.iter().any(|term| {
+                !term.is_empty() && term.labels.matches(label) && term.names_match(&machine.name)
+            })
+        })
+}

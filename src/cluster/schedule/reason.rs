@@ -1,0 +1,155 @@
+//! Why a pod waits, in the scheduler's words.
+
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a node is refused. The first filter that refuses it names the reasons
+/// (`RunFilterPlugins`); only the filter of resources names several.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// `spec.unschedulable`.
+    Unschedulable,
+    /// A taint NoSchedule or NoExecute is not tolerated.
+    Taint,
+    /// Node selector or required node affinity.
+    NodeAffinity,
+    /// The node affinity names other nodes.
+    OtherNodes,
+    /// A port of the host is taken.
+    HostPort,
+    /// No room for one more pod.
+    TooManyPods,
+    /// Less of a resource is left than asked.
+    Insufficient(EcoString),
+    /// A spread constraint would be broken.
+    Spread,
+    /// The node lacks the label of a spread constraint.
+    SpreadLabel,
+    /// Not beside the pods that the pod needs.
+    PodAffinity,
+    /// Beside pods that the pod avoids.
+    PodAntiAffinity,
+    /// Beside pods that avoid the pod.
+    ExistingAntiAffinity,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unschedulable => "node(s) were unschedulable",
+            Self::Taint => "node(s) had untolerated taint(s)",
+            Self::NodeAffinity => "node(s) didn't match Pod's node affinity/selector",
+            Self::OtherNodes => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+            Self::HostPort => "node(s) didn't have free ports for the requested pod ports",
+            Self::TooManyPods => "Too many pods",
+            Self::Insufficient(resource) => return write!(f, "Insufficient {resource}"),
+            Self::Spread => "node(s) didn't match pod topology spread constraints",
+            Self::SpreadLabel => {
+                "node(s) didn't match pod topology spread constraints (missing required label)"
+            }
+            Self::PodAffinity => "node(s) didn't match pod affinity rules",
+            Self::PodAntiAffinity => "node(s) didn't match pod anti-affinity rules",
+            Self::ExistingAntiAffinity => {
+                "node(s) didn't satisfy existing pods anti-affinity rules"
+            }
+        })
+    }
+}
+
+/// Filters, as far as it matters which of them refused: what happens later can help some of them
+/// only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plugins(u8);
+
+impl Plugins {
+    pub(super) const NODE_UNSCHEDULABLE: Self = Self(1);
+    pub(super) const TAINTS: Self = Self(2);
+    pub(super) const NODE_AFFINITY: Self = Self(4);
+    pub(super) const PORTS: Self = Self(8);
+    pub(super) const FIT: Self = Self(16);
+    pub(super) const SPREAD: Self = Self(32);
+    pub(super) const POD_AFFINITY: Self = Self(64);
+    pub(super) const VOLUMES: Self = Self(128);
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What a filter says of a node that it refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) reasons: Vec<Reason>,
+    /// Evicting pods of the node could help.
+    pub(super) curable: bool,
+    pub(super) plugin: Plugins,
+}
+
+impl Refusal {
+    /// Stands for a node that fits.
+    pub(super) fn none() -> Self {
+        Self { reasons: Vec::new(), curable: false, plugin: Plugins::default() }
+    }
+
+    pub(super) fn of(reason: Reason, curable: bool, plugin: Plugins) -> Self {
+        Self { reasons: vec![reason], curable, plugin }
+    }
+}
+
+/// Why a pod found no node when it was last tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The message of the pod's condition PodScheduled, as kubectl shows it.
+    pub message: EcoString,
+    /// Nodes by reason. A node with several reasons is counted under each.
+    pub counts: BTreeMap<Reason, usize>,
+    /// Filters that refused some node.
+    pub(super) plugins: Plugins,
+}
+
+/// `0/N nodes are available: COUNT REASON, ….` (`FitError.Error`). Sorted as texts, counts included.
+pub(super) fn fit_error<K: fmt::Display>(nodes: usize, counts: &BTreeMap<K, usize>) -> EcoString {
+    let mut texts: Vec<String> =
+        counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    texts.sort_unstable();
+    if texts.is_empty() {
+        return eco_format!("0/{nodes} nodes are available:");
+    }
+    eco_format!("0/{nodes} nodes are available: {}.", texts.join(", "))
+}
+
+/// What the plugin for device claims says before preemption is tried (DynamicResources.PostFilter).
+const NO_CLAIMS: &str = "no new claims to deallocate";
+
+/// How an attempt to evict others ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PostFilter {
+    /// Victims were found.
+    Helped,
+    /// The pod may not, or need not, evict.
+    NotEligible(&'static str),
+    /// No node can be freed: nodes by the reason that is left.
+    Useless(BTreeMap<EcoString, usize>),
+}
+
+impl PostFilter {
+    /// The whole message of a pod.
+    pub(super) fn message(&self, nodes: usize, fit: &str) -> EcoString {
+        match self {
+            Self::Helped => fit.into(),
+            Self::NotEligible(why) => eco_format!("{fit} {NO_CLAIMS}, preemption: {why}"),
+            Self::Useless(counts) => {
+                eco_format!("{fit} {NO_CLAIMS}, preemption: {}", fit_error(nodes, counts))
+            }
+        }
+    }
+}

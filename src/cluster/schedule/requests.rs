@@ -1,0 +1,177 @@
+//! What a pod asks a node for (`PodRequests` of k8s.io/component-helpers, resource/helpers.go).
+
+use super::pod::{Scored, is_extended};
+use super::read::{InvalidPod, invalid, items, text};
+use crate::quantity::Quantity;
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+type Amounts = BTreeMap<EcoString, Quantity>;
+
+/// What a container without a request for processors counts, in thousandths, when nodes are
+/// preferred (pkg/scheduler/util/pod_resources.go).
+const DEFAULT_CPU: i64 = 100;
+/// The same for memory, in bytes.
+const DEFAULT_MEMORY: i64 = 200 * 1024 * 1024;
+
+/// Resources that `spec.resources` of a pod replaces.
+fn is_pod_level(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
+}
+
+/// Resources that the scheduler counts.
+fn is_counted(name: &str) -> bool {
+    matches!(name, "cpu" | "memory" | "ephemeral-storage")
+        || name.starts_with("hugepages-")
+        || name.starts_with("attachable-volumes-")
+        || name.contains("kubernetes.io/")
+        || is_extended(name)
+}
+
+/// Reads `requests`, and `limits` where a request is missing.
+fn amounts(container: &Node, path: &str) -> Result<Amounts, InvalidPod> {
+    let mut own = Amounts::new();
+    for side in ["limits", "requests"] {
+        for entry in container.at(&["resources", side]).map(Node::entries).into_iter().flatten() {
+            let written = text(Some(&entry.node));
+            let amount = Quantity::parse_field(&written).map_err(|error| {
+                invalid(eco_format!("{path}.resources.{side}.{}", entry.key), error)
+            })?;
+            own.insert(entry.key.clone(), amount);
+        }
+    }
+    Ok(own)
+}
+
+fn add(sum: &mut Amounts, more: &Amounts) {
+    for (name, amount) in more {
+        match sum.get_mut(name) {
+            Some(known) => *known += amount,
+            None => {
+                sum.insert(name.clone(), amount.clone());
+            }
+        }
+    }
+}
+
+fn raise(most: &mut Amounts, other: &Amounts) {
+    for (name, amount) in other {
+        if most.get(name).is_none_or(|known| known < amount) {
+            most.insert(name.clone(), amount.clone());
+        }
+    }
+}
+
+/// Containers of a list with their paths.
+fn numbered<'n>(spec: &'n Node, key: &'n str) -> impl Iterator<Item = (&'n Node, EcoString)> {
+    let list = items(spec, key).iter().enumerate();
+    list.map(move |(index, container)| (container, eco_format!("{key}[{index}]")))
+}
+
+/// Containers of a pod with what each asks for.
+struct Asked {
+    containers: Vec<Amounts>,
+    /// In order; true for a sidecar.
+    init: Vec<(bool, Amounts)>,
+    pod: Amounts,
+    overhead: Amounts,
+}
+
+impl Asked {
+    fn read(spec: &Node) -> Result<Self, InvalidPod> {
+        let mut overhead = Amounts::new();
+        for entry in spec.get("overhead").map(Node::entries).into_iter().flatten() {
+            let amount = Quantity::parse_field(&text(Some(&entry.node)))
+                .map_err(|error| invalid(eco_format!("overhead.{}", entry.key), error))?;
+            overhead.insert(entry.key.clone(), amount);
+        }
+        let mut pod = amounts(spec, "spec")?;
+        pod.retain(|name, _| is_pod_level(name));
+        Ok(Self {
+            containers: numbered(spec, "containers")
+                .map(|(container, path)| amounts(container, &path))
+                .collect::<Result<_, _>>()?,
+            init: numbered(spec, "initContainers")
+                .map(|(container, path)| {
+                    let sidecar = text(container.get("restartPolicy")) == "Always";
+                    Ok((sidecar, amounts(container, &path)?))
+                })
+                .collect::<Result<_, InvalidPod>>()?,
+            pod,
+            overhead,
+        })
+    }
+
+    /// max(containers + sidecars, largest step of the init containers) + overhead. A step is one
+    /// init container with the sidecars before it. `missing` is what a container counts that does
+    /// not ask for a resource.
+    fn total(&self, missing: &Amounts, with_pod: bool) -> Amounts {
+        let full = |own: &Amounts| {
+            let mut own = own.clone();
+            for (name, amount) in missing {
+                own.entry(name.clone()).or_insert_with(|| amount.clone());
+            }
+            own
+        };
+        let (mut sum, mut sidecars, mut step) = (Amounts::new(), Amounts::new(), Amounts::new());
+        for own in &self.containers {
+            add(&mut sum, &full(own));
+        }
+        for (sidecar, own) in &self.init {
+            let own = full(own);
+            if *sidecar {
+                add(&mut sum, &own);
+                add(&mut sidecars, &own);
+                raise(&mut step, &sidecars);
+            } else {
+                let mut one = own;
+                add(&mut one, &sidecars);
+                raise(&mut step, &one);
+            }
+        }
+        raise(&mut sum, &step);
+        for (name, amount) in self.pod.iter().filter(|_| with_pod) {
+            sum.insert(name.clone(), amount.clone());
+        }
+        add(&mut sum, &self.overhead);
+        sum
+    }
+}
+
+fn units(name: &str, amount: &Quantity) -> i64 {
+    let exact = if name == "cpu" {
+        amount.milli().and_then(|milli| milli.try_into().ok())
+    } else {
+        amount.value()
+    };
+    exact.unwrap_or(i64::MAX)
+}
+
+/// What a pod takes of a node, and what `LeastAllocated` counts of it when it comes and when it is
+/// there.
+pub(super) fn of(spec: &Node) -> Result<(BTreeMap<EcoString, i64>, [Scored; 2]), InvalidPod> {
+    let asked = Asked::read(spec)?;
+    let total = asked.total(&Amounts::new(), true);
+    let assumed: Amounts = [
+        ("cpu".into(), Quantity::from_milli(DEFAULT_CPU.into())),
+        ("memory".into(), Quantity::from_integer(DEFAULT_MEMORY)),
+    ]
+    .into();
+    // Beside resources of the pod itself only what nobody asks for is assumed
+    // (`getNonMissingContainerRequests`).
+    let mut missing = assumed.clone();
+    missing.retain(|name, _| asked.pod.is_empty() || !total.contains_key(name));
+    let scored = |amounts: &Amounts| {
+        let of = |name: &str| amounts.get(name).map_or(0, |amount| units(name, amount));
+        Scored { cpu: of("cpu"), memory: of("memory") }
+    };
+    let scored = [scored(&asked.total(&assumed, false)), scored(&asked.total(&missing, true))];
+    let requests = total
+        .iter()
+        .filter(|(name, _)| is_counted(name))
+        .map(|(name, amount)| (name.clone(), units(name, amount)))
+        .filter(|(_, amount)| *amount > 0)
+        .collect();
+    Ok((requests, scored))
+}

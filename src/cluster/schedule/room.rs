@@ -1,0 +1,177 @@
+//! Whether a pod has room on a node (`NodePorts`, `NodeResourcesFit`), and how well the node would
+//! be used with it (`LeastAllocated`, `NodeResourcesBalancedAllocation`).
+
+use super::classes::ClassKey;
+use super::ids::NodeId;
+use super::nodes::{CPU, MEMORY, Nodes, Resource};
+use super::pod::HostPort;
+use super::reason::{Plugins, Reason, Refusal};
+
+/// What a node would have beyond what it has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Freed {
+    /// By place in the requests of the class.
+    pub(super) amounts: Vec<i64>,
+    /// Pods that would go, less those that would come.
+    pub(super) pods: i64,
+    /// Ports that are taken; none when those of the node are.
+    pub(super) ports: Option<Vec<HostPort>>,
+}
+
+/// What a pod lacks on a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lacking {
+    port: bool,
+    resources: Vec<Resource>,
+    crowded: bool,
+    /// Of some resource the node would have too little if it were empty.
+    beyond: bool,
+}
+
+impl Lacking {
+    pub(super) fn refusal(&self, nodes: &Nodes) -> Refusal {
+        if self.port {
+            return Refusal::of(Reason::HostPort, true, Plugins::PORTS);
+        }
+        let named = self
+            .resources
+            .iter()
+            .map(|one| Reason::Insufficient(nodes.resource_name(*one).clone()));
+        let reasons = named.chain(self.crowded.then_some(Reason::TooManyPods)).collect();
+        Refusal { reasons, curable: !self.beyond, plugin: Plugins::FIT }
+    }
+}
+
+/// A resource that the pods of a class ask for, on all nodes.
+struct Column<'a> {
+    resource: Resource,
+    asked: i64,
+    all: &'a [i64],
+    used: &'a [i64],
+}
+
+/// What the pods of a class ask for, beside what the nodes have.
+pub(super) struct Demand<'a> {
+    nodes: &'a Nodes,
+    key: &'a ClassKey,
+    columns: Vec<Column<'a>>,
+    /// Processors and memory that the pods ask for.
+    asked: [i64; 2],
+    /// Held and allocatable processors and memory of the node that was scored last, and its score:
+    /// nodes side by side are often alike.
+    known: Option<([i64; 6], u16)>,
+}
+
+impl<'a> Demand<'a> {
+    pub(super) fn new(nodes: &'a Nodes, key: &'a ClassKey) -> Self {
+        let column = |(resource, asked): &(Resource, i64)| Column {
+            resource: *resource,
+            asked: *asked,
+            all: nodes.all_allocatable(*resource),
+            used: nodes.all_used(*resource),
+        };
+        let asked = |resource: usize| {
+            let stated = key.requests.iter().find(|(known, _)| *known == resource);
+            stated.map_or(0, |(_, amount)| *amount)
+        };
+        Self {
+            nodes,
+            key,
+            columns: key.requests.iter().map(column).collect(),
+            asked: [asked(CPU), asked(MEMORY)],
+            known: None,
+        }
+    }
+
+    /// Writes down what a pod lacks on a node; false when it lacks nothing.
+    pub(super) fn lacks(&self, node: NodeId, freed: Option<&Freed>, lacking: &mut Lacking) -> bool {
+        lacking.resources.clear();
+        lacking.beyond = false;
+        let taken = || {
+            let ports = freed.and_then(|freed| freed.ports.as_deref());
+            ports.unwrap_or_else(|| self.nodes.ports(node))
+        };
+        let ports = &self.key.ports;
+        lacking.port = !ports.is_empty()
+            && ports.iter().any(|port| taken().iter().any(|taken| port.conflicts(taken)));
+        if lacking.port {
+            lacking.crowded = false;
+            return true;
+        }
+        let at = node.index();
+        for (place, column) in self.columns.iter().enumerate() {
+            let freed = freed.and_then(|freed| freed.amounts.get(place)).copied().unwrap_or(0);
+            let all = column.all[at];
+            if column.asked > all.saturating_sub(column.used[at] - freed) {
+                lacking.beyond |= column.asked > all;
+                lacking.resources.push(column.resource);
+            }
+        }
+        let pods = i64::try_from(self.nodes.pods(node).len()).unwrap_or(i64::MAX);
+        let pods = pods - freed.map_or(0, |freed| freed.pods);
+        lacking.crowded = pods.saturating_add(1) > self.nodes.slots(node);
+        lacking.crowded || !lacking.resources.is_empty()
+    }
+
+    /// LeastAllocated and BalancedAllocation of a node after the pod came.
+    pub(super) fn score(&mut self, node: NodeId) -> u16 {
+        let nodes = self.nodes;
+        let (cpu, memory) = nodes.scored(node);
+        let inputs = [
+            cpu,
+            memory,
+            nodes.allocatable(CPU, node),
+            nodes.allocatable(MEMORY, node),
+            nodes.used(CPU, node),
+            nodes.used(MEMORY, node),
+        ];
+        if let Some((before, score)) = self.known
+            && before == inputs
+        {
+            return score;
+        }
+        let [cpu, memory, all_cpu, all_memory, used_cpu, used_memory] = inputs;
+        let [own_cpu, own_memory] = self.asked;
+        let least = least_allocated(&[
+            (cpu.saturating_add(self.key.scored.cpu), all_cpu),
+            (memory.saturating_add(self.key.scored.memory), all_memory),
+        ]);
+        // A pod without requests is no reason to prefer a node that is in balance.
+        let balance = if own_cpu == 0 && own_memory == 0 {
+            0
+        } else {
+            balanced(&[
+                (used_cpu.saturating_add(own_cpu), all_cpu),
+                (used_memory.saturating_add(own_memory), all_memory),
+            ])
+        };
+        let score = u16::try_from(least + balance).unwrap_or(0);
+        self.known = Some((inputs, score));
+        score
+    }
+}
+
+/// `leastResourceScorer`: the share that is left, in hundredths, of resources that the node has.
+fn least_allocated(resources: &[(i64, i64)]) -> i64 {
+    let (mut sum, mut weights) = (0, 0);
+    for (asked, all) in resources.iter().filter(|(_, all)| *all != 0) {
+        sum += if asked > all { 0 } else { (all - asked).saturating_mul(100) / all };
+        weights += 1;
+    }
+    if weights == 0 { 0 } else { sum / weights }
+}
+
+/// `balancedResourceScorer`, for two resources at most.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "as balancedResourceScorer does"
+)]
+fn balanced(resources: &[(i64, i64); 2]) -> i64 {
+    let share = |(asked, all): (i64, i64)| (asked as f64 / all as f64).min(1.0);
+    let deviation = match resources {
+        [(_, 0), _] | [_, (_, 0)] => 0.0,
+        [cpu, memory] => ((share(*cpu) - share(*memory)) / 2.0).abs(),
+    };
+    ((1.0 - deviation) * 100.0) as i64
+}

@@ -1,0 +1,473 @@
+//! The state: nodes, pods, what is known of both, and how it changes.
+
+use super::beside::Terms;
+use super::budget::{Budget, Budgets};
+use super::classes::Classes;
+use super::ids::{GangId, NodeId, PodId, TemplateId};
+use super::labels::LabelIndex;
+use super::nodes::{Nodes, tainted_when_not_ready};
+use super::pod::{Labels, PodTemplate};
+use super::preempt::Nominated;
+use super::queue::{Event, Hints, Place, Queue};
+use super::reason::{PostFilter, Rejection};
+use super::template::Compiled;
+use crate::machines::Machine;
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What a scheduler is told beside nodes and pods.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Labels of namespaces, for terms that select namespaces.
+    pub namespaces: BTreeMap<EcoString, Labels>,
+    /// Disruption budgets.
+    pub budgets: Vec<Budget>,
+    /// Claims for volumes that exist, by namespace and name; none when that is not known, and no
+    /// pod is refused for a claim.
+    pub claims: Option<BTreeSet<(EcoString, EcoString)>>,
+    /// Nodes that are not ready are taken as they are. The scheduler does not read the condition;
+    /// a cluster's node controller taints such nodes, and so does this engine unless it is told
+    /// otherwise.
+    pub ignore_ready: bool,
+}
+
+/// When a pod started, for the order in which pods are evicted. A cluster counts whole seconds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Started {
+    /// `status.startTime`, RFC 3339 in UTC.
+    At(EcoString),
+    /// After all pods that state a time, by the periods between which time passes.
+    Later(u64),
+}
+
+impl Default for Started {
+    fn default() -> Self {
+        Self::Later(u64::MAX)
+    }
+}
+
+/// What has become of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodState {
+    /// It has no node.
+    Waiting,
+    /// It is bound to a node.
+    Bound(NodeId),
+    /// It is being deleted and holds its node until it is gone.
+    Terminating(NodeId),
+    /// It is gone.
+    Gone,
+}
+
+impl PodState {
+    /// The node whose room it holds.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Self::Bound(node) | Self::Terminating(node) => Some(node),
+            Self::Waiting | Self::Gone => None,
+        }
+    }
+}
+
+/// A pod.
+#[derive(Clone, Debug)]
+pub(super) struct Pod {
+    pub(super) template: TemplateId,
+    pub(super) state: PodState,
+    pub(super) started: Started,
+    /// The scheduler evicted it.
+    pub(super) preempted: bool,
+    pub(super) nominated: Option<NodeId>,
+    pub(super) rejection: Option<Arc<Rejection>>,
+    pub(super) gang: Option<GangId>,
+    place: Place,
+    /// Time of creation, or of the last try.
+    since: u64,
+    /// The period of the last try.
+    tried: u64,
+    ready: bool,
+}
+
+/// A pod that was evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eviction {
+    /// The pod.
+    pub victim: PodId,
+    /// Where it ran.
+    pub node: NodeId,
+    /// For whom.
+    pub preemptor: PodId,
+}
+
+/// A cluster with a scheduler.
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    pub(super) nodes: Nodes,
+    pub(super) index: LabelIndex,
+    pub(super) terms: Terms,
+    pub(super) classes: Classes,
+    pub(super) templates: Vec<Compiled>,
+    pub(super) pods: Vec<Pod>,
+    pub(super) nominated: Nominated,
+    pub(super) budgets: Budgets,
+    pub(super) claims: Option<BTreeSet<(EcoString, EcoString)>>,
+    pub(super) queue: Queue,
+    pub(super) gangs: Vec<Vec<PodId>>,
+    /// Bound pods by priority.
+    pub(super) priorities: BTreeMap<i32, usize>,
+    pub(super) evictions: Vec<Eviction>,
+    pub(super) ties: usize,
+    /// The last rejection of each class, with what it was made of: many pods share one.
+    pub(super) known: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
+    clock: u64,
+    period: u64,
+    events: Vec<Event>,
+    ignore_ready: bool,
+}
+
+/// What a gate makes of a pod.
+const GATED: &str = "Scheduling is blocked due to non-empty scheduling gates";
+
+impl Scheduler {
+    /// A cluster of these nodes.
+    pub fn new(machines: impl IntoIterator<Item = Arc<Machine>>, options: &Options) -> Self {
+        let machines = machines.into_iter().map(|machine| as_seen(machine, options.ignore_ready));
+        let mut index = LabelIndex::new(options.namespaces.clone());
+        Self {
+            nodes: Nodes::new(machines),
+            budgets: Budgets::new(&options.budgets, &mut index),
+            index,
+            terms: Terms::default(),
+            classes: Classes::default(),
+            templates: Vec::new(),
+            pods: Vec::new(),
+            nominated: Nominated::new(),
+            claims: options.claims.clone(),
+            queue: Queue::default(),
+            gangs: Vec::new(),
+            priorities: BTreeMap::new(),
+            evictions: Vec::new(),
+            ties: 0,
+            known: HashMap::new(),
+            clock: 0,
+            period: 1,
+            events: Vec::new(),
+            ignore_ready: options.ignore_ready,
+        }
+    }
+
+    /// Takes a template, of which pods are made.
+    pub fn template(&mut self, pod: Arc<PodTemplate>) -> TemplateId {
+        let id = TemplateId::new(self.templates.len());
+        let Self { nodes, index, terms, classes, .. } = self;
+        self.templates.push(Compiled::new(pod, nodes, index, terms, classes));
+        id
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    fn push(&mut self, template: TemplateId) -> PodId {
+        let id = PodId::new(self.pods.len());
+        let since = self.tick();
+        self.pods.push(Pod {
+            template,
+            state: PodState::Waiting,
+            started: Started::default(),
+            preempted: false,
+            nominated: None,
+            rejection: None,
+            gang: None,
+            place: Place::Nowhere,
+            since,
+            tried: 0,
+            ready: false,
+        });
+        let labels = self.compiled(id).labels;
+        self.budgets.change(&self.index, labels, 1, 0);
+        id
+    }
+
+    pub(super) fn compiled(&self, pod: PodId) -> &Compiled {
+        &self.templates[self.pods[pod.index()].template.index()]
+    }
+
+    /// A pod that runs already; none when there is no such node.
+    pub fn run(
+        &mut self,
+        template: TemplateId,
+        node: &str,
+        started: Option<&str>,
+    ) -> Option<PodId> {
+        let node = self.nodes.id(node)?;
+        let pod = self.push(template);
+        self.bind(pod, node);
+        if let Some(started) = started {
+            self.pods[pod.index()].started = Started::At(started.into());
+        }
+        self.events.clear();
+        Some(pod)
+    }
+
+    /// A pod that wants a node.
+    pub fn add(&mut self, template: TemplateId) -> PodId {
+        let pod = self.push(template);
+        let spec = &self.compiled(pod).pod;
+        if spec.gated {
+            let rejection = Rejection {
+                message: GATED.into(),
+                counts: BTreeMap::new(),
+                plugins: super::reason::Plugins::default(),
+            };
+            self.pods[pod.index()].rejection = Some(Arc::new(rejection));
+        } else if !spec.foreign {
+            self.enqueue(pod, Place::Active);
+        }
+        pod
+    }
+
+    /// Pods that want nodes, all of them or none.
+    pub fn add_gang(&mut self, templates: &[TemplateId]) -> Vec<PodId> {
+        let gang = GangId::new(self.gangs.len());
+        let pods: Vec<PodId> = templates.iter().map(|template| self.push(*template)).collect();
+        for pod in &pods {
+            self.pods[pod.index()].gang = Some(gang);
+        }
+        if let Some(first) = pods.first() {
+            self.enqueue(*first, Place::Active);
+        }
+        self.gangs.push(pods.clone());
+        pods
+    }
+
+    fn enqueue(&mut self, pod: PodId, place: Place) {
+        let priority = self.compiled(pod).pod.priority;
+        let own = &mut self.pods[pod.index()];
+        own.place = place;
+        self.queue.push(place, pod, priority, own.since);
+    }
+
+    /// The next pod to try.
+    pub(super) fn next(&mut self) -> Option<PodId> {
+        while let Some((place, pod)) = self.queue.pop() {
+            let own = &mut self.pods[pod.index()];
+            if own.place == place && own.state == PodState::Waiting {
+                own.place = Place::Nowhere;
+                return Some(pod);
+            }
+        }
+        None
+    }
+
+    /// A pod found no node.
+    pub(super) fn reject(&mut self, pod: PodId, rejection: Arc<Rejection>) {
+        let since = self.tick();
+        let own = &mut self.pods[pod.index()];
+        (own.since, own.tried) = (since, self.period);
+        own.place = Place::Unschedulable;
+        self.queue.park(pod, rejection.plugins);
+        own.rejection = Some(rejection);
+    }
+
+    /// A pod gets a node.
+    pub(super) fn bind(&mut self, pod: PodId, node: NodeId) {
+        let started = Started::Later(self.period);
+        self.forget_nominated(pod);
+        let own = &mut self.pods[pod.index()];
+        own.state = PodState::Bound(node);
+        own.place = Place::Nowhere;
+        own.rejection = None;
+        own.started = started;
+        let template = own.template;
+        self.queue.unpark(pod);
+        self.hold(pod, node, 1);
+        if self.queue.has_crowded() {
+            self.happens(Event::Bound(template));
+        }
+    }
+
+    /// What a pod holds comes to a node (`sign` 1) or leaves it.
+    fn hold(&mut self, pod: PodId, node: NodeId, sign: i32) {
+        let own = &self.pods[pod.index()];
+        let live = if matches!(own.state, PodState::Terminating(_)) { 0 } else { sign };
+        let template = &self.templates[own.template.index()];
+        self.nodes.take(node, pod, &template.pod, &template.requests, i64::from(sign));
+        self.index.change(template.labels, node, sign, live);
+        self.terms.change(template, node, sign);
+        let count = self.priorities.entry(template.pod.priority).or_default();
+        *count = count.saturating_add_signed(sign as isize);
+        if *count == 0 {
+            self.priorities.remove(&template.pod.priority);
+        }
+    }
+
+    /// A pod gives its node back as if it never had it.
+    pub(super) fn unbind(&mut self, pod: PodId) {
+        if let PodState::Bound(node) = self.pods[pod.index()].state {
+            self.hold(pod, node, -1);
+            self.pods[pod.index()].state = PodState::Waiting;
+        }
+    }
+
+    /// A bound pod is told to end, and holds its node until [`Self::finish`]; one without a node is
+    /// gone at once.
+    pub fn delete(&mut self, pod: PodId) {
+        match self.pods[pod.index()].state {
+            PodState::Bound(node) => {
+                self.set_ready(pod, false);
+                self.pods[pod.index()].state = PodState::Terminating(node);
+                let labels = self.compiled(pod).labels;
+                self.index.change(labels, node, 0, -1);
+                self.budgets.change(&self.index, labels, -1, 0);
+            }
+            PodState::Waiting => {
+                let labels = self.compiled(pod).labels;
+                self.budgets.change(&self.index, labels, -1, 0);
+                self.pods[pod.index()].state = PodState::Gone;
+                self.pods[pod.index()].place = Place::Nowhere;
+                self.queue.unpark(pod);
+                self.release_nominated(pod);
+            }
+            PodState::Terminating(_) | PodState::Gone => {}
+        }
+    }
+
+    /// A pod that was told to end is gone, with what it held.
+    pub fn finish(&mut self, pod: PodId) {
+        self.delete(pod);
+        if let PodState::Terminating(node) = self.pods[pod.index()].state {
+            self.hold(pod, node, -1);
+            self.pods[pod.index()].state = PodState::Gone;
+            let template = self.pods[pod.index()].template;
+            self.happens(Event::Deleted(vec![template], None));
+        }
+    }
+
+    /// A bound pod is ready, or is no longer.
+    pub fn set_ready(&mut self, pod: PodId, ready: bool) {
+        let own = &mut self.pods[pod.index()];
+        if own.ready != ready && matches!(own.state, PodState::Bound(_)) {
+            own.ready = ready;
+            let labels = self.compiled(pod).labels;
+            self.budgets.change(&self.index, labels, 0, if ready { 1 } else { -1 });
+        }
+    }
+
+    fn forget_nominated(&mut self, pod: PodId) -> bool {
+        let Some(node) = self.pods[pod.index()].nominated.take() else { return false };
+        if let Some(list) = self.nominated.get_mut(&node) {
+            list.retain(|known| *known != pod);
+            if list.is_empty() {
+                self.nominated.remove(&node);
+            }
+        }
+        true
+    }
+
+    /// No node is kept for a pod any longer, which may help others.
+    pub(super) fn release_nominated(&mut self, pod: PodId) {
+        if self.forget_nominated(pod) {
+            let template = self.pods[pod.index()].template;
+            let priority = self.compiled(pod).pod.priority;
+            self.happens(Event::Deleted(vec![template], Some(priority)));
+        }
+    }
+
+    /// A node is kept for a pod; pods of lower priority for which it was kept lose it.
+    pub(super) fn nominate(&mut self, pod: PodId, node: NodeId) {
+        self.forget_nominated(pod);
+        let priority = self.compiled(pod).pod.priority;
+        let kept = self.nominated.get(&node).cloned().unwrap_or_default();
+        for other in kept {
+            if self.compiled(other).pod.priority < priority {
+                self.release_nominated(other);
+            }
+        }
+        self.pods[pod.index()].nominated = Some(node);
+        self.nominated.entry(node).or_default().push(pod);
+    }
+
+    /// Adds a node; none when one of its name is there.
+    pub fn add_node(&mut self, machine: Arc<Machine>) -> Option<NodeId> {
+        let node = self.nodes.add(as_seen(machine, self.ignore_ready))?;
+        self.happens(Event::NodeAdded(node));
+        Some(node)
+    }
+
+    /// Replaces what a node is: labels, taints, what it has.
+    pub fn change_node(&mut self, node: NodeId, machine: Arc<Machine>) {
+        let before = Arc::clone(self.nodes.machine(node));
+        self.nodes.change(node, as_seen(machine, self.ignore_ready));
+        self.happens(Event::NodeChanged(node, before));
+    }
+
+    /// So much time passes that no pod waits only because it was tried a moment ago.
+    pub fn time_passes(&mut self) {
+        self.period += 1;
+    }
+
+    /// All pods that wait are tried again, as the scheduler does every five minutes
+    /// (`flushUnschedulablePodsLeftover`).
+    pub fn retry_all(&mut self) {
+        self.time_passes();
+        let all: Vec<PodId> = self.queue.unschedulable().collect();
+        for pod in all {
+            self.wake(pod);
+        }
+    }
+
+    fn wake(&mut self, pod: PodId) {
+        let own = &self.pods[pod.index()];
+        let place = if own.tried == self.period { Place::Backoff } else { Place::Active };
+        self.queue.unpark(pod);
+        self.enqueue(pod, place);
+    }
+
+    fn happens(&mut self, event: Event) {
+        if !self.queue.has_unschedulable() {
+            return;
+        }
+        // What is gone together is asked about together.
+        if let (Event::Deleted(more, None), Some(Event::Deleted(list, None))) =
+            (&event, self.events.last_mut())
+        {
+            list.extend(
+                more.iter()
+                    .filter(|template| !list.contains(template))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+            return;
+        }
+        self.events.push(event);
+    }
+
+    /// Pods that what happened may help are tried again.
+    pub(super) fn hear(&mut self) {
+        for event in std::mem::take(&mut self.events) {
+            let hints =
+                Hints { nodes: &self.nodes, index: &self.index, templates: &self.templates };
+            let helped = |pod: &PodId| {
+                let own = &self.pods[pod.index()];
+                let plugins = own.rejection.as_ref().map(|rejection| rejection.plugins);
+                hints.helps(
+                    &event,
+                    &self.templates[own.template.index()],
+                    plugins.unwrap_or_default(),
+                )
+            };
+            let pods: Vec<PodId> =
+                self.queue.concerned(&event).into_iter().filter(helped).collect();
+            for pod in pods {
+                self.wake(pod);
+            }
+        }
+    }
+}
+
+fn as_seen(machine: Arc<Machine>, ignore_ready: bool) -> Arc<Machine> {
+    if machine.ready || ignore_ready { machine } else { Arc::new(tainted_when_not_ready(&machine)) }
+}

@@ -1,0 +1,84 @@
+//! What can be asked of a cluster.
+
+use super::ids::{NodeId, PodId, TemplateId};
+use super::pod::PodTemplate;
+use super::reason::Rejection;
+use super::scheduler::{Eviction, PodState, Scheduler};
+use crate::machines::Machine;
+use std::sync::Arc;
+
+impl Scheduler {
+    /// What has become of a pod.
+    pub fn state(&self, pod: PodId) -> PodState {
+        self.pods[pod.index()].state
+    }
+
+    /// Why a pod that waits found no node when it was last tried.
+    pub fn rejection(&self, pod: PodId) -> Option<&Arc<Rejection>> {
+        self.pods[pod.index()].rejection.as_ref()
+    }
+
+    /// The node that is being freed for a pod.
+    pub fn nominated(&self, pod: PodId) -> Option<NodeId> {
+        self.pods[pod.index()].nominated
+    }
+
+    /// The template of a pod.
+    pub fn template_of(&self, pod: PodId) -> &Arc<PodTemplate> {
+        &self.compiled(pod).pod
+    }
+
+    /// A template that was taken.
+    pub fn template_pod(&self, template: TemplateId) -> &Arc<PodTemplate> {
+        &self.templates[template.index()].pod
+    }
+
+    /// All pods, gone ones among them, in the order in which they came.
+    pub fn pods(&self) -> impl Iterator<Item = PodId> + use<> {
+        (0..self.pods.len()).map(PodId::new)
+    }
+
+    /// Pods that were evicted, in order.
+    pub fn evictions(&self) -> &[Eviction] {
+        &self.evictions
+    }
+
+    /// How often several nodes were equally good, and the first by name was taken.
+    pub fn ties(&self) -> usize {
+        self.ties
+    }
+
+    /// Nodes.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Arc<Machine>)> {
+        self.nodes.ids().map(|node| (node, self.nodes.machine(node)))
+    }
+
+    /// A node as it is seen: with the taint of one that is not ready.
+    pub fn node(&self, node: NodeId) -> &Arc<Machine> {
+        self.nodes.machine(node)
+    }
+
+    /// The node of a name.
+    pub fn node_id(&self, name: &str) -> Option<NodeId> {
+        self.nodes.id(name)
+    }
+
+    /// Which of equally good nodes is taken: the first of these; by name unless this is called.
+    pub fn prefer(&mut self, order: &[NodeId]) {
+        let order: Vec<usize> = order.iter().map(|node| node.index()).collect();
+        self.nodes.rank_by(&order);
+    }
+
+    /// What a node has of a resource and what pods hold of it: thousandths of `cpu`, whole units of
+    /// all else.
+    pub fn room(&self, node: NodeId, resource: &str) -> (i64, i64) {
+        self.nodes.resource_number(resource).map_or((0, 0), |resource| {
+            (self.nodes.allocatable(resource, node), self.nodes.used(resource, node))
+        })
+    }
+
+    /// Pods that hold room on a node.
+    pub fn pods_on(&self, node: NodeId) -> &[PodId] {
+        self.nodes.pods(node)
+    }
+}

@@ -1,0 +1,29 @@
+//! Rolling updates played on given nodes: Deployments as kube-controller-manager v1.35.4 rolls
+//! them, LeaderWorkerSets as their controller v0.7.0 does, several at once, beside pods that run.
+//!
+//! In: a cluster with its scheduler, workloads, and what changes when. Out: stage by stage which
+//! pods of which version are ready, start, wait or end, and whether the update completes or is
+//! stuck, with what the scheduler says of the pods that wait. Time is counted in ticks: within one
+//! all controllers and the scheduler do what they can; from one to the next pods that were told to
+//! end are gone, and pods that have a node become ready.
+//!
+//! A room of its own beside `cluster`, which it uses and which knows nothing of it; what stands in
+//! `rollout` are rolling updates of ModelServings and is about to move to its operator.
+
+mod deployment;
+mod leader_worker_set;
+mod play;
+mod read;
+mod replica_set;
+#[cfg(test)]
+mod scheduler_recordings;
+mod stateful_set;
+mod world;
+
+pub use deployment::{DeploymentSpec, Strategy};
+pub use leader_worker_set::{
+    GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup,
+};
+pub use play::{Change, End, Ended, Stage, StageOf};
+pub use replica_set::Counts;
+pub use world::{PodPhase, Revision, Start, Version, WorkloadId, World};

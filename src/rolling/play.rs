@@ -1,0 +1,161 @@
+//! A play: what changes when, the stages that follow, and the end.
+
+use super::leader_worker_set::{GroupMember, GroupStatus};
+use super::replica_set::Counts;
+use super::world::{PodPhase, Workload, WorkloadId, World};
+use crate::cluster::schedule::{PodId, Rejection, TieBreak};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A change at a tick.
+pub type Change<'c> = (u32, Box<dyn FnOnce(&mut World) + 'c>);
+
+/// What a workload looks like at a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StageOf {
+    /// A Deployment: pods of versions that are not the current one, and of the current one.
+    Deployment {
+        /// Not the current template.
+        old: Counts,
+        /// The current template.
+        new: Counts,
+    },
+    /// A LeaderWorkerSet.
+    Groups {
+        /// Pods by group, the leader first.
+        groups: BTreeMap<usize, Vec<GroupMember>>,
+        /// Groups that the StatefulSet of leaders wants.
+        replicas: usize,
+        /// Groups below are not updated yet.
+        partition: usize,
+    },
+}
+
+/// All workloads when nothing moves any more within a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Ticks since the first change.
+    pub tick: u32,
+    /// What all pods hold, of the resources that are counted.
+    pub held: i64,
+    /// By workload.
+    pub workloads: Vec<StageOf>,
+}
+
+/// How a play ends for a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All pods are of the current version and ready.
+    Complete,
+    /// Nothing moves any more, and it is not complete.
+    Stuck,
+    /// It is paused.
+    Paused,
+    /// It had not come to rest when the play was ended.
+    Moving,
+}
+
+/// The end of a workload.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// How.
+    pub end: End,
+    /// Its pods with their phases, oldest first.
+    pub pods: Vec<(PodId, PodPhase)>,
+    /// Pods without a node, and what the scheduler says of each.
+    pub waiting: Vec<(PodId, Option<Arc<Rejection>>)>,
+    /// Status, of a LeaderWorkerSet.
+    pub status: Option<GroupStatus>,
+}
+
+/// No play is longer. An update needs at most a few ticks per pod, and one that goes on for ever is
+/// not known; this is a fence.
+const MOST_TICKS: u32 = 100_000;
+
+impl World {
+    /// Lets time pass until nothing moves by itself: the state before a play.
+    pub fn come_to_rest(&mut self, ties: &mut dyn TieBreak) {
+        self.settle_with(ties);
+        for _ in 0..MOST_TICKS {
+            if self.is_quiet() {
+                return;
+            }
+            self.advance(ties);
+            self.settle_with(ties);
+        }
+    }
+
+    /// Plays changes until nothing moves any more. `counted` says which resources are counted as
+    /// held.
+    pub fn play(
+        &mut self,
+        mut changes: Vec<Change<'_>>,
+        counted: impl Fn(&str) -> bool,
+        ties: &mut dyn TieBreak,
+    ) -> Vec<Stage> {
+        let mut stages = Vec::new();
+        for tick in 0..MOST_TICKS {
+            if tick > 0 {
+                self.advance(ties);
+                self.settle_with(ties);
+            }
+            let (now, later) = changes.into_iter().partition(|(at, _)| *at <= tick);
+            changes = later;
+            let now: Vec<Change<'_>> = now;
+            for (_, change) in now {
+                change(self);
+            }
+            self.settle_with(ties);
+            stages.push(self.stage(tick, &counted));
+            if self.is_quiet() && changes.is_empty() {
+                break;
+            }
+        }
+        stages
+    }
+
+    /// How all workloads look.
+    pub fn stage(&self, tick: u32, counted: impl Fn(&str) -> bool) -> Stage {
+        let of = |workload: &Workload| match workload {
+            Workload::Deployment(own) => {
+                let (old, new) = own.counts(&self.pods);
+                StageOf::Deployment { old, new }
+            }
+            Workload::Groups(own) => {
+                let (replicas, partition) = own.leaders();
+                StageOf::Groups { groups: own.groups(&self.pods), replicas, partition }
+            }
+        };
+        Stage { tick, held: self.held(counted), workloads: self.workloads.iter().map(of).collect() }
+    }
+
+    /// How it stands with a workload.
+    pub fn ended(&self, workload: WorkloadId) -> Option<Ended> {
+        let own = self.workloads.get(workload.0)?;
+        let (complete, paused, status) = match own {
+            Workload::Deployment(own) => (own.is_complete(&self.pods), own.spec.paused, None),
+            Workload::Groups(own) => {
+                (own.is_complete(&self.pods), false, Some(own.status(&self.pods)))
+            }
+        };
+        let mut all: Vec<PodId> = match own {
+            Workload::Deployment(own) => own.pods(&self.pods).collect(),
+            Workload::Groups(own) => {
+                own.groups(&self.pods).into_values().flatten().map(|member| member.pod).collect()
+            }
+        };
+        all.sort_unstable();
+        let pods: Vec<(PodId, PodPhase)> =
+            all.into_iter().map(|pod| (pod, self.pods.phase(pod))).collect();
+        let waiting = pods.iter().filter(|(_, phase)| *phase == PodPhase::Pending);
+        let waiting =
+            waiting.map(|(pod, _)| (*pod, self.pods.scheduler.rejection(*pod).cloned())).collect();
+        let end = match (paused, complete) {
+            (true, _) => End::Paused,
+            (_, true) => End::Complete,
+            _ if self.is_quiet() => End::Stuck,
+            _ => End::Moving,
+        };
+        Some(Ended { end, pods, waiting, status })
+    }
+}

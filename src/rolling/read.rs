@@ -1,0 +1,194 @@
+//! Deployments and LeaderWorkerSets, from trees.
+
+use super::deployment::{DeploymentSpec, Strategy};
+use super::leader_worker_set::{GroupRevision, LeaderWorkerSetSpec, Startup};
+use super::world::{Revision, Start};
+use crate::cluster::schedule::{
+    InvalidPod, PodTemplate, PriorityClasses, label_selector, labels, selector_of,
+};
+use crate::quantity::{IntOrPercent, Selector, hash};
+use crate::yaml::Node;
+use ecow::{EcoString, eco_format};
+use std::sync::Arc;
+
+/// The label by which a Deployment tells the pods of its versions apart.
+const HASH: &str = "pod-template-hash";
+
+fn text(node: Option<&Node>) -> EcoString {
+    node.and_then(Node::scalar_text).unwrap_or_default()
+}
+
+fn amount(node: Option<&Node>, default: IntOrPercent) -> Result<IntOrPercent, InvalidPod> {
+    let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(default) };
+    if let Some(number) = node.as_int() {
+        return Ok(IntOrPercent::Int(number));
+    }
+    IntOrPercent::parse_percent(&text(Some(node)))
+        .map_err(|error| InvalidPod { path: "strategy".into(), problem: eco_format!("{error}") })
+}
+
+/// What tells templates apart: a hash of the tree. Neither the order of keys nor what is empty
+/// tells any (`apiequality.Semantic.DeepEqual`).
+fn name_of(template: &Node) -> EcoString {
+    fn canonical(value: serde_json::Value) -> Option<serde_json::Value> {
+        use serde_json::Value;
+        match value {
+            Value::Null => None,
+            Value::Object(map) => {
+                let mut entries: Vec<(String, Value)> = map
+                    .into_iter()
+                    .filter_map(|(key, value)| Some((key, canonical(value)?)))
+                    .collect();
+                entries.sort_by(|a, b| a.0.cmp(&b.0));
+                (!entries.is_empty()).then(|| entries.into_iter().collect())
+            }
+            Value::Array(items) => {
+                let items: Vec<Value> =
+                    items.into_iter().map(|item| canonical(item).unwrap_or_default()).collect();
+                (!items.is_empty()).then_some(Value::Array(items))
+            }
+            scalar => Some(scalar),
+        }
+    }
+    let text = canonical(template.to_json()).unwrap_or_default().to_string();
+    hash::short_hash(&text).into()
+}
+
+impl DeploymentSpec {
+    /// Reads the `spec` of an `apps/v1` Deployment.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(
+        namespace: &str,
+        spec: &Node,
+        classes: &PriorityClasses,
+    ) -> Result<Self, InvalidPod> {
+        let rolling = |key: &str| spec.at(&["strategy", "rollingUpdate", key]);
+        let quarter = IntOrPercent::Percent(25);
+        let strategy = match text(spec.at(&["strategy", "type"])).as_str() {
+            "Recreate" => Strategy::Recreate,
+            _ => Strategy::RollingUpdate {
+                surge: amount(rolling("maxSurge"), quarter)?,
+                unavailable: amount(rolling("maxUnavailable"), quarter)?,
+            },
+        };
+        let template = spec.get("template").cloned().unwrap_or_else(|| Node::map(spec.origin));
+        let selector = label_selector(spec.get("selector"))?.unwrap_or_default();
+        Ok(Self {
+            replicas: spec.get("replicas").and_then(Node::as_int).unwrap_or(1),
+            strategy,
+            paused: spec.get("paused").and_then(Node::as_bool) == Some(true),
+            revision: Revision::read(namespace, &selector, &template, classes)?,
+        })
+    }
+}
+
+impl Revision {
+    /// Reads a template of a Deployment: its pods get the label of their version, and belong to
+    /// the ReplicaSet that selects it.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(
+        namespace: &str,
+        selector: &Selector,
+        template: &Node,
+        classes: &PriorityClasses,
+    ) -> Result<Self, InvalidPod> {
+        let name = name_of(template);
+        let mut labels = labels(template.at(&["metadata", "labels"]));
+        labels.insert(HASH.into(), name.clone());
+        let mut pod = pod(namespace, labels, template, classes)?;
+        let own = selector_of([(HASH, name.as_str())]);
+        let own = own.map_err(|error| InvalidPod {
+            path: "metadata.labels".into(),
+            problem: eco_format!("{error}"),
+        })?;
+        let both = selector.requirements().iter().chain(own.requirements()).cloned();
+        pod.owner = Some(Selector::new(both));
+        Ok(Self { name, pod: Arc::new(pod), start: Start::Ready })
+    }
+}
+
+fn pod(
+    namespace: &str,
+    labels: crate::cluster::schedule::Labels,
+    template: &Node,
+    classes: &PriorityClasses,
+) -> Result<PodTemplate, InvalidPod> {
+    let spec = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
+    PodTemplate::read(namespace, labels, &spec, classes)
+}
+
+impl LeaderWorkerSetSpec {
+    /// Reads a `leaderworkerset.x-k8s.io/v1` LeaderWorkerSet.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(
+        namespace: &str,
+        object: &Node,
+        classes: &PriorityClasses,
+    ) -> Result<Self, InvalidPod> {
+        let spec = |path: &[&str]| object.get("spec").and_then(|spec| spec.at(path));
+        let rolling = |key: &str| spec(&["rolloutStrategy", "rollingUpdateConfiguration", key]);
+        let number = |node: Option<&Node>, default: usize| {
+            let number = node.and_then(Node::as_int);
+            number.map_or(default, |number| usize::try_from(number).unwrap_or(0))
+        };
+        let group =
+            spec(&["leaderWorkerTemplate"]).cloned().unwrap_or_else(|| Node::map(object.origin));
+        let exclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+        let exclusive = text(object.at(&["metadata", "annotations", exclusive]));
+        Ok(Self {
+            namespace: namespace.into(),
+            name: text(object.at(&["metadata", "name"])),
+            replicas: number(spec(&["replicas"]), 1),
+            startup: match text(spec(&["startupPolicy"])).as_str() {
+                "LeaderReady" => Startup::LeaderReady,
+                _ => Startup::LeaderCreated,
+            },
+            surge: amount(rolling("maxSurge"), IntOrPercent::Int(0))?,
+            unavailable: amount(rolling("maxUnavailable"), IntOrPercent::Int(1))?,
+            partition: number(rolling("partition"), 0),
+            stateful_set_gate: false,
+            exclusive: Some(exclusive).filter(|key| !key.is_empty()),
+            recreates: matches!(
+                text(group.get("restartPolicy")).as_str(),
+                "" | "RecreateGroupOnPodRestart"
+            ),
+            revision: GroupRevision::read(namespace, &group, classes)?,
+        })
+    }
+}
+
+impl GroupRevision {
+    /// Reads a `leaderWorkerTemplate`.
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(
+        namespace: &str,
+        group: &Node,
+        classes: &PriorityClasses,
+    ) -> Result<Self, InvalidPod> {
+        let read = |key: &str| -> Result<Option<Arc<PodTemplate>>, InvalidPod> {
+            let Some(template) = group.get(key).filter(|node| !node.is_null()) else {
+                return Ok(None);
+            };
+            let labels = labels(template.at(&["metadata", "labels"]));
+            pod(namespace, labels, template, classes).map(|pod| Some(Arc::new(pod)))
+        };
+        let worker = read("workerTemplate")?.unwrap_or_default();
+        let size = group.get("size").and_then(Node::as_int).unwrap_or(1);
+        Ok(Self {
+            name: name_of(group),
+            size: usize::try_from(size).unwrap_or(1),
+            leader: read("leaderTemplate")?.unwrap_or_else(|| Arc::clone(&worker)),
+            worker,
+            start: Start::Ready,
+            leader_needs: 0,
+        })
+    }
+}

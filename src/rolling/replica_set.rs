@@ -1,0 +1,129 @@
+//! ReplicaSets: as many pods as wanted, and which go first when there are too many
+//! (pkg/controller/replicaset, pkg/controller/controller_utils.go).
+
+use super::world::{PodPhase, Pods, Revision, Start};
+use crate::cluster::schedule::{NodeId, PodId, TemplateId};
+use ecow::EcoString;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// A ReplicaSet of a Deployment.
+#[derive(Clone, Debug)]
+pub(super) struct ReplicaSet {
+    pub(super) revision: EcoString,
+    pub(super) template: TemplateId,
+    start: Start,
+    /// `spec.replicas`.
+    pub(super) wanted: i64,
+    /// Annotation `desired-replicas`: replicas of the Deployment when it was last scaled.
+    pub(super) desired: i64,
+    /// Annotation `max-replicas`: with the surge.
+    pub(super) most: i64,
+    /// Pods that are not gone, oldest first.
+    pods: Vec<PodId>,
+}
+
+/// Pods of a ReplicaSet by phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// `spec.replicas` of the ReplicaSets.
+    pub wanted: i64,
+    /// Pods that serve.
+    pub ready: i64,
+    /// Pods with a node that are not ready.
+    pub starting: i64,
+    /// Pods without a node.
+    pub pending: i64,
+    /// Pods that end.
+    pub terminating: i64,
+}
+
+impl Counts {
+    /// Pods that count: those that do not end.
+    pub fn active(&self) -> i64 {
+        self.ready + self.starting + self.pending
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            wanted: self.wanted + other.wanted,
+            ready: self.ready + other.ready,
+            starting: self.starting + other.starting,
+            pending: self.pending + other.pending,
+            terminating: self.terminating + other.terminating,
+        }
+    }
+}
+
+impl ReplicaSet {
+    pub(super) fn new(pods: &mut Pods, revision: &Revision) -> Self {
+        Self {
+            revision: revision.name.clone(),
+            template: pods.scheduler.template(revision.pod.clone()),
+            start: revision.start,
+            wanted: 0,
+            desired: 0,
+            most: 0,
+            pods: Vec::new(),
+        }
+    }
+
+    /// Pods that ran before the world began.
+    pub(super) fn adopt(&mut self, pods: &[PodId]) {
+        self.pods.extend(pods);
+        self.wanted = i64::try_from(self.pods.len()).unwrap_or(i64::MAX);
+    }
+
+    pub(super) fn pods(&self) -> &[PodId] {
+        &self.pods
+    }
+
+    pub(super) fn counts(&self, pods: &Pods) -> Counts {
+        let mut counts = Counts { wanted: self.wanted, ..Counts::default() };
+        for pod in &self.pods {
+            match pods.phase(*pod) {
+                PodPhase::Pending => counts.pending += 1,
+                PodPhase::Starting => counts.starting += 1,
+                PodPhase::Ready => counts.ready += 1,
+                PodPhase::Terminating => counts.terminating += 1,
+                PodPhase::Gone => {}
+            }
+        }
+        counts
+    }
+
+    /// Makes and deletes pods until there are as many as wanted; true when anything was done.
+    /// `beside` are active pods by node of all ReplicaSets of the Deployment.
+    pub(super) fn sync(&mut self, pods: &mut Pods, beside: &BTreeMap<NodeId, usize>) -> bool {
+        self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
+        let mut active: Vec<PodId> =
+            self.pods.iter().copied().filter(|pod| pods.is_active(*pod)).collect();
+        let more = self.wanted - i64::try_from(active.len()).unwrap_or(i64::MAX);
+        for _ in 0..more {
+            self.pods.push(pods.create(self.template, self.start));
+        }
+        active.sort_by_key(|pod| goes_before(*pod, pods, beside));
+        let less = usize::try_from(-more).unwrap_or(0);
+        for pod in active.into_iter().take(less) {
+            pods.delete(pod);
+        }
+        self.pods.retain(|pod| pods.phase(*pod) != PodPhase::Gone);
+        more != 0
+    }
+}
+
+/// The order in which pods are deleted (`ActivePodsWithRanks`): without a node; not running;
+/// not ready; on a node with more pods of the Deployment; ready for a shorter time; newer.
+/// Times are compared by their logarithm, then chance decides; here the newest goes.
+fn goes_before(pod: PodId, pods: &Pods, beside: &BTreeMap<NodeId, usize>) -> impl Ord + use<> {
+    let node = pods.scheduler.state(pod).node();
+    let together = node.and_then(|node| beside.get(&node)).copied().unwrap_or(0);
+    (
+        node.is_some(),
+        pods.is_running(pod),
+        pods.phase(pod) == PodPhase::Ready,
+        Reverse(together),
+        Reverse(pods.ready_since(pod)),
+        Reverse(pod),
+    )
+}

@@ -1,0 +1,155 @@
+//! StatefulSets with podManagementPolicy Parallel (pkg/controller/statefulset/stateful_set_control.go):
+//! one pod per number, each replaced where it is.
+
+use super::world::{PodPhase, Pods, Start};
+use crate::cluster::schedule::{PodId, TemplateId};
+use crate::quantity::{IntOrPercent, Rounding};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// A pod of a StatefulSet.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) pod: PodId,
+    pub(super) revision: EcoString,
+}
+
+/// What a pod of some number is made of.
+pub(super) struct Made {
+    pub(super) template: TemplateId,
+    pub(super) start: Start,
+}
+
+/// A StatefulSet.
+#[derive(Clone, Debug)]
+pub(super) struct StatefulSet {
+    /// The first number.
+    first: usize,
+    /// `spec.replicas`.
+    pub(super) replicas: usize,
+    /// `updateStrategy.rollingUpdate.partition`: pods below keep the current revision.
+    pub(super) partition: usize,
+    /// `updateStrategy.rollingUpdate.maxUnavailable`, where the feature gate
+    /// MaxUnavailableStatefulSet is on; it is off by default.
+    pub(super) unavailable: Option<IntOrPercent>,
+    /// The revision of the template.
+    pub(super) update: EcoString,
+    /// The revision that an update leaves.
+    current: EcoString,
+    /// Pods that are not gone, by number.
+    pub(super) members: BTreeMap<usize, Member>,
+}
+
+impl StatefulSet {
+    pub(super) fn new(first: usize, replicas: usize, revision: EcoString) -> Self {
+        Self {
+            first,
+            replicas,
+            partition: 0,
+            unavailable: None,
+            current: revision.clone(),
+            update: revision,
+            members: BTreeMap::new(),
+        }
+    }
+
+    fn numbers(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.replicas
+    }
+
+    fn drop_gone(&mut self, pods: &Pods) {
+        self.members.retain(|_, member| pods.phase(member.pod) != PodPhase::Gone);
+    }
+
+    /// Pods that exist, those that end among them (`status.replicas`).
+    pub(super) fn existing(&self) -> usize {
+        self.members.len()
+    }
+
+    /// One step; true when anything was done. `make` is asked for the pod of a number at a
+    /// revision, and has none while another pod of its name is there.
+    pub(super) fn sync(
+        &mut self,
+        pods: &mut Pods,
+        mut make: impl FnMut(&mut Pods, usize, &EcoString) -> Option<Made>,
+    ) -> bool {
+        self.drop_gone(pods);
+        let mut changed = false;
+        for number in self.numbers() {
+            if self.members.contains_key(&number) {
+                continue;
+            }
+            let old = number < self.first + self.partition;
+            let revision = if old { &self.current } else { &self.update }.clone();
+            let Some(made) = make(pods, number, &revision) else { continue };
+            let pod = pods.create(made.template, made.start);
+            self.members.insert(number, Member { pod, revision });
+            changed = true;
+        }
+        let range = self.numbers();
+        let surplus = self.members.iter().rev().filter(|(number, _)| !range.contains(number));
+        let surplus: Vec<PodId> = surplus
+            .map(|(_, member)| member.pod)
+            .filter(|pod| pods.phase(*pod) != PodPhase::Terminating)
+            .collect();
+        for pod in surplus {
+            pods.delete(pod);
+            changed = true;
+        }
+        changed |= self.update(pods);
+        self.drop_gone(pods);
+        self.complete(pods);
+        changed
+    }
+
+    /// Deletes pods of another revision, highest number first.
+    fn update(&mut self, pods: &mut Pods) -> bool {
+        let ready = |pods: &Pods, member: Option<&Member>| {
+            member.is_some_and(|member| pods.phase(member.pod) == PodPhase::Ready)
+        };
+        // Without the gate one pod at a time: whoever is not ready ends the walk.
+        let mut may_delete = match self.unavailable {
+            None => 1,
+            Some(unavailable) => {
+                let replicas = i64::try_from(self.replicas).unwrap_or(i64::MAX);
+                let most = unavailable.scaled(replicas, Rounding::Down).max(1);
+                let unready =
+                    self.numbers().filter(|number| !ready(pods, self.members.get(number))).count();
+                usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(unready)
+            }
+        };
+        let mut changed = false;
+        for number in self.numbers().rev() {
+            if number < self.first + self.partition || may_delete == 0 {
+                break;
+            }
+            let member = self.members.get(&number);
+            let outdated = member.filter(|member| {
+                member.revision != self.update && pods.phase(member.pod) != PodPhase::Terminating
+            });
+            if let Some(member) = outdated {
+                pods.delete(member.pod);
+                changed = true;
+                may_delete -= 1;
+            } else if self.unavailable.is_none() && !ready(pods, member) {
+                break;
+            }
+        }
+        changed
+    }
+
+    /// `completeRollingUpdate`.
+    fn complete(&mut self, pods: &Pods) {
+        let done = |member: &Member| {
+            member.revision == self.update && pods.phase(member.pod) == PodPhase::Ready
+        };
+        if self.members.len() == self.replicas && self.members.values().all(done) {
+            self.current = self.update.clone();
+        }
+    }
+
+    /// It takes another template. Without pods of another revision nothing is left behind.
+    pub(super) fn revise(&mut self, revision: EcoString) {
+        self.update = revision;
+    }
+}

@@ -1,0 +1,307 @@
+//! The cluster with its controllers, and time.
+
+use super::deployment::{Deployment, DeploymentSpec};
+use super::leader_worker_set::{LeaderWorkerSet, LeaderWorkerSetSpec};
+use crate::cluster::schedule::{
+    First, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
+};
+use ecow::EcoString;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What becomes of a pod that has a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// It is ready after one tick.
+    #[default]
+    Ready,
+    /// It runs and is never ready.
+    NeverReady,
+    /// Its containers never start: an image that cannot be pulled.
+    NeverRuns,
+}
+
+/// A version of the template of a Deployment.
+#[derive(Clone, Debug)]
+pub struct Revision {
+    /// What tells it from other versions: equal templates have equal names.
+    pub name: EcoString,
+    /// The pods, with the labels and the owner that their ReplicaSet gives them.
+    pub pod: Arc<PodTemplate>,
+    /// How its pods start.
+    pub start: Start,
+}
+
+/// Of which version a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Not the current template.
+    Old,
+    /// The current template.
+    New,
+}
+
+/// How far a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PodPhase {
+    /// It has no node.
+    Pending,
+    /// It has a node and is not ready.
+    Starting,
+    /// It serves.
+    Ready,
+    /// It was told to end and holds its node.
+    Terminating,
+    /// It is gone.
+    Gone,
+}
+
+/// A workload of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkloadId(pub(super) usize);
+
+impl WorkloadId {
+    /// Its place among the workloads, in the order in which they came.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// What the kubelets know of a pod.
+#[derive(Clone, Copy, Debug, Default)]
+struct Life {
+    start: Start,
+    running: bool,
+    ready: bool,
+    /// The tick at which it became ready.
+    since: u32,
+    /// It ends never: somebody holds it.
+    lingers: bool,
+}
+
+/// Pods with their lives, as controllers see them.
+#[derive(Clone, Debug)]
+pub(super) struct Pods {
+    pub(super) scheduler: Scheduler,
+    lives: Vec<Life>,
+    tick: u32,
+}
+
+impl Pods {
+    fn life(&self, pod: PodId) -> Life {
+        self.lives.get(pod.index()).copied().unwrap_or_default()
+    }
+
+    fn life_mut(&mut self, pod: PodId) -> &mut Life {
+        if self.lives.len() <= pod.index() {
+            self.lives.resize(pod.index() + 1, Life::default());
+        }
+        &mut self.lives[pod.index()]
+    }
+
+    pub(super) fn create(&mut self, template: TemplateId, start: Start) -> PodId {
+        let pod = self.scheduler.add(template);
+        *self.life_mut(pod) = Life { start, ..Life::default() };
+        pod
+    }
+
+    pub(super) fn delete(&mut self, pod: PodId) {
+        self.scheduler.delete(pod);
+    }
+
+    pub(super) fn phase(&self, pod: PodId) -> PodPhase {
+        match self.scheduler.state(pod) {
+            PodState::Waiting => PodPhase::Pending,
+            PodState::Bound(_) if self.life(pod).ready => PodPhase::Ready,
+            PodState::Bound(_) => PodPhase::Starting,
+            PodState::Terminating(_) => PodPhase::Terminating,
+            PodState::Gone => PodPhase::Gone,
+        }
+    }
+
+    /// Its containers run, ready or not.
+    pub(super) fn is_running(&self, pod: PodId) -> bool {
+        self.life(pod).running
+    }
+
+    /// The tick at which it became ready.
+    pub(super) fn ready_since(&self, pod: PodId) -> u32 {
+        self.life(pod).since
+    }
+
+    /// It counts: it is neither told to end nor gone.
+    pub(super) fn is_active(&self, pod: PodId) -> bool {
+        !matches!(self.phase(pod), PodPhase::Terminating | PodPhase::Gone)
+    }
+
+    fn all(&self) -> impl Iterator<Item = PodId> + use<> {
+        self.scheduler.pods()
+    }
+
+    /// A pod whose node has it may start: it has not begun, and will.
+    fn may_start(&self, pod: PodId) -> bool {
+        let life = self.life(pod);
+        matches!(self.scheduler.state(pod), PodState::Bound(_))
+            && !life.running
+            && life.start != Start::NeverRuns
+    }
+
+    fn may_end(&self, pod: PodId) -> bool {
+        matches!(self.scheduler.state(pod), PodState::Terminating(_)) && !self.life(pod).lingers
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Workload {
+    Deployment(Deployment),
+    Groups(Box<LeaderWorkerSet>),
+}
+
+/// A cluster, its controllers and its time.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(super) pods: Pods,
+    pub(super) workloads: Vec<Workload>,
+}
+
+impl World {
+    /// The world of a cluster. Pods that are bound already run and are ready; those that are being
+    /// deleted already never end.
+    pub fn new(scheduler: Scheduler) -> Self {
+        let mut pods = Pods { scheduler, lives: Vec::new(), tick: 0 };
+        for pod in pods.all() {
+            let lingers = matches!(pods.scheduler.state(pod), PodState::Terminating(_));
+            *pods.life_mut(pod) = Life { running: true, ready: true, lingers, ..Life::default() };
+            pods.scheduler.set_ready(pod, true);
+        }
+        Self { pods, workloads: Vec::new() }
+    }
+
+    /// The cluster.
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.pods.scheduler
+    }
+
+    /// The cluster, for changes of nodes.
+    pub fn scheduler_mut(&mut self) -> &mut Scheduler {
+        &mut self.pods.scheduler
+    }
+
+    fn push(&mut self, workload: Workload) -> WorkloadId {
+        self.workloads.push(workload);
+        WorkloadId(self.workloads.len() - 1)
+    }
+
+    /// Creates a Deployment.
+    pub fn deploy(&mut self, spec: DeploymentSpec) -> WorkloadId {
+        self.push(Workload::Deployment(Deployment::new(spec)))
+    }
+
+    /// Creates a LeaderWorkerSet.
+    pub fn deploy_groups(&mut self, spec: LeaderWorkerSetSpec) -> WorkloadId {
+        self.push(Workload::Groups(Box::new(LeaderWorkerSet::new(spec))))
+    }
+
+    /// A Deployment that runs already: these pods are those of a version of it.
+    pub fn adopt(&mut self, workload: WorkloadId, revision: &Revision, pods: &[PodId]) {
+        if let Some(Workload::Deployment(own)) = self.workloads.get_mut(workload.0) {
+            own.adopt(&mut self.pods, revision, pods);
+        }
+    }
+
+    /// What is wanted of a Deployment, to be changed.
+    pub fn deployment_mut(&mut self, workload: WorkloadId) -> Option<&mut DeploymentSpec> {
+        match self.workloads.get_mut(workload.0)? {
+            Workload::Deployment(own) => Some(&mut own.spec),
+            Workload::Groups(_) => None,
+        }
+    }
+
+    /// What is wanted of a LeaderWorkerSet, to be changed.
+    pub fn groups_mut(&mut self, workload: WorkloadId) -> Option<&mut LeaderWorkerSetSpec> {
+        match self.workloads.get_mut(workload.0)? {
+            Workload::Groups(own) => Some(&mut own.spec),
+            Workload::Deployment(_) => None,
+        }
+    }
+
+    /// Controllers and scheduler do what they can.
+    pub fn settle(&mut self) {
+        self.settle_with(&mut First);
+    }
+
+    /// The same, and somebody else decides between equally good nodes.
+    pub fn settle_with(&mut self, ties: &mut dyn TieBreak) {
+        loop {
+            self.pods.scheduler.schedule_with(ties);
+            let mut changed = false;
+            for workload in &mut self.workloads {
+                changed |= match workload {
+                    Workload::Deployment(own) => own.sync(&mut self.pods),
+                    Workload::Groups(own) => own.sync(&mut self.pods),
+                };
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// A tick passes: pods that were told to end are gone, pods that have a node start.
+    pub fn advance(&mut self, ties: &mut dyn TieBreak) {
+        let pods = &mut self.pods;
+        pods.tick += 1;
+        pods.scheduler.time_passes();
+        let bound: Vec<PodId> = pods.all().filter(|pod| pods.may_start(*pod)).collect();
+        let ended: Vec<PodId> = pods.all().filter(|pod| pods.may_end(*pod)).collect();
+        for pod in ended {
+            pods.scheduler.finish(pod);
+        }
+        let waits: BTreeSet<PodId> = self
+            .workloads
+            .iter()
+            .filter_map(|workload| match workload {
+                Workload::Groups(own) => Some(own.leaders_that_wait(&self.pods)),
+                Workload::Deployment(_) => None,
+            })
+            .flatten()
+            .collect();
+        // A leader that runs already becomes ready when its group has nodes.
+        let before: Vec<PodId> = self
+            .pods
+            .all()
+            .filter(|pod| self.pods.phase(*pod) == PodPhase::Starting)
+            .filter(|pod| bound.contains(pod) || self.pods.is_running(*pod))
+            .collect();
+        for pod in before {
+            let tick = self.pods.tick;
+            let life = self.pods.life_mut(pod);
+            life.running |= life.start != Start::NeverRuns;
+            if life.start == Start::Ready && !waits.contains(&pod) {
+                (life.ready, life.since) = (true, tick);
+                self.pods.scheduler.set_ready(pod, true);
+            }
+        }
+        self.pods.scheduler.schedule_with(ties);
+    }
+
+    /// Nothing will happen by itself: no pod ends, none starts.
+    pub fn is_quiet(&self) -> bool {
+        let moves = |pod: PodId| self.pods.may_end(pod) || self.pods.may_start(pod);
+        !self.pods.all().any(moves)
+    }
+
+    /// How far a pod is.
+    pub fn phase(&self, pod: PodId) -> PodPhase {
+        self.pods.phase(pod)
+    }
+
+    /// How much of the resources of some names all pods hold that have a node, those that end among
+    /// them.
+    pub fn held(&self, counts: impl Fn(&str) -> bool) -> i64 {
+        let scheduler = &self.pods.scheduler;
+        let holding = self.pods.all().filter(|pod| scheduler.state(*pod).node().is_some());
+        let amounts = holding.flat_map(|pod| scheduler.template_of(pod).requests.iter());
+        amounts.filter(|(name, _)| counts(name)).map(|(_, amount)| amount).sum()
+    }
+}
