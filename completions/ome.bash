@@ -134,7 +134,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -200,6 +200,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
@@ -256,7 +260,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -296,6 +300,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -390,7 +398,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -434,6 +442,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -492,7 +504,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -558,6 +570,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
@@ -614,7 +630,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,6 +674,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -716,7 +736,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -782,6 +802,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
@@ -838,7 +862,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -898,6 +922,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1032,7 +1060,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1076,6 +1104,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1134,7 +1166,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1182,6 +1214,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1240,7 +1276,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1284,6 +1320,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1360,7 +1400,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1400,6 +1440,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1526,7 +1570,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1582,6 +1626,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1640,7 +1688,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1660,6 +1708,10 @@ _ome() {
                     ;;
                 --layout)
                     COMPREPLY=($(compgen -W "single namespace" -- "${cur}"))
+                    return 0
+                    ;;
+                --pass-through)
+                    COMPREPLY=($(compgen -W "foreign all" -- "${cur}"))
                     return 0
                     ;;
                 --stage)
@@ -1718,6 +1770,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
@@ -1774,7 +1830,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1846,6 +1902,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1926,7 +1986,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1982,6 +2042,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -2040,7 +2104,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2104,6 +2168,10 @@ _ome() {
                     ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)

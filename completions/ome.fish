@@ -63,6 +63,8 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Name
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -110,6 +112,8 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'N
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -162,6 +166,8 @@ complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Names
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -197,6 +203,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s o -l output -d '`yaml
 complete -c ome -n "__fish_ome_using_subcommand render" -l check -d 'Compare with a directory that `-o dir=` wrote, and write nothing' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -l layout -d 'Where `kustomization.yaml` is: one at the root, or one in each namespace and one at the root that lists the namespaces' -r -f -a "single\t'One at the root, which lists every object'
 namespace\t'One in each namespace, and one at the root, which lists the namespaces'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l pass-through -d 'Print what was read too, every byte of it and in its place, with the objects in the place of the service: documents that nothing is rendered from, or with `all` every document. A ResourceList is always answered so' -r -f -a "foreign\t'Objects that nothing is rendered from'
+all\t'Also runtimes, models, accelerator classes and services'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l stage -d 'What is printed: the objects, or components after every merge and before any object' -r -f -a "objects\t'Objects'
 merged\t'Merged components'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l workload -d 'The workload around the pods of engine and decoder. With `deployment` or `lws` and a Volcano queue, a PodGroup too' -r -f -a "auto\t'What the operator takes for the deployment mode'
@@ -215,6 +223,8 @@ complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Na
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -270,6 +280,8 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Name
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -321,6 +333,8 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'N
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -363,6 +377,8 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Na
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -408,6 +424,8 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d '
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -446,6 +464,8 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d '
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -502,6 +522,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -536,6 +558,8 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -580,6 +604,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -619,6 +645,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -658,6 +686,8 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -698,6 +728,8 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'N
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -760,6 +792,8 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
 false\t''"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'

@@ -39,6 +39,8 @@ pub enum SourceKind {
     Stdin,
     /// Embedded in the binary: the built-in catalog.
     Builtin,
+    /// The settings of this tool.
+    Settings,
     /// The config.json of a model, read to complete the model.
     ModelConfig,
     /// The table of published models: a name without a text.

@@ -32,6 +32,9 @@ pub(crate) struct InputArgs {
     /// Leave the built-in catalog out.
     #[arg(long, env = "OME_NO_BUILTIN", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     pub no_builtin: Option<bool>,
+    /// Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`.
+    #[arg(long, value_enum, env = "OME_BUILTIN", value_name = "WHEN")]
+    pub builtin: Option<BuiltinArg>,
     /// Whose word counts: the documents or the shipped controller.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
     pub semantics: Option<SemanticsArg>,
@@ -60,6 +63,22 @@ pub(crate) struct InputArgs {
     /// Findings of level warning count as errors.
     #[arg(long)]
     pub strict: bool,
+}
+
+impl InputArgs {
+    /// Whether the built-in catalog is left out, when a flag sets it.
+    pub(crate) fn without_builtin(&self) -> Option<bool> {
+        self.builtin.map(|when| when == BuiltinArg::Never).or(self.no_builtin)
+    }
+}
+
+/// Whether the built-in catalog is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BuiltinArg {
+    /// Beside what is read.
+    Auto,
+    /// Not at all.
+    Never,
 }
 
 /// Where facts about models come from that their manifests leave out.

@@ -18,6 +18,7 @@ use crate::source::{SourceId, Span};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
+use std::io::Read;
 use std::path::PathBuf;
 
 /// Everything a command works on.
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     selector: Option<Selector>,
     partial: bool,
     strict: bool,
+    /// How much is read.
+    pub(super) limits: Limits,
 }
 
 /// What a verb asks of a session, beyond the input.
@@ -53,9 +56,16 @@ pub(crate) struct Ask<'a> {
 impl Session {
     /// Reads settings and input.
     pub(crate) fn open(args: &InputArgs, ask: &Ask<'_>) -> Result<Self, Failure> {
-        Self::open_from(args, ask, |request, limits| {
-            load::load(request, &mut std::io::stdin(), limits)
-        })
+        Self::open_reading(args, ask, &mut std::io::stdin())
+    }
+
+    /// The same with another standard input.
+    pub(super) fn open_reading(
+        args: &InputArgs,
+        ask: &Ask<'_>,
+        stdin: &mut dyn Read,
+    ) -> Result<Self, Failure> {
+        Self::open_from(args, ask, |request, limits| load::load(request, stdin, limits))
     }
 
     /// Reads settings as they are, and the input as it was at a revision of the repository that
@@ -116,7 +126,7 @@ impl Session {
             None => settings.semantics.unwrap_or_default(),
         };
         let limits = args.limits.limits(&settings);
-        let no_builtin = args.no_builtin.or(settings.no_builtin).unwrap_or(false);
+        let no_builtin = args.without_builtin().or(settings.no_builtin).unwrap_or(false);
         let bare = no_builtin && semantics == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
@@ -158,6 +168,7 @@ impl Session {
             selector,
             partial: args.partial,
             strict: args.strict,
+            limits,
         })
     }
 

@@ -27,12 +27,21 @@ pub struct Io<'a> {
     out_is_terminal: bool,
     err_is_terminal: bool,
     color: ColorChoice,
+    /// The streams are those of the process.
+    standard: bool,
 }
 
 impl<'a> Io<'a> {
     /// Streams that are no terminal: tests and files.
     pub fn plain(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out, err, out_is_terminal: false, err_is_terminal: false, color: ColorChoice::Auto }
+        Self {
+            out,
+            err,
+            out_is_terminal: false,
+            err_is_terminal: false,
+            color: ColorChoice::Auto,
+            standard: false,
+        }
     }
 
     /// The process's own streams.
@@ -43,6 +52,7 @@ impl<'a> Io<'a> {
             out_is_terminal: io::stdout().is_terminal(),
             err_is_terminal: io::stderr().is_terminal(),
             color: ColorChoice::Auto,
+            standard: true,
         }
     }
 
@@ -102,6 +112,19 @@ impl<'a> Io<'a> {
     pub fn print(&mut self, text: &str) -> io::Result<()> {
         let colored = self.out_color();
         self.out.write_all(guarded(text, colored).as_bytes())
+    }
+
+    /// Writes what is passed on: every byte, but to a terminal only what it does not obey.
+    pub fn print_data(&mut self, text: &str) -> io::Result<()> {
+        if self.out_is_terminal {
+            return self.print(text);
+        }
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Standard input of the process, when it is no terminal.
+    pub fn piped_stdin(&self) -> Option<io::Stdin> {
+        self.standard.then(io::stdin).filter(|stdin| !stdin.is_terminal())
     }
 
     /// Writes talk, without what a terminal would obey; a closed stderr is nobody's problem.
@@ -185,6 +208,7 @@ mod tests {
                 out_is_terminal,
                 err_is_terminal: true,
                 color: ColorChoice::Never,
+                standard: false,
             };
             io.progress(1, of, "rendered");
             io.progress(of, of, "rendered");

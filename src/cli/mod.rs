@@ -79,7 +79,8 @@ pub fn main() -> ExitCode {
 
 /// Runs one command line against the given streams; returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
@@ -98,7 +99,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         }
     };
     io.set_color(cli.color);
-    match commands::run(cli.command, io) {
+    match commands::run(cli.command, &arguments, io) {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
             if !failure.is_quiet() {

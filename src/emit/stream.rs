@@ -55,6 +55,11 @@ impl Stream {
         out.push_str(text);
     }
 
+    /// Counts a document that the caller appended with its separator.
+    pub fn skip(&mut self) {
+        self.written += 1;
+    }
+
     /// Appends what closes the text; an empty list is a list too.
     pub fn end(self, out: &mut String) {
         if self.format == Format::Yaml {
@@ -95,6 +100,19 @@ pub fn text(object: &Node, format: Format) -> String {
     match format {
         Format::Yaml => yaml::write(&mut out, object),
         Format::Json => json::write(&mut out, object, DEPTH),
+    }
+    out
+}
+
+/// One object as a text of its own.
+pub fn document(object: &Node, format: Format) -> String {
+    let mut out = String::new();
+    match format {
+        Format::Yaml => yaml::write(&mut out, object),
+        Format::Json => {
+            json::write(&mut out, object, 0);
+            out.push('\n');
+        }
     }
     out
 }

@@ -5,10 +5,11 @@ use super::files::{self, Unread};
 use super::find::{Found, Input, find};
 use super::helm;
 use super::kinds::{self, Whose};
+use super::parts::{self, Item};
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::source::{Source, SourceId, SourceKind, SourceMap, Span};
-use crate::yaml::{Limits, Node, Value, parse, split};
+use crate::yaml::{Limits, Node, parse, split};
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -85,6 +86,11 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
             .help("name files or directories with `-f`, or standard input with `-f -`");
         found.diagnostics.push(finding);
     }
+    // Of several files, or of one beside its context, each may be of another tool, as those that a
+    // hook names; only one alone must hold what is looked for.
+    let alone = found.inputs.iter().filter(|input| input.named && input.reported).count() == 1
+        && request.context.is_empty();
+    found.inputs.iter_mut().for_each(|input| input.named &= alone);
     // Standard input first: it is one stream and cannot be shared.
     let mut from_stdin =
         found.inputs.iter().any(|input| input.path.is_none()).then(|| read_stdin(stdin, limits));
@@ -277,9 +283,16 @@ impl<'a> Reading<'a> {
             broken |= document.diagnostics.iter().any(|finding| {
                 finding.code == Code::YamlSyntax && finding.severity == Severity::Error
             });
-            self.outcome.diagnostics.extend(document.diagnostics);
-            if let Some(node) = document.value {
-                self.document(node);
+            let found = document.diagnostics;
+            match document.value {
+                Some(node) => {
+                    // Of what is no object nothing is worth saying, `on:` of a workflow for one.
+                    if !parts::items(node.clone()).all(|item| item.is_plain()) {
+                        self.outcome.diagnostics.extend(found);
+                    }
+                    self.document(node);
+                }
+                None => self.outcome.diagnostics.extend(found),
             }
         }
         if broken && text.contains("{{") && helm::has_actions(text) {
@@ -304,35 +317,14 @@ impl<'a> Reading<'a> {
 
     /// Takes a document apart into objects.
     fn document(&mut self, root: Node) {
-        // An item of a typed list may leave out what the list says.
-        let mut waiting: Vec<(Node, Option<(EcoString, EcoString)>)> = vec![(root, None)];
-        while let Some((node, inherited)) = waiting.pop() {
+        for Item { node, api_version, kind } in parts::items(root) {
             let span = node.origin.span().unwrap_or(Span { source: self.id, start: 0, end: 0 });
-            let text = |key: &str| {
-                node.get(key)
-                    .and_then(Node::as_str)
-                    .filter(|text| !text.is_empty())
-                    .map(EcoString::from)
-            };
-            let inherited = inherited.filter(|_| node.as_map().is_some());
-            let (api_version, kind) = match (text("apiVersion"), text("kind"), inherited) {
-                (Some(api_version), Some(kind), _) | (None, None, Some((api_version, kind))) => {
-                    (api_version, kind)
-                }
-                (api_version, kind, _) => {
+            match (api_version, kind) {
+                (Some(api_version), Some(kind)) => self.object(node, span, api_version, kind),
+                (api_version, kind) => {
                     self.no_object(&node, span, api_version.as_deref(), kind.as_deref());
-                    continue;
                 }
-            };
-            if let (Some(single), Some(Node { value: Value::List(items), .. })) =
-                (kind.strip_suffix("List"), node.get("items"))
-            {
-                let of_items =
-                    (!single.is_empty()).then(|| (api_version.clone(), EcoString::from(single)));
-                waiting.extend(items.iter().rev().map(|item| (item.clone(), of_items.clone())));
-                continue;
             }
-            self.object(node, span, api_version, kind);
         }
     }
 

@@ -16,13 +16,7 @@ pub(super) fn objects(
 ) -> Vec<(Node, Vec<Diagnostic>)> {
     let mut found = Vec::new();
     for entry in config_map.get("data").into_iter().flat_map(Node::entries) {
-        let Some(inner) = entry
-            .node
-            .as_str()
-            .filter(|inner| inner.contains("apiVersion:") && inner.contains("kind:"))
-        else {
-            continue;
-        };
+        let Some(inner) = text_of_objects(&entry.node) else { continue };
         let Some(span) = entry.node.origin.span() else { continue };
         let places = Places::new(text, span, inner);
         for part in split(source, inner).value {
@@ -35,6 +29,11 @@ pub(super) fn objects(
         }
     }
     found
+}
+
+/// A value of a ConfigMap that may hold objects.
+pub(super) fn text_of_objects(value: &Node) -> Option<&str> {
+    value.as_str().filter(|inner| inner.contains("apiVersion:") && inner.contains("kind:"))
 }
 
 fn is_ours(node: &Node) -> bool {

@@ -156,14 +156,17 @@ pub enum Whose {
     Elsewhere,
     /// Nobody here knows the group.
     Foreign,
-    /// Input of another tool that looks like an object: a Kustomization.
+    /// Input of another tool that looks like an object: a Kustomization, the configuration of a
+    /// function.
     NoObject,
 }
 
 /// Whose a document with this `apiVersion` and `kind` is.
 pub fn whose(api_version: &str, kind: &str) -> Whose {
     let (name, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    if name == "kustomize.config.k8s.io" || name == "config.kubernetes.io" {
+    // The functionConfig of `ome` itself is the input of an orchestrator too.
+    let is_function = name == "ome.io" && kind == "OmeRender";
+    if is_function || name == "kustomize.config.k8s.io" || name == "config.kubernetes.io" {
         return Whose::NoObject;
     }
     if let Some(group) = group(name) {
@@ -180,6 +183,31 @@ pub fn whose(api_version: &str, kind: &str) -> Whose {
     } else {
         Whose::Foreign
     }
+}
+
+/// Kinds that manifests are made from, by group: services and what they are decided with. Objects
+/// of other kinds, also of the same groups, go their own way to the cluster.
+static RENDERED: &[(&str, &[&str])] = &[
+    (
+        "ome.io",
+        &[
+            "InferenceService",
+            "ServingRuntime",
+            "ClusterServingRuntime",
+            "BaseModel",
+            "ClusterBaseModel",
+            "FineTunedWeight",
+            "AcceleratorClass",
+        ],
+    ),
+    ("serving.kserve.io", &["InferenceService", "ServingRuntime", "ClusterServingRuntime"]),
+    ("workload.serving.volcano.sh", &["ModelServing"]),
+];
+
+/// Whether manifests are made from objects of this kind, or with them.
+pub fn is_rendered(api_version: &str, kind: &str) -> bool {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    RENDERED.iter().any(|(name, kinds)| *name == group && kinds.contains(&kind))
 }
 
 /// What to do instead of a kind that people expect and that does not exist.
@@ -214,6 +242,7 @@ mod tests {
             ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "Elsewhere"),
             ("widgets.example.com/v1", "Widget", "Foreign"),
             ("kustomize.config.k8s.io/v1beta1", "Kustomization", "NoObject"),
+            ("ome.io/v1", "OmeRender", "NoObject"),
         ] {
             let found = format!("{:?}", whose(api_version, kind));
             assert!(found.starts_with(expected), "{api_version} {kind}: {found}");

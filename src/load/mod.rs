@@ -12,6 +12,8 @@ mod find;
 mod helm;
 pub mod kinds;
 mod model_files;
+mod parts;
+mod peek;
 mod revision;
 pub mod settings;
 #[cfg(test)]
@@ -21,3 +23,5 @@ pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
 pub use find::{Found, Input, find};
 pub use model_files::{ModelFiles, default_cache};
+pub use parts::{DocumentText, Item, parts};
+pub use peek::{Peeked, is_resource_list, peek};

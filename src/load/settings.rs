@@ -94,7 +94,7 @@ pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnost
         reader.top(table.get_ref());
     }
     let Reader { settings, found, .. } = reader;
-    Ok((settings, Source::new(file.display().to_string(), SourceKind::File, text), found))
+    Ok((settings, Source::new(file.display().to_string(), SourceKind::Settings, text), found))
 }
 
 struct Reader {

@@ -15,7 +15,7 @@ use crate::policy::{KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
-use crate::yaml::{Origin, Rule, Value};
+use crate::yaml::{Node, Origin, Rule, Value};
 use ecow::EcoString;
 use rayon::prelude::*;
 
@@ -318,6 +318,32 @@ pub(super) fn dialect(api: Api) -> Option<&'static Dialect> {
     DIALECTS.iter().find(|dialect| dialect.api == api)
 }
 
+/// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
+/// number the items of one run and mean nothing to what is made of them.
+const ORCHESTRATOR: [&str; 4] = [
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "kustomize.config.k8s.io/",
+    "config.k8s.io/id",
+];
+
+/// An object without the annotations of an orchestrator, which would pass to everything made of it.
+fn without_orchestrator(object: &Object) -> Object {
+    let mut object = object.clone();
+    let is_own = |key: &str| !ORCHESTRATOR.iter().any(|prefix| key.starts_with(prefix));
+    if object.annotations().iter().all(|entry| is_own(&entry.key)) {
+        return object;
+    }
+    let metadata = object.node.as_map_mut().and_then(|root| root.get_mut("metadata"));
+    if let Some(annotations) = metadata
+        .and_then(|metadata| metadata.as_map_mut()?.get_mut("annotations"))
+        .and_then(Node::as_map_mut)
+    {
+        annotations.retain(|entry| is_own(&entry.key));
+    }
+    object
+}
+
 /// A service as both semantics read it; only the one in force reports what it finds.
 fn services(
     dialect: &Dialect,
@@ -325,6 +351,7 @@ fn services(
     given: &Given,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Service, Service) {
+    let object = &without_orchestrator(object);
     let mut view = |semantics: Semantics| {
         let policy =
             Policy::of(object.api, semantics).expect("services are only read for APIs that decide");

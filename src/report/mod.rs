@@ -18,6 +18,7 @@ pub mod graph;
 pub mod import;
 pub mod json;
 pub mod junit;
+pub mod krm;
 pub mod kueue;
 pub mod matrix;
 pub mod merged;

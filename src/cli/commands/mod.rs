@@ -9,6 +9,7 @@ pub(crate) mod discover;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
+mod krm;
 pub(crate) mod kueue;
 pub(crate) mod man;
 pub(crate) mod matrix;
@@ -22,6 +23,7 @@ pub(crate) mod validate;
 pub(crate) mod why;
 
 use super::{Failure, Io, Outcome};
+use std::ffi::OsString;
 
 /// The verbs; what each says of itself stands at its `Args`.
 #[derive(Debug, clap::Subcommand)]
@@ -29,7 +31,7 @@ pub(crate) enum Command {
     Plan(plan::Args),
     Explain(explain::Args),
     Why(why::Args),
-    Render(render::Args),
+    Render(Box<render::Args>),
     Diff(diff::Args),
     Rollout(rollout::Args),
     Matrix(matrix::Args),
@@ -47,15 +49,19 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// Runs the verb; without one, says what there is.
-pub(crate) fn run(command: Option<Command>, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+/// Runs the verb; without one, says what there is. `typed` is the command line as it was typed.
+pub(crate) fn run(
+    command: Option<Command>,
+    typed: &[OsString],
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
     match command {
-        None => overview::run(io),
+        None => krm::bare(io).unwrap_or_else(|| overview::run(io)),
         Some(Command::Plan(args)) => plan::run(&args, io),
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Diff(args)) => diff::run(&args, io),
-        Some(Command::Render(args)) => render::run(&args, io),
+        Some(Command::Render(args)) => render::run(&args, typed, io),
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
         Some(Command::Rollout(args)) => rollout::run(&args, io),

@@ -1,8 +1,11 @@
 //! `ome render`: the manifests.
 
+mod pass;
 mod sink;
 
+use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
+use super::krm;
 use crate::api::ModelServing;
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, WorkloadArg};
@@ -11,6 +14,8 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Layout, Prune, stream};
+use crate::load;
+use crate::load::settings::Settings;
 use crate::pipeline::{
     Layers, Overrides, Rendered, Renderer, ServingHistory, identity, leaf, wave,
 };
@@ -21,7 +26,9 @@ use crate::report::why::remark;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::path::PathBuf;
 
 static STAGE: Rule = Rule { id: "stage", text: "A document of `--stage merged`.", cite: "S2-055" };
@@ -55,6 +62,11 @@ pub(crate) struct Args {
     /// that lists the namespaces.
     #[arg(long, value_enum, requires = "kustomization", value_name = "LAYOUT")]
     layout: Option<Layout>,
+    /// Print what was read too, every byte of it and in its place, with the objects in the place
+    /// of the service: documents that nothing is rendered from, or with `all` every document. A
+    /// ResourceList is always answered so.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "foreign", value_name = "WHICH", conflicts_with_all = ["check", "stage", "force", "kustomization"])]
+    pass_through: Option<PassThrough>,
     /// What is printed: the objects, or components after every merge and before any object.
     #[arg(long, value_enum, default_value_t, value_name = "STAGE", conflicts_with_all = ["check", "annotate", "expand", "argocd_waves"])]
     stage: Stage,
@@ -105,6 +117,8 @@ struct Written {
     diagnostics: Vec<Diagnostic>,
     /// Who asks for the objects, in words, and where.
     owner: (String, Option<Span>),
+    /// Where the service is.
+    span: Span,
 }
 
 /// Who writes which object, over all services of one run. Two that write one object differently
@@ -145,11 +159,55 @@ impl Owners {
 /// Services between two words on progress.
 const SHOWN: usize = 100;
 
-/// Renders and writes.
-pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let session = Session::open(
+/// Renders and writes; a ResourceList makes the run a KRM function. `typed` is the command line as
+/// it was typed.
+pub(crate) fn run(args: &Args, typed: &[OsString], io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let streams = matches!(args.output, Output::Stream(_))
+        && args.check.is_none()
+        && args.stage == Stage::Objects;
+    if !streams {
+        return write(args, Mode::Manifests, &mut std::io::stdin(), io);
+    }
+    let limits = args.input.limits.limits(&Settings::default());
+    let peeked = load::peek(&args.input.files, &mut std::io::stdin(), &limits);
+    if let Some(list) = peeked.list {
+        return krm::run(&list, typed, peeked.stdin, io);
+    }
+    let mode = args.pass_through.map_or(Mode::Manifests, Mode::PassThrough);
+    write(args, mode, &mut peeked.stdin.unwrap_or_default().as_slice(), io)
+}
+
+/// Answers a ResourceList, with the flags that it and the command line set.
+pub(super) fn function(
+    args: &Args,
+    stdin: Option<Vec<u8>>,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let keep = args.pass_through.unwrap_or(PassThrough::Foreign);
+    write(args, Mode::Function(keep), &mut stdin.unwrap_or_default().as_slice(), io)
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Manifests.
+    Manifests,
+    /// The input, with manifests in it.
+    PassThrough(PassThrough),
+    /// A ResourceList.
+    Function(PassThrough),
+}
+
+fn write(
+    args: &Args,
+    mode: Mode,
+    stdin: &mut dyn Read,
+    io: &mut Io<'_>,
+) -> Result<Outcome, Failure> {
+    let session = Session::open_reading(
         &args.input,
         &Ask { expand: args.expand, v2_probes: args.v2_probes, ..args.decision.ask()? },
+        stdin,
     )?;
     let (selected, servings) = session.select_all(&args.services)?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
@@ -198,11 +256,23 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         force: args.force,
         kustomization: args.kustomization.then(|| args.layout.unwrap_or_default()),
     };
-    let mut sink = Sink::open(
-        &Target { output: &args.output, check: args.check.as_deref(), lines: args.diff },
-        options,
-        io,
-    )?;
+    let mut sink = match mode {
+        Mode::Manifests => Sink::open(
+            &Target { output: &args.output, check: args.check.as_deref(), lines: args.diff },
+            options,
+            io,
+        )?,
+        Mode::PassThrough(_) | Mode::Function(_) if !matches!(args.output, Output::Stream(_)) => {
+            return Err(Failure::Usage(
+                "`--pass-through` prints one text: use `-o yaml` or `-o json`".into(),
+            ));
+        }
+        Mode::PassThrough(keep) | Mode::Function(keep) => {
+            let pass = Pass::new(&session.world.sources, &session.limits, keep, format);
+            let function = matches!(mode, Mode::Function(_));
+            Sink::Pass { pass: Box::new(pass), function }
+        }
+    };
     let mut found = Vec::new();
     let mut failed = false;
     let mut left_out = Vec::new();
@@ -214,8 +284,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
         owners.check(&written, &mut found);
-        sink.take(&written, io)?;
-        found.extend(written.diagnostics);
+        found.extend(sink.take(written, io)?);
         done += 1;
         if done % SHOWN == 0 || done == selected.len() {
             io.progress(done, selected.len(), "services rendered");
@@ -228,8 +297,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             failed = true;
             left_out.push(format!("{}/{}", written.namespace, written.service));
         }
-        sink.take(&written, io)?;
-        found.extend(written.diagnostics);
+        found.extend(sink.take(written, io)?);
         Ok(())
     };
     if args.expand {
@@ -238,7 +306,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         renderer.in_windows(&servings, make, &mut take)?;
     }
+    if let Sink::Pass { pass, function: true } = &sink {
+        found.extend(pass.config_problems());
+    }
     let mut found = session.settle(found);
+    if let Sink::Pass { pass, function } = &sink {
+        // Kustomize's `namespace:` gives one to every kind that it does not know.
+        found.retain(|finding| {
+            pass.concerns(finding) && !(*function && finding.code == Code::NamespaceOnClusterObject)
+        });
+    }
     let unread = session.unread(&found, &left_out);
     let stale = sink.finish(unread.as_deref(), &mut found, io)?;
     session.say(&found, io);
@@ -250,7 +327,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let (refusals, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|diagnostic| diagnostic.code == Code::ServerRefuses);
     let refused = session.outcome(&refusals, false) != Outcome::Done;
-    let outcome = session.outcome(&found, failed);
+    let mut outcome = session.outcome(&found, failed);
+    if refused && matches!(mode, Mode::Function(_)) {
+        // A function has no other way to answer no.
+        outcome = Outcome::CouldNot;
+    }
     Ok(if stale || (refused && outcome == Outcome::Done) {
         outcome.and(Outcome::No)
     } else {
@@ -351,6 +432,7 @@ fn model_serving(
         objects: objects.collect(),
         diagnostics,
         owner: (serving.object.id.to_string(), Some(serving.object.name_span())),
+        span: serving.object.span,
     }
 }
 
@@ -416,5 +498,6 @@ fn written(
             format!("{} of {}", rendered.service.object.id, rendered.service.object.api_version),
             Some(rendered.service.object.name_span()),
         ),
+        span: rendered.service.object.span,
     }
 }

@@ -132,6 +132,8 @@ suites! {
     kthena_rollout_own => "kthena-rollout/own",
     ome_accelerators_own => "ome-accelerators/own",
     ome_select_own => "ome-select/own",
+    pipeline_krm => "pipeline/krm",
+    pipeline_pass_through => "pipeline/pass-through",
     tools_diff => "tools/diff",
     tools_endpoints => "tools/endpoints",
     tools_flip => "tools/flip",

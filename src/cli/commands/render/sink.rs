@@ -1,6 +1,7 @@
 //! Where the manifests of a run go: a text, a directory, or a comparison with one.
 
 use super::Written;
+use super::pass::Pass;
 use crate::cli::{Failure, Io};
 use crate::diag::{Code, Diagnostic};
 use crate::emit::{Check, Directory, Done, Options, stream};
@@ -35,13 +36,14 @@ pub(super) struct Target<'a> {
 }
 
 /// Where text goes.
-pub(super) enum Sink {
+pub(super) enum Sink<'a> {
     Stream(stream::Stream, String),
+    Pass { pass: Box<Pass<'a>>, function: bool },
     Directory(PathBuf, Box<Directory>),
     Check(Box<Check>),
 }
 
-impl Sink {
+impl Sink<'_> {
     /// Opens it.
     pub(super) fn open(
         target: &Target<'_>,
@@ -71,10 +73,16 @@ impl Sink {
         })
     }
 
-    /// Takes the objects of a service.
-    pub(super) fn take(&mut self, written: &Written, io: &mut Io<'_>) -> Result<(), Failure> {
+    /// Takes the objects of a service; gives what was found on the way to them.
+    pub(super) fn take(
+        &mut self,
+        mut written: Written,
+        io: &mut Io<'_>,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        let diagnostics = std::mem::take(&mut written.diagnostics);
         let (namespace, service) = (&written.namespace, &written.service);
         match self {
+            Self::Pass { pass, .. } => pass.take(written),
             Self::Stream(stream, buffer) => {
                 for (_, text) in &written.objects {
                     stream.push_text(buffer, text);
@@ -93,7 +101,7 @@ impl Sink {
                 }
             }
         }
-        Ok(())
+        Ok(diagnostics)
     }
 
     /// Closes it; true when a directory is stale. `unread` says why the input was not read as a
@@ -108,6 +116,14 @@ impl Sink {
             Self::Stream(stream, mut buffer) => {
                 stream.end(&mut buffer);
                 io.print(&buffer)?;
+                Ok(false)
+            }
+            Self::Pass { pass, function } => {
+                if function {
+                    pass.answer(found, io)?;
+                } else {
+                    pass.print(io)?;
+                }
                 Ok(false)
             }
             Self::Directory(path, directory) => {
