@@ -274,7 +274,7 @@ codes! {
     ParameterCountPartial "parameter-count-partial" Finding Warning "a part of the model is not counted"
         "Models that see have a vision part; its numbers are known for some families only." "a vision_config of an unknown kind" "give the safetensors index too, or say `--size`"
     ParameterCountDiffers "parameter-count-differs" Finding Warning "config.json and safetensors index make different counts"
-        "The count of the config is used." "an index of another model" "say `--size`, or give the index of this model"
+        "What the index says is stored is used, as the model agent does." "an index of another model" "say `--size`, or give the index of this model"
     ImportConflict "import-conflict" Finding Warning "the model says something else than its config.json"
         "What is written is kept." "quantization: int4 beside a config of fp8" "run `ome import` with `--overwrite`, or correct the model"
     ImportRefused "import-refused" Finding Error "values cannot be put into the file without changing more than was asked"

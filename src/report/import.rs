@@ -64,6 +64,7 @@ pub fn json(
     json!({
         "schemaVersion": SCHEMA_VERSION,
         "parameters": facts.parameters.map(|count| count.0),
+        "storedElements": facts.stored.map(|count| count.0),
         "facts": listed,
         "model": model.to_json(),
         "into": into.map(|into| json!({

@@ -1,8 +1,9 @@
 //! What a config.json or model_index.json says of the fields that selection needs.
 
 use super::agent::Agent;
+use super::count::{self, Count};
 use super::keys::Config;
-use super::{Basis, Facts, count, families, index, pipeline, quantization};
+use super::{Basis, Facts, families, index, packing, pipeline, quantization};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::quantity::ParamCount;
 use crate::source::Span;
@@ -160,7 +161,31 @@ fn given_size(facts: &mut Facts, size: ParamCount) {
     facts.say(&["modelParameterSize"], &size.to_string(), Basis::Given, "flag `--size`", None);
 }
 
-/// Counts parameters from the config, and from the index where the config does not do.
+/// What the config makes: parameters, and elements in the files.
+struct Counted {
+    count: Count,
+    parameters: ParamCount,
+    stored: ParamCount,
+    /// Why there are not as many elements as parameters.
+    why: Option<String>,
+}
+
+impl Counted {
+    fn of(config: &Node, count: Count) -> Option<Self> {
+        let believed =
+            |count: u128| u64::try_from(count).ok().filter(|count| *count > 0).map(ParamCount);
+        let parameters = believed(count.total())?;
+        let (stored, packed) = packing::stored(config, &count);
+        let stored = believed(stored)?;
+        let drafts = (count.drafts.total() > 0 && !count.counts_drafts)
+            .then(|| "layers for drafting included".to_owned());
+        let why = packed.into_iter().chain(drafts).collect::<Vec<_>>().join(", ");
+        Some(Self { why: (!why.is_empty()).then_some(why), count, parameters, stored })
+    }
+}
+
+/// The size as the model agent writes it: what the index says is stored, else what is counted from
+/// the config.
 fn parameters(
     config: &Node,
     index: Option<&Node>,
@@ -173,69 +198,74 @@ fn parameters(
     }
     let mut reader = Config::new(config, None);
     let architecture = facts.value("modelArchitecture").and_then(Node::as_str).map(EcoString::from);
-    let counted = count::count(&mut reader, architecture.as_deref());
-    let stored = index.and_then(|index| index::parameters(index, config));
-    let whole = counted.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
-    let usable = whole.as_ref().filter(|count| count.without.is_none() || stored.is_none());
-    let total = usable.and_then(|count| {
-        Some((count, u64::try_from(count.total()).ok().filter(|total| *total > 0).map(ParamCount)?))
+    let count = count::count(&mut reader, architecture.as_deref());
+    let indexed = index.and_then(|index| index::parameters(index, config));
+    let whole = count.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
+    let is_known = whole.is_some();
+    let counted = whole
+        .filter(|count| count.without.is_none() || indexed.is_none())
+        .and_then(|count| Counted::of(config, count));
+    if let Some(counted) = &counted
+        && let Some(without) = counted.count.without
+    {
+        found.push(partial(config, counted.parameters, without));
+    }
+    facts.parameters = counted
+        .as_ref()
+        .map(|counted| counted.parameters)
+        .or(indexed.as_ref().map(|i| i.parameters));
+    let counting = counted.as_ref().map(|counted| {
+        let text =
+            format!("{} parameters: {}", grouped(counted.parameters.0.into()), operands(&reader));
+        counted.count.without.map_or(text.clone(), |without| format!("{text}; without {without}"))
     });
-    match (total, stored) {
-        (Some((count, total)), stored) => {
-            let mut text = format!("{} parameters: {}", grouped(total.0.into()), operands(&reader));
-            if let Some(without) = count.without {
-                text = format!("{text}; without {without}");
-                let finding = Diagnostic::new(
-                    Code::ParameterCountPartial,
-                    format!(
-                        "{} counted without {without}, whose numbers are of an unknown kind",
-                        total.short()
-                    ),
-                );
-                found.push(
-                    finding
-                        .at(config.get("vision_config").and_then(|part| part.origin.span()))
-                        .help("give the safetensors index too, or say `--size`"),
-                );
-            }
-            facts.parameters = Some(total);
-            facts.say(
-                &["modelParameterSize"],
-                &total.as_agent(),
-                Basis::Computed,
-                text,
-                reader
-                    .used
-                    .iter()
-                    .find(|used| used.node.as_str().is_none())
-                    .and_then(|used| used.node.origin.span()),
-            );
-            if let Some(stored) = stored.filter(|stored| !stored.agrees(total.0, count)) {
-                let message = format!(
-                    "the config makes {}, the index {}",
-                    total.short(),
-                    stored.parameters.short()
-                );
-                found.push(
-                    Diagnostic::new(Code::ParameterCountDiffers, message)
-                        .at(stored.span)
-                        .help("the count of the config is used; files may hold more than the model, such as heads for drafting; say `--size` to decide"),
-                );
+    match (&counted, indexed) {
+        (counted, Some(indexed)) => {
+            facts.stored = Some(indexed.parameters);
+            let text = match &counting {
+                Some(counting) => format!("{}; {counting}", indexed.text),
+                None => indexed.text.clone(),
+            };
+            facts.size(Basis::Computed, text, indexed.span);
+            if let Some(counted) = counted
+                && !indexed.agrees(counted.stored.0.into(), &counted.count)
+            {
+                found.push(differs(counted.stored, &indexed));
             }
         }
-        (None, Some(stored)) => {
-            facts.parameters = Some(stored.parameters);
-            facts.say(
-                &["modelParameterSize"],
-                &stored.parameters.as_agent(),
-                Basis::Computed,
-                stored.text,
-                stored.span,
-            );
+        (Some(counted), None) => {
+            facts.stored = Some(counted.stored);
+            let counting = counting.unwrap_or_default();
+            let text = if counted.stored == counted.parameters {
+                counting
+            } else {
+                let why = counted.why.as_deref().unwrap_or("scales included");
+                format!("{} elements stored, {why}; {counting}", grouped(counted.stored.0.into()))
+            };
+            let first = reader.used.iter().find(|used| used.node.as_str().is_none());
+            facts.size(Basis::Computed, text, first.and_then(|used| used.node.origin.span()));
         }
-        (None, None) => found.push(uncounted(config, &reader, whole.is_some(), index.is_some())),
+        (None, None) => found.push(uncounted(config, &reader, is_known, index.is_some())),
     }
     found.append(&mut reader.bad);
+}
+
+fn partial(config: &Node, counted: ParamCount, without: &str) -> Diagnostic {
+    let message = format!(
+        "{} counted without {without}, whose numbers are of an unknown kind",
+        counted.short()
+    );
+    Diagnostic::new(Code::ParameterCountPartial, message)
+        .at(config.get("vision_config").and_then(|part| part.origin.span()))
+        .help("give the safetensors index too, or say `--size`")
+}
+
+fn differs(counted: ParamCount, indexed: &index::Stored) -> Diagnostic {
+    let message =
+        format!("the config makes {}, the index {}", counted.short(), indexed.parameters.short());
+    Diagnostic::new(Code::ParameterCountDiffers, message)
+        .at(indexed.span)
+        .help("the index is used, as the model agent counts what is stored; say `--size` to decide")
 }
 
 /// Says why parameters could not be counted.

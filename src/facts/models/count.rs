@@ -1,34 +1,49 @@
-//! Counts the parameters of a model from its config.
+//! Counts the elements of a model from its config.
 
 use super::families::{self, ENCODERS, Family};
 use super::keys::Config;
 use super::layers::{Sizes, linear, norm};
+use super::shape::{Class, Elements, Layer};
 use super::vision;
 
-/// A count, with its largest parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a model is made of.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Count {
-    /// What it is made of, in the order of the model.
-    pub(super) parts: Vec<(&'static str, u128)>,
+    /// Elements by class, without layers for drafting.
+    pub(super) elements: Elements,
+    /// Elements of layers that draft tokens, which files hold beside the model.
+    pub(super) drafts: Elements,
+    /// The published number of parameters has the drafts in it.
+    pub(super) counts_drafts: bool,
     /// Parts of the model that are not counted.
     pub(super) without: Option<&'static str>,
+    /// Layers of the language model; none for an encoder.
+    pub(super) layers: Vec<Layer>,
 }
 
 impl Count {
+    /// Parameters of the model.
     pub(super) fn total(&self) -> u128 {
-        self.parts.iter().map(|(_, count)| count).sum()
+        self.elements.total() + if self.counts_drafts { self.drafts.total() } else { 0 }
     }
 }
+
+/// Keys under which models of several parts keep their language model.
+const LANGUAGE: [&str; 4] = ["text_config", "language_config", "llm_config", "thinker_config"];
 
 /// Counts, or says nothing when the family is unknown. Missing keys are recorded in the config.
 pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> Option<Count> {
     let model_type = config.text("model_type")?;
     if ENCODERS.contains(&model_type) {
-        let total = families::encoder(config, architecture.unwrap_or_default());
-        return Some(Count { parts: vec![("encoder", total)], without: None });
+        let elements = families::encoder(config, architecture.unwrap_or_default());
+        return Some(Count { elements, ..Count::default() });
     }
-    let text = config.find("text_config").filter(|text| text.as_map().is_some());
-    let has_vision = config.find("vision_config").is_some();
+    if let Some(elements) = vision::alone(config, model_type) {
+        return Some(Count { elements, ..Count::default() });
+    }
+    let text = LANGUAGE
+        .into_iter()
+        .find_map(|key| config.find(key).filter(|text| text.as_map().is_some()));
     let (mut language, family): (Config<'a>, &'static Family) = match text {
         Some(node) => {
             let text_type =
@@ -41,11 +56,10 @@ pub(super) fn count<'a>(config: &mut Config<'a>, architecture: Option<&str>) -> 
     let (sizes, mut count) =
         decoder(&mut language, family, architecture.unwrap_or(family.architecture), model_type);
     config.absorb(language);
-    if has_vision {
-        match vision::count(config, model_type, sizes) {
-            Some(parts) => count.parts.extend(parts),
-            None => count.without = Some("the vision part"),
-        }
+    match vision::count(config, model_type, sizes) {
+        Some(Ok(elements)) => count.elements += elements,
+        Some(Err(part)) => count.without = Some(part),
+        None => {}
     }
     Some(count)
 }
@@ -62,31 +76,30 @@ fn decoder(
     let embedding = (sizes.vocabulary + vision::extra_rows(model_type)) * embedding_width
         + (family.beside)(config, sizes);
     let norm_bias = family.norm_bias.read(config);
-    let (mut attention, mut feed_forward, mut norms) = (0, 0, 0);
-    for layer in 0..sizes.layers {
-        attention += (family.attention)(config, sizes, layer)
-            + vision::extra_attention(config, model_type, sizes, layer);
-        feed_forward += (family.feed_forward)(config, sizes, layer);
-        norms += (family.norms)(config, sizes, layer);
+    let mut elements = Elements::of(Class::Embedding, embedding);
+    let mut layers = Vec::new();
+    for index in 0..sizes.layers {
+        let layer = family.layer(config, sizes, index);
         if !config.missing.is_empty() || !config.bad.is_empty() {
             break;
         }
+        elements += layer.elements(sizes.hidden);
+        layers.push(layer);
     }
     if family.last_norm.read(config) {
-        norms += norm(sizes.hidden, norm_bias);
+        elements = elements.and(Class::Rest, norm(sizes.hidden, norm_bias));
     }
-    let head = head(config, family, architecture, sizes, embedding_width);
-    let parts = [
-        ("embedding", embedding),
-        ("attention", attention),
-        ("feed-forward", feed_forward),
-        ("norms", norms),
-        ("head", head),
-    ];
-    (
-        sizes,
-        Count { parts: parts.into_iter().filter(|(_, count)| *count > 0).collect(), without: None },
-    )
+    elements =
+        elements.and(Class::Head, head(config, family, architecture, sizes, embedding_width));
+    let drafts = (family.drafts)(family, config, sizes);
+    let count = Count {
+        elements,
+        counts_drafts: drafts.as_ref().is_some_and(|drafts| drafts.counted),
+        drafts: drafts.map(|drafts| drafts.elements(sizes)).unwrap_or_default(),
+        without: None,
+        layers,
+    };
+    (sizes, count)
 }
 
 /// What stands behind the last layer, by the name of the architecture.

@@ -2,6 +2,7 @@
 
 use super::count::Count;
 use super::quantization;
+use super::shape::Class;
 use crate::quantity::ParamCount;
 use crate::source::Span;
 use crate::yaml::Node;
@@ -32,13 +33,13 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Whether a count agrees: within a hundredth, or but for the shared head, which some files
-    /// hold twice.
-    pub(super) fn agrees(&self, counted: u64, count: &Count) -> bool {
-        let stored = self.parameters.0;
-        let embedding =
-            count.parts.iter().find(|(part, _)| *part == "embedding").map_or(0, |(_, size)| *size);
-        let near = |counted: u128| u128::from(stored).abs_diff(counted) <= counted / 100;
-        near(counted.into()) || near(u128::from(counted) + embedding)
+    /// hold twice, or for the layers that draft, which some leave out.
+    pub(super) fn agrees(&self, counted: u128, count: &Count) -> bool {
+        let stored = u128::from(self.parameters.0);
+        let near = |counted: u128| stored.abs_diff(counted) <= counted / 100;
+        near(counted)
+            || near(counted + count.elements.get(Class::Embedding))
+            || near(counted.saturating_sub(count.drafts.total()))
     }
 }
 

@@ -136,8 +136,12 @@ impl<'a> Config<'a> {
     }
 
     /// Layers, to be counted one by one.
+    ///
+    /// A config that lists its layers need not say how many there are.
     pub(super) fn layers(&mut self, keys: &[&'static str]) -> u128 {
-        let number = self.up_to(keys, MOST_LAYERS);
+        let listed = || self.length("layers_block_type").filter(|n| *n <= MOST_LAYERS as u128);
+        let listed = listed();
+        let number = self.up_to(keys, MOST_LAYERS).or(listed);
         self.required(keys[0], number)
     }
 
@@ -173,5 +177,71 @@ impl<'a> Config<'a> {
                 .filter_map(Node::as_int)
                 .any(|item| u128::try_from(item) == Ok(number))
         })
+    }
+
+    /// A number that may be absent, without counting the key as read.
+    pub(super) fn peek(&self, key: &str) -> Option<u128> {
+        self.find(key)?.as_int().and_then(|number| u128::try_from(number).ok())
+    }
+
+    /// A switch that may be absent, without counting the key as read.
+    pub(super) fn peek_flag(&self, key: &str) -> Option<bool> {
+        self.find(key)?.as_bool()
+    }
+
+    /// How many items a list has.
+    pub(super) fn length(&self, key: &str) -> Option<u128> {
+        match &self.find(key)?.value {
+            Value::List(items) => Some(items.len() as u128),
+            _ => None,
+        }
+    }
+
+    /// The item of a list for a layer.
+    pub(super) fn element(&self, key: &str, layer: u128) -> Option<&'a Node> {
+        self.find(key)?.items().get(usize::try_from(layer).ok()?)
+    }
+
+    /// The number of a list for a layer.
+    pub(super) fn number_of(&self, key: &str, layer: u128) -> Option<u128> {
+        self.element(key, layer)?.as_int().and_then(|number| u128::try_from(number).ok())
+    }
+
+    /// A part of the block of a layer (`block_configs`).
+    pub(super) fn block(&self, part: &str, layer: u128) -> Option<Block<'a>> {
+        self.element("block_configs", layer)?.get(part).map(Block)
+    }
+}
+
+/// A part of one layer, where a config describes each layer by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a>(&'a Node);
+
+impl Block<'_> {
+    /// The layer does without it.
+    pub(super) fn is_off(self) -> bool {
+        self.0.get("no_op").and_then(Node::as_bool) == Some(true)
+    }
+
+    /// A number, if it is one that is believed.
+    pub(super) fn number(self, key: &str) -> Option<u128> {
+        let number = self.0.get(key)?.as_int().filter(|number| *number <= GREATEST)?;
+        u128::try_from(number).ok()
+    }
+
+    /// A factor, applied to a width and rounded down.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "widths are far below 2^53, and a factor below 0 makes none"
+    )]
+    pub(super) fn scaled(self, key: &str, width: u128) -> u128 {
+        let factor = match self.0.get(key).map(|node| &node.value) {
+            Some(Value::Float(factor)) => *factor,
+            Some(Value::Int(factor)) => *factor as f64,
+            _ => 0.0,
+        };
+        (factor.clamp(0.0, 1e6) * width as f64) as u128
     }
 }

@@ -52,12 +52,6 @@ pub(super) fn linear(from: u128, to: u128, bias: bool) -> u128 {
     from * to + if bias { to } else { 0 }
 }
 
-/// Attention with grouped keys and values: queries, keys, values, output.
-pub(super) fn attention(sizes: Sizes, qkv_bias: bool, out_bias: bool) -> u128 {
-    linear(sizes.hidden, sizes.queries() + 2 * sizes.keys(), qkv_bias)
-        + linear(sizes.queries(), sizes.hidden, out_bias)
-}
-
 /// A feed-forward part with a gate: three matrices.
 pub(super) fn gated(hidden: u128, inner: u128, bias: bool) -> u128 {
     2 * linear(hidden, inner, bias) + linear(inner, hidden, bias)

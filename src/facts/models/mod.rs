@@ -16,8 +16,10 @@ mod index;
 mod keys;
 mod known;
 mod layers;
+mod packing;
 mod pipeline;
 mod quantization;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod vision;

@@ -51,7 +51,7 @@ pub(super) fn fact(
     }
 }
 
-fn method(config: &Node) -> Option<&Node> {
+pub(super) fn method(config: &Node) -> Option<&Node> {
     ["quant_method", "quantization_method", "quant_algo"]
         .into_iter()
         .find_map(|key| config.get(key))

@@ -96,17 +96,17 @@ fn indexes_are_evidence_and_fill_in_for_unknown_families() {
         (quantized.to_owned(), r#""total_size": 16060522496"#, None, &["parameter-count-unknown"]),
         (quantized.to_owned(), r#""total_parameters": 7000000000"#, Some("7B"), &[]),
         (format!("{{{LLAMA}}}"), r#""total_size": 16060522496"#, Some("8.03B"), &[]),
-        // The shared head stands in the file too.
+        // The shared head stands in the file too, and counts.
         (
             format!("{{{LLAMA}, \"tie_word_embeddings\": true}}"),
             r#""total_size": 16060522496"#,
-            Some("7.50B"),
+            Some("8.03B"),
             &[],
         ),
         (
             format!("{{{LLAMA}}}"),
             r#""total_size": 26060522496"#,
-            Some("8.03B"),
+            Some("13.03B"),
             &["parameter-count-differs"],
         ),
     ] {
@@ -264,4 +264,29 @@ fn pipelines_name_their_parts() {
         Node::new(Value::Map(checked.value.spec()), Origin::Derived(&FACTS)).to_json(),
         expected
     );
+}
+
+/// Configs of published models, with the parameters and stored elements of their files as the Hub
+/// counts them; `testdata/README.md` says where it counts otherwise.
+pub(super) const COUNTS: &str = include_str!("../../../testdata/models/counts.jsonl");
+
+#[test]
+fn published_files_hold_what_is_counted() {
+    let mut wrong = Vec::new();
+    for line in COUNTS.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+        let checked = of_config(&read(&row["config"].to_string()), None, None);
+        let near = |counted: Option<ParamCount>, published: &serde_json::Value| {
+            published.as_u64().is_none_or(|published| {
+                counted.is_some_and(|counted| counted.0.abs_diff(published) <= published / 100)
+            })
+        };
+        let facts = &checked.value;
+        if !near(facts.parameters, &row["parameters"])
+            || !near(facts.stored, &row["storedElements"])
+        {
+            wrong.push(format!("{}: {:?}, {:?}", row["id"], facts.parameters, facts.stored));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

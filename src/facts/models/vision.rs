@@ -2,12 +2,15 @@
 
 use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, gated, linear, norm, plain};
+use super::shape::{Class, Elements};
 
 /// The family whose language model a multimodal type has.
 pub(super) fn language(model_type: &str) -> &str {
     match model_type {
         "qwen2_vl" | "qwen2_5_vl" | "qwen2_vl_text" | "qwen2_5_vl_text" => "qwen2",
-        "mllama" | "mllama_text_model" => "llama",
+        "mllama" => "mllama_text_model",
+        "deepseek_vl_v2" => "deepseek_v2",
+        "llava" | "multi_modality" => "llama",
         other => other,
     }
 }
@@ -17,68 +20,97 @@ pub(super) fn extra_rows(model_type: &str) -> u128 {
     if model_type == "mllama" { 8 } else { 0 }
 }
 
-/// What cross-attention has beyond attention, in Mllama: norms of queries and keys, and two gates.
-pub(super) fn extra_attention(
-    config: &mut Config<'_>,
-    model_type: &str,
-    sizes: Sizes,
-    layer: u128,
-) -> u128 {
-    let crossing =
-        model_type == "mllama" && config.lists("cross_attention_layers", layer).unwrap_or(false);
-    if crossing { 2 * sizes.head + 2 } else { 0 }
+/// A tower without a language model.
+pub(super) fn alone(config: &mut Config<'_>, model_type: &str) -> Option<Elements> {
+    if model_type != "clip_vision_model" {
+        return None;
+    }
+    let hidden = config.need(&["hidden_size"]);
+    let projection = config.or(&["projection_dim"], 0) * hidden;
+    Some(Elements::of(Class::Vision, clip(config) + projection))
 }
 
-/// The vision part of a model, if its type is known.
+/// The parts of a model that see; none when it has none, and the name of the part when its numbers
+/// are of an unknown kind.
 pub(super) fn count(
     config: &mut Config<'_>,
     model_type: &str,
     text: Sizes,
-) -> Option<Vec<(&'static str, u128)>> {
-    let mut vision = config.part("vision_config")?;
-    let (tower, projector) = match model_type {
+) -> Option<Result<Elements, &'static str>> {
+    let counted = match config.part("vision_config") {
+        Some(vision) => tower(config, vision, model_type, text).ok_or("the vision part"),
+        // Towers of these stand in their code, or in a repository of their own.
+        None => match model_type {
+            "phi3_v" if config.find("img_processor").is_some() => Ok(phi3_vision(text)),
+            "llava" => {
+                let hidden = config.need(&["mm_hidden_size"]);
+                Ok(projector(hidden, text.hidden))
+            }
+            _ => return None,
+        },
+    };
+    Some(counted.map(|count| Elements::of(Class::Vision, count)))
+}
+
+/// Tower and projector, by the type of the model.
+fn tower<'a>(
+    config: &mut Config<'a>,
+    mut vision: Config<'a>,
+    model_type: &str,
+    text: Sizes,
+) -> Option<u128> {
+    let count = match model_type {
         "llava" => {
             let vision = &mut Config::part(config, "vision_config")?.with_defaults(CLIP_LARGE);
             let hidden = vision.need(&["hidden_size"]);
-            (
-                clip(vision),
-                linear(hidden, text.hidden, true) + linear(text.hidden, text.hidden, true),
-            )
+            clip(vision) + projector(hidden, text.hidden)
         }
         "gemma3" => {
             let hidden = vision.need(&["hidden_size"]);
-            (siglip(&mut vision), hidden * text.hidden + hidden)
+            siglip(&mut vision) + hidden * text.hidden + hidden
+        }
+        "gemma4" => {
+            let hidden = vision.need(&["hidden_size"]);
+            gemma4_tower(&mut vision) + hidden * text.hidden
         }
         "mistral3" => {
             let (tower, hidden) = pixtral(&mut vision);
             let merged = config.small(&["spatial_merge_size"], 2).pow(2);
             let bias = config.flag("multimodal_projector_bias", false);
-            (
-                tower,
-                hidden
-                    + merged * hidden * hidden
-                    + linear(hidden, text.hidden, bias)
-                    + linear(text.hidden, text.hidden, bias),
-            )
+            tower
+                + hidden
+                + merged * hidden * hidden
+                + linear(hidden, text.hidden, bias)
+                + linear(text.hidden, text.hidden, bias)
         }
         "qwen2_vl" => {
-            (qwen2_tower(&mut vision), qwen_merger(&mut vision, text, &["embed_dim"], true))
+            qwen2_tower(&mut vision) + qwen_merger(&mut vision, text, &["embed_dim"], true)
         }
         "qwen2_5_vl" => {
-            (qwen2_5_tower(&mut vision), qwen_merger(&mut vision, text, &["hidden_size"], false))
+            qwen2_5_tower(&mut vision) + qwen_merger(&mut vision, text, &["hidden_size"], false)
         }
+        "qwen3_vl" | "qwen3_vl_moe" | "qwen3_5" | "qwen3_5_moe" => qwen3_tower(&mut vision, text),
         "mllama" => {
             let width = vision.need(&["vision_output_dim"]);
-            (mllama_tower(&mut vision), linear(width, text.hidden, true))
+            mllama_tower(&mut vision) + linear(width, text.hidden, true)
         }
         "llama4" => {
             let width = vision.need(&["vision_output_dim"]);
-            (llama4_tower(&mut vision), width * text.hidden)
+            llama4_tower(&mut vision) + width * text.hidden
         }
+        "kimi_k25" | "kimi_k3" => kimi_tower(&mut vision, text),
+        "minimax_m3_vl" => minimax_tower(config, &mut vision, text),
+        "deepseek_vl_v2" => deepseek_tower(config, &mut vision, text),
+        "multi_modality" => janus(config, text),
         _ => return None,
     };
     config.absorb(vision);
-    Some(vec![("vision tower", tower), ("projector", projector)])
+    Some(count)
+}
+
+/// Two layers from the width of the tower to that of the language model.
+fn projector(from: u128, to: u128) -> u128 {
+    linear(from, to, true) + linear(to, to, true)
 }
 
 /// What a nested `clip_vision_model` leaves out.
@@ -196,4 +228,142 @@ fn llama4_tower(config: &mut Config<'_>) -> u128 {
         + layers * encoder_layer(hidden, inner)
         + into * shuffled
         + out * out
+}
+
+/// Qwen3-VL: positions are learned, and some layers are merged into the language model by
+/// themselves.
+fn qwen3_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
+    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
+    let patches =
+        config.small(&["temporal_patch_size"], 2) * patch_embedding(config, hidden, false);
+    let merged = config.small(&["spatial_merge_size"], 2).pow(2) * hidden;
+    let out = config.or(&["out_hidden_size"], text.hidden);
+    let merger = linear(merged, merged, true) + linear(merged, out, true);
+    let deep = config
+        .first(&["deepstack_visual_indexes"])
+        .map_or(0, |indexes| indexes.items().len() as u128);
+    patches
+        + hidden
+        + config.need(&["num_position_embeddings"]) * hidden
+        + config.layers(&["depth"]) * encoder_layer(hidden, inner)
+        + merger
+        + norm(hidden, true)
+        + deep * (merger + norm(merged, true))
+}
+
+/// Gemma 4: layers as in its language model, two tables of positions, a scale and a shift.
+fn gemma4_tower(config: &mut Config<'_>) -> u128 {
+    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
+    let heads = config.need(&["num_attention_heads"]);
+    let head = config.or(&["head_dim"], hidden.checked_div(heads).unwrap_or(0));
+    let keys = config.or(&["num_key_value_heads"], heads) * head;
+    let attention = 2 * hidden * heads * head + 2 * hidden * keys + 2 * head;
+    let layer = attention + gated(hidden, inner, false) + 4 * hidden;
+    let standardized = if config.flag("standardize", false) { 2 * hidden } else { 0 };
+    patch_embedding(config, hidden, false)
+        + 2 * config.need(&["position_embedding_size"]) * hidden
+        + config.layers(&["num_hidden_layers"]) * layer
+        + standardized
+}
+
+/// MoonViT, and a projector that merges patches of a square.
+fn kimi_tower(config: &mut Config<'_>, text: Sizes) -> u128 {
+    let hidden = config.need(&["vt_hidden_size", "hidden_size"]);
+    let inner = config.need(&["vt_intermediate_size", "intermediate_size"]);
+    let attended = config.or(&["qkv_hidden_size"], hidden);
+    let bias = config.flag("linear_bias", true);
+    let is_plain = config.text("norm_type") != Some("rmsnorm");
+    let layer = linear(hidden, 3 * attended, config.flag("attn_bias", true))
+        + linear(attended, hidden, config.flag("attn_bias", true))
+        + plain(hidden, inner, bias)
+        + 2 * norm(hidden, is_plain);
+    let positions =
+        config.small(&["init_pos_emb_height"], 64) * config.small(&["init_pos_emb_width"], 64);
+    let merged = 4 * hidden;
+    let patch_bias = config.flag("patch_embed_proj_bias", true);
+    patch_embedding(config, hidden, patch_bias)
+        + positions * hidden
+        + config.layers(&["vt_num_hidden_layers", "num_hidden_layers"]) * layer
+        + norm(hidden, is_plain)
+        + norm(hidden, is_plain)
+        + linear(merged, merged, bias)
+        + linear(merged, text.hidden, bias)
+}
+
+/// MiniMax M3: a CLIP whose positions turn, a projector, and a merger of squares of patches.
+fn minimax_tower(outer: &mut Config<'_>, config: &mut Config<'_>, text: Sizes) -> u128 {
+    let (hidden, inner) = (config.need(&["hidden_size"]), config.need(&["intermediate_size"]));
+    let layers = config.layers(&["num_hidden_layers"]);
+    let wide = outer.or(&["projector_hidden_size"], text.hidden);
+    2 * patch_embedding(config, hidden, false)
+        + layers * encoder_layer(hidden, inner)
+        + norm(hidden, true)
+        + linear(hidden, wide, true)
+        + linear(wide, text.hidden, true)
+        + linear(4 * text.hidden, wide, true)
+        + linear(wide, text.hidden, true)
+}
+
+/// SigLIP by its name in timm: width, layers, width between, size of a patch, patches.
+fn named_siglip(name: &str) -> Option<[u128; 5]> {
+    match name {
+        name if name.starts_with("siglip_so400m_patch14_384") => Some([1152, 27, 4304, 14, 729]),
+        name if name.starts_with("siglip_large_patch16_384") => Some([1024, 24, 4096, 16, 576]),
+        _ => None,
+    }
+}
+
+fn siglip_of([hidden, layers, inner, patch, patches]: [u128; 5]) -> u128 {
+    linear(3 * patch * patch, hidden, true)
+        + patches * hidden
+        + layers * encoder_layer(hidden, inner)
+        + norm(hidden, true)
+}
+
+/// DeepSeek-VL2: SigLIP with a pooling head, a projector of squares of patches, and two separators.
+fn deepseek_tower(outer: &mut Config<'_>, config: &mut Config<'_>, text: Sizes) -> u128 {
+    let Some(sizes) = config.text("model_name").and_then(named_siglip) else {
+        config.missing.push("model_name");
+        return 0;
+    };
+    let [hidden, _, inner, ..] = sizes;
+    // A probe attends to all patches.
+    let pooling = hidden + encoder_layer(hidden, inner) - norm(hidden, true);
+    let out = outer
+        .part("projector_config")
+        .map_or(text.hidden, |mut projector| projector.or(&["n_embed"], text.hidden));
+    siglip_of(sizes) + pooling + linear(4 * hidden, out, true) + linear(out, out, true) + 2 * out
+}
+
+/// Janus: SigLIP to see, and a decoder of images with its codebook, projector and head.
+fn janus(config: &mut Config<'_>, text: Sizes) -> u128 {
+    /// The decoder of VQ-16, a fixed network of LlamaGen (`vq_model.py`): encoder, decoder and the
+    /// convolutions around the codebook.
+    const VQ_16: u128 = 71_883_403;
+    let params = |part: &str, key: &'static str| {
+        let mut inner = config.part(part)?.part("params")?;
+        Some(inner.need(&[key]))
+    };
+    let seen = params("aligner_config", "input_dim").unwrap_or(1024);
+    let tokens = params("gen_vision_config", "image_token_size").unwrap_or(16_384);
+    let width = params("gen_vision_config", "n_embed").unwrap_or(8);
+    let drawn = params("gen_head_config", "n_embed").unwrap_or(text.hidden);
+    siglip_of([1024, 24, 4096, 16, 576])
+        + projector(seen, text.hidden)
+        + VQ_16
+        + 2 * tokens * width
+        + projector(width, text.hidden)
+        + linear(text.hidden, drawn, true)
+        + linear(drawn, tokens, true)
+}
+
+/// Phi-3-vision: CLIP large at 336, a projector of squares of patches, and two separators.
+fn phi3_vision(text: Sizes) -> u128 {
+    const HIDDEN: u128 = 1024;
+    let clip = HIDDEN
+        + 3 * 14 * 14 * HIDDEN
+        + 577 * HIDDEN
+        + 2 * norm(HIDDEN, true)
+        + 24 * encoder_layer(HIDDEN, 4096);
+    clip + projector(4 * HIDDEN, text.hidden) + 2 * 4 * HIDDEN
 }

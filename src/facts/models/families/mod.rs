@@ -1,0 +1,285 @@
+//! The families of language models, one row each.
+//!
+//! A row says of which shapes the family's code in `transformers` (or in its own repository) builds
+//! a layer: which widths of the config go where, which matrices have biases, which layers are
+//! mixtures. What the shapes hold and what they keep in the cache is computed from them alone
+//! (`shape.rs`, `cache.rs`). Rows are proved by published counts in `counted.rs`.
+
+mod dense;
+mod hybrid;
+mod latent;
+mod mixture;
+mod older;
+
+use super::keys::Config;
+use super::layers::{Sizes, encoder_layer, linear, norm};
+use super::shape::{Class, Elements, FeedForward, Grouped, Layer, Mixer};
+
+/// Whether something is there: always, never, or as a key of the config says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Has {
+    No,
+    Yes,
+    /// The key, and what counts when it is absent.
+    Key(&'static str, bool),
+}
+
+impl Has {
+    pub(super) fn read(self, config: &mut Config<'_>) -> bool {
+        match self {
+            Self::No => false,
+            Self::Yes => true,
+            Self::Key(key, default) => config.flag(key, default),
+        }
+    }
+}
+
+/// One family of decoders.
+pub(super) struct Family {
+    /// Values of `model_type`.
+    pub(super) types: &'static [&'static str],
+    /// What a nested config leaves out.
+    pub(super) defaults: &'static [(&'static str, u128)],
+    /// Architecture of a config that names none.
+    pub(super) architecture: &'static str,
+    /// How tokens are mixed in a layer.
+    pub(super) mixer: fn(&mut Config<'_>, Sizes, u128) -> Mixer,
+    /// What follows in the layer.
+    pub(super) feed_forward: fn(&mut Config<'_>, Sizes, u128) -> FeedForward,
+    /// Elements of its norms, and of what else a layer has.
+    pub(super) norms: fn(&mut Config<'_>, Sizes, u128) -> u128,
+    /// Which layers look back at a window of tokens only.
+    pub(super) window: Window,
+    /// The norm behind the last layer has a bias.
+    pub(super) norm_bias: Has,
+    /// There is a norm behind the last layer.
+    pub(super) last_norm: Has,
+    /// The head uses the matrix of the embedding.
+    pub(super) tied: bool,
+    /// The head has a bias.
+    pub(super) head_bias: Has,
+    /// What stands beside embedding, layers, last norm and head: positions, a norm of the
+    /// embedding.
+    pub(super) beside: fn(&mut Config<'_>, Sizes) -> u128,
+    /// Layers that draft tokens (multi-token prediction), if its files hold any.
+    pub(super) drafts: fn(&Family, &mut Config<'_>, Sizes) -> Option<Drafts>,
+}
+
+/// Layers that look back at a window of tokens, unless `layer_types` says it layer by layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Window {
+    /// None: the key is there for other reasons.
+    Never,
+    /// All, when the config names a window.
+    All,
+    /// All but every so manieth.
+    ButEvery(u128),
+    /// All but every fourth, in chunks of tokens (`attention_chunk_size`).
+    Chunked,
+    /// Every second one, the first included.
+    Even,
+}
+
+/// Layers that draft tokens.
+pub(super) struct Drafts {
+    /// Layers of one module.
+    pub(super) layers: Vec<Layer>,
+    /// Modules: each joins a token and a state, with two matrices in one and three norms.
+    pub(super) modules: u128,
+    /// Copies of the embedding and of the head that each module has: 0, 1 or 2.
+    pub(super) copies: u128,
+    /// The published number of parameters has them in it.
+    pub(super) counted: bool,
+}
+
+impl Drafts {
+    /// Elements of their weights.
+    pub(super) fn elements(&self, sizes: Sizes) -> Elements {
+        let hidden = sizes.hidden;
+        let mut elements = Elements::of(Class::FeedForward, 2 * hidden * hidden)
+            .and(Class::Rest, 3 * hidden)
+            .and(Class::Embedding, self.copies * sizes.vocabulary * hidden);
+        for layer in &self.layers {
+            elements += layer.elements(hidden);
+        }
+        elements.times(self.modules)
+    }
+}
+
+/// Llama: what most others are but for a detail.
+const LLAMA: Family = Family {
+    types: &["llama"],
+    defaults: &[],
+    architecture: "LlamaForCausalLM",
+    mixer: |config, sizes, _| {
+        let bias = config.flag("attention_bias", false);
+        Mixer::Grouped(Grouped::of(sizes, bias, bias))
+    },
+    feed_forward: |config, sizes, _| gated(sizes.inner, config.flag("mlp_bias", false)),
+    norms: |_, sizes, _| 2 * sizes.hidden,
+    window: Window::Never,
+    norm_bias: Has::No,
+    last_norm: Has::Yes,
+    tied: false,
+    head_bias: Has::No,
+    beside: |_, _| 0,
+    drafts: |_, _, _| None,
+};
+
+/// No biases anywhere.
+const MISTRAL: Family = Family {
+    types: &["mistral", "ministral"],
+    architecture: "MistralForCausalLM",
+    mixer: |_, sizes, _| Mixer::Grouped(Grouped::of(sizes, false, false)),
+    feed_forward: |_, sizes, _| FeedForward::gated(sizes.inner),
+    window: Window::All,
+    ..LLAMA
+};
+
+/// The family of a `model_type`.
+pub(super) fn family(model_type: &str) -> Option<&'static Family> {
+    [dense::FAMILIES, older::FAMILIES, mixture::FAMILIES, latent::FAMILIES, hybrid::FAMILIES]
+        .into_iter()
+        .flatten()
+        .find(|family| family.types.contains(&model_type))
+}
+
+impl Family {
+    /// One layer, with its window.
+    pub(super) fn layer(&self, config: &mut Config<'_>, sizes: Sizes, layer: u128) -> Layer {
+        let mut mixer = (self.mixer)(config, sizes, layer);
+        if let Mixer::Grouped(own) = &mut mixer
+            && own.window.is_none()
+        {
+            own.window = self.window.of(config, layer);
+        }
+        Layer {
+            mixer,
+            feed_forward: (self.feed_forward)(config, sizes, layer),
+            rest: (self.norms)(config, sizes, layer),
+        }
+    }
+}
+
+impl Window {
+    /// The window of a layer in tokens; none when it looks at all of them.
+    fn of(self, config: &Config<'_>, layer: u128) -> Option<u128> {
+        if config.peek_flag("use_sliding_window") == Some(false) {
+            return None;
+        }
+        let width = config.peek("sliding_window").filter(|width| *width > 0);
+        let chunk = || config.peek("attention_chunk_size").filter(|width| *width > 0);
+        if let Some(kind) = config.element("layer_types", layer).and_then(|kind| kind.as_str()) {
+            return match kind {
+                kind if kind.contains("sliding") => width,
+                kind if kind.contains("chunked") => chunk(),
+                _ => None,
+            };
+        }
+        let narrow = match self {
+            Self::Never => false,
+            Self::All => true,
+            Self::Even => layer.is_multiple_of(2),
+            Self::Chunked => {
+                let sees_all = match config.number_of("no_rope_layers", layer) {
+                    Some(turns) => turns == 0,
+                    None => (layer + 1).is_multiple_of(4),
+                };
+                return chunk().filter(|_| !sees_all);
+            }
+            Self::ButEvery(every) => {
+                let every = ["sliding_window_pattern", "_sliding_window_pattern"]
+                    .into_iter()
+                    .find_map(|key| config.peek(key))
+                    .unwrap_or(every);
+                every == 0 || !(layer + 1).is_multiple_of(every)
+            }
+        };
+        width.filter(|_| narrow)
+    }
+}
+
+/// Modules that predict the next tokens, each with one more layer of the model
+/// (`num_nextn_predict_layers`).
+fn next_tokens(
+    family: &Family,
+    config: &mut Config<'_>,
+    sizes: Sizes,
+    copies: u128,
+    counted: bool,
+) -> Option<Drafts> {
+    let modules = config.small(&["num_nextn_predict_layers"], 0);
+    (modules > 0).then(|| {
+        let layers = vec![family.layer(config, sizes, sizes.layers)];
+        Drafts { layers, modules, copies, counted }
+    })
+}
+
+/// With a gate.
+fn gated(inner: u128, bias: bool) -> FeedForward {
+    FeedForward::Dense(super::shape::Dense { inner, gated: true, bias })
+}
+
+/// Attention whose queries and keys are normed per head.
+fn normed(config: &mut Config<'_>, sizes: Sizes) -> Grouped {
+    let bias = config.flag("attention_bias", false);
+    Grouped { rest: 2 * sizes.head, ..Grouped::of(sizes, bias, bias) }
+}
+
+/// A number within an object of the config.
+fn nested(config: &mut Config<'_>, part: &'static str, key: &'static str) -> u128 {
+    let Some(mut inner) = config.part(part) else {
+        if !config.missing.contains(&part) {
+            config.missing.push(part);
+        }
+        return 0;
+    };
+    let number = inner.need(&[key]);
+    config.absorb(inner);
+    number
+}
+
+/// The context that transformers takes for granted when the config of a language model inside
+/// another model leaves it out, in tokens (`configuration_*.py`, `max_position_embeddings`).
+pub(super) fn default_context(text_type: &str) -> Option<i64> {
+    match text_type {
+        "gemma3_text" | "mistral" => Some(131_072),
+        "llama" => Some(2048),
+        _ => None,
+    }
+}
+
+/// Encoders, whose architectures name no causal head.
+pub(super) static ENCODERS: &[&str] = &["bert", "roberta", "xlm-roberta", "camembert"];
+
+/// BERT and its kin: embeddings of words, positions and types with a norm, layers, and a pooler or
+/// the head of masked words.
+pub(super) fn encoder(config: &mut Config<'_>, architecture: &str) -> Elements {
+    let sizes = Sizes::of(config);
+    let hidden = sizes.hidden;
+    let rows = sizes.vocabulary
+        + config.need(&["max_position_embeddings"])
+        + config.or(&["type_vocab_size"], 2);
+    let labels = labels(config);
+    let head = if architecture.ends_with("ForMaskedLM") {
+        linear(hidden, hidden, true) + norm(hidden, true) + sizes.vocabulary
+    } else if architecture.ends_with("ForSequenceClassification") {
+        // BERT pools and classifies; the others have a dense layer of the same size in the head.
+        linear(hidden, hidden, true) + linear(hidden, labels, true)
+    } else if architecture.ends_with("ForTokenClassification") {
+        linear(hidden, labels, true)
+    } else {
+        linear(hidden, hidden, true)
+    };
+    Elements::of(Class::Embedding, rows * hidden)
+        .and(Class::FeedForward, sizes.layers * encoder_layer(hidden, sizes.inner))
+        .and(Class::Rest, norm(hidden, true))
+        .and(Class::Head, head)
+}
+
+/// How many classes a classifying head has; `transformers` assumes two.
+pub(super) fn labels(config: &mut Config<'_>) -> u128 {
+    let named =
+        config.first(&["id2label"]).and_then(|labels| labels.as_map().map(crate::yaml::Map::len));
+    named.map_or_else(|| config.or(&["num_labels"], 2), |labels| labels as u128)
+}

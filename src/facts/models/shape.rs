@@ -1,0 +1,486 @@
+//! What a layer of a language model is made of: how tokens are mixed, and the feed-forward part.
+//!
+//! A family says which of these its layers have, with the widths of its config; how many elements
+//! they hold and what they keep in the cache follows from the shape alone, whatever the family.
+
+use super::layers::{Sizes, linear};
+
+/// Weights that quantization treats alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Tokens and positions.
+    Embedding,
+    /// Matrices of attention, delta nets and state spaces.
+    Attention,
+    /// Matrices of dense feed-forward parts and of experts that all tokens share.
+    FeedForward,
+    /// Matrices of experts.
+    Experts,
+    /// Norms, routers, convolutions, sinks: what stays as it is.
+    Rest,
+    /// The head.
+    Head,
+    /// Towers and projectors.
+    Vision,
+}
+
+impl Class {
+    const COUNT: usize = 7;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Embedding,
+        Self::Attention,
+        Self::FeedForward,
+        Self::Experts,
+        Self::Rest,
+        Self::Head,
+        Self::Vision,
+    ];
+
+    /// Its name in output.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedding => "embedding",
+            Self::Attention => "attention",
+            Self::FeedForward => "feed-forward",
+            Self::Experts => "experts",
+            Self::Rest => "norms and routers",
+            Self::Head => "head",
+            Self::Vision => "vision and projector",
+        }
+    }
+}
+
+/// Elements by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elements([u128; Class::COUNT]);
+
+impl Elements {
+    pub(super) fn of(class: Class, count: u128) -> Self {
+        Self::default().and(class, count)
+    }
+
+    pub(super) fn and(mut self, class: Class, count: u128) -> Self {
+        self.0[class as usize] += count;
+        self
+    }
+
+    /// So many of the same.
+    pub(super) fn times(self, count: u128) -> Self {
+        Self(self.0.map(|elements| elements * count))
+    }
+
+    pub(super) fn get(&self, class: Class) -> u128 {
+        self.0[class as usize]
+    }
+
+    pub(super) fn total(&self) -> u128 {
+        self.0.iter().sum()
+    }
+
+    /// The classes that are there, in the order of the model.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Class, u128)> {
+        Class::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+}
+
+impl std::ops::AddAssign for Elements {
+    fn add_assign(&mut self, other: Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own += other;
+        }
+    }
+}
+
+/// How tokens look at each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mixer {
+    /// They do not.
+    None,
+    /// Attention with grouped keys and values.
+    Grouped(Grouped),
+    /// Multi-head latent attention: keys and values come from one narrow vector.
+    Latent(Latent),
+    /// Latent attention over runs of tokens that are compressed into one.
+    Compressed(Compressed),
+    /// A gated delta net: linear attention with a state per head.
+    Delta(Delta),
+    /// A state space (Mamba 2).
+    StateSpace(StateSpace),
+}
+
+/// Attention with grouped keys and values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grouped {
+    /// Heads of queries.
+    pub(super) heads: u128,
+    /// Heads of keys and values.
+    pub(super) groups: u128,
+    /// Width of a key, and of a query.
+    pub(super) key: u128,
+    /// Width of a value.
+    pub(super) value: u128,
+    /// Queries, keys and values have biases.
+    pub(super) qkv_bias: bool,
+    /// The output has a bias.
+    pub(super) out_bias: bool,
+    /// Width of the gate on the output; 0 without.
+    pub(super) gate: u128,
+    /// Elements of norms of queries and keys, and of sinks.
+    pub(super) rest: u128,
+    /// Keys are values too.
+    pub(super) keys_are_values: bool,
+    /// Tokens that are looked back at; none means all.
+    pub(super) window: Option<u128>,
+    /// Which blocks of tokens are looked at is learned.
+    pub(super) index: Option<Index>,
+}
+
+impl Grouped {
+    /// As most have it: widths of the config, no norms, no gate, all tokens.
+    pub(super) fn of(sizes: Sizes, qkv_bias: bool, out_bias: bool) -> Self {
+        Self {
+            heads: sizes.heads,
+            groups: sizes.groups,
+            key: sizes.head,
+            value: sizes.head,
+            qkv_bias,
+            out_bias,
+            gate: 0,
+            rest: 0,
+            keys_are_values: false,
+            window: None,
+            index: None,
+        }
+    }
+
+    fn elements(&self, hidden: u128) -> Elements {
+        let values = if self.keys_are_values { 0 } else { self.groups * self.value };
+        let into = self.heads * self.key + self.groups * self.key + values;
+        let own = linear(hidden, into, self.qkv_bias)
+            + linear(self.heads * self.value, hidden, self.out_bias)
+            + hidden * self.gate;
+        let index = self.index.map_or(0, |index| index.elements(hidden));
+        Elements::of(Class::Attention, own + index).and(Class::Rest, self.rest)
+    }
+}
+
+/// What chooses the tokens that are looked at: queries and keys of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Index {
+    /// Heads of its queries.
+    pub(super) heads: u128,
+    /// Width of a head, and of its one key.
+    pub(super) head: u128,
+    /// Width that its queries come from; the hidden width when absent.
+    pub(super) from: Option<u128>,
+    /// Its heads are weighed by the token.
+    pub(super) weighed: bool,
+    /// Elements of the norm of its keys.
+    pub(super) norm: u128,
+}
+
+impl Index {
+    fn elements(self, hidden: u128) -> u128 {
+        self.from.unwrap_or(hidden) * self.heads * self.head
+            + hidden * self.head
+            + self.norm
+            + if self.weighed { hidden * self.heads } else { 0 }
+    }
+}
+
+/// Multi-head latent attention.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latent {
+    pub(super) heads: u128,
+    /// Width that queries go through; none when they do not.
+    pub(super) query_rank: Option<u128>,
+    /// Width that keys and values come from: what is cached.
+    pub(super) rank: u128,
+    /// Width of a query without its turning part.
+    pub(super) nope: u128,
+    /// Width of the turning part of queries and of the one key.
+    pub(super) rope: u128,
+    /// Width of a value.
+    pub(super) value: u128,
+    pub(super) bias: bool,
+    /// Width of the gate on the output; 0 without.
+    pub(super) gate: u128,
+    pub(super) index: Option<Index>,
+}
+
+impl Latent {
+    fn elements(&self, hidden: u128) -> Elements {
+        let queries = self.heads * (self.nope + self.rope);
+        let (query, norm) = match self.query_rank {
+            Some(rank) => (linear(hidden, rank, self.bias) + rank * queries, rank),
+            None => (hidden * queries, 0),
+        };
+        let own = query
+            + linear(hidden, self.rank + self.rope, self.bias)
+            + self.rank * self.heads * (self.nope + self.value)
+            + linear(self.heads * self.value, hidden, self.bias)
+            + hidden * self.gate;
+        let index = self.index.map_or(0, |index| index.elements(hidden));
+        Elements::of(Class::Attention, own + index).and(Class::Rest, norm + self.rank)
+    }
+}
+
+/// Attention of DeepSeek V4: one key that is the value too, a window of tokens as they are, and
+/// behind it runs of tokens compressed into one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compressed {
+    pub(super) heads: u128,
+    /// Width of a head, of the key and of the value.
+    pub(super) head: u128,
+    pub(super) query_rank: u128,
+    /// Width that all groups of the output go through together.
+    pub(super) out_rank: u128,
+    /// Groups of the output.
+    pub(super) out_groups: u128,
+    /// Tokens that become one; 0 when nothing is kept behind the window.
+    pub(super) ratio: u128,
+    /// Which compressed runs are looked at, for the narrow ratio.
+    pub(super) index: Option<Index>,
+}
+
+impl Compressed {
+    /// Runs of four tokens overlap: each is compressed twice.
+    const OVERLAPPING: u128 = 4;
+
+    /// Whether its runs overlap; only then is it learned which of them are looked at.
+    pub(super) fn overlaps(self) -> bool {
+        self.ratio == Self::OVERLAPPING
+    }
+
+    /// What compresses runs into vectors of a width: two matrices, positions within a run, a norm.
+    fn compressor(self, hidden: u128, width: u128) -> u128 {
+        let wide = if self.overlaps() { 2 * width } else { width };
+        2 * hidden * wide + self.ratio * wide + width
+    }
+
+    fn elements(self, hidden: u128) -> Elements {
+        let queries = self.heads * self.head;
+        let own = hidden * self.query_rank
+            + self.query_rank * queries
+            + hidden * self.head
+            + queries.checked_div(self.out_groups).unwrap_or(0) * self.out_rank
+            + self.out_rank * hidden;
+        let behind = if self.ratio == 0 { 0 } else { self.compressor(hidden, self.head) };
+        let index = self.index.map_or(0, |index| {
+            self.query_rank * index.heads * index.head
+                + hidden * index.heads
+                + self.compressor(hidden, index.head)
+        });
+        Elements::of(Class::Attention, own)
+            .and(Class::Rest, behind + index + self.query_rank + self.head + self.heads)
+    }
+}
+
+/// A gated delta net.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delta {
+    pub(super) key_heads: u128,
+    pub(super) key: u128,
+    pub(super) value_heads: u128,
+    pub(super) value: u128,
+    /// Tokens that the convolution before it sees.
+    pub(super) kernel: u128,
+    pub(super) gates: DeltaGates,
+}
+
+/// How a delta net is gated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DeltaGates {
+    /// A gate on the output, a decay and a step per head (Qwen3-Next).
+    PerHead,
+    /// A decay per channel through a narrow matrix, and a gate on the output: through a narrow
+    /// matrix, or a whole one (Kimi Linear).
+    PerChannel { whole: bool },
+}
+
+impl Delta {
+    fn keys(self) -> u128 {
+        self.key_heads * self.key
+    }
+
+    fn values(self) -> u128 {
+        self.value_heads * self.value
+    }
+
+    fn elements(self, hidden: u128) -> Elements {
+        let (keys, values) = (self.keys(), self.values());
+        let qkvo = hidden * (2 * keys + values) + values * hidden;
+        let convolution = (2 * keys + values) * self.kernel;
+        let (gates, rest) = match self.gates {
+            DeltaGates::PerHead => {
+                (hidden * values + hidden * 2 * self.value_heads, 2 * self.value_heads + self.value)
+            }
+            DeltaGates::PerChannel { whole } => {
+                let narrow = hidden * self.value + self.value * values;
+                let gate = if whole { hidden * values } else { narrow };
+                (narrow + gate + hidden * self.value_heads, self.value_heads + values + self.value)
+            }
+        };
+        Elements::of(Class::Attention, qkvo + gates).and(Class::Rest, convolution + rest)
+    }
+}
+
+/// A state space (Mamba 2).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StateSpace {
+    pub(super) heads: u128,
+    pub(super) head: u128,
+    pub(super) groups: u128,
+    pub(super) state: u128,
+    pub(super) kernel: u128,
+    pub(super) convolution_bias: bool,
+    pub(super) bias: bool,
+}
+
+impl StateSpace {
+    fn inner(self) -> u128 {
+        self.heads * self.head
+    }
+
+    fn convolved(self) -> u128 {
+        self.inner() + 2 * self.groups * self.state
+    }
+
+    fn elements(self, hidden: u128) -> Elements {
+        let into = linear(hidden, self.inner() + self.convolved() + self.heads, self.bias);
+        let out = linear(self.inner(), hidden, self.bias);
+        let convolution = self.convolved() * self.kernel
+            + if self.convolution_bias { self.convolved() } else { 0 };
+        // A decay, a skip and a step per head, and a norm.
+        Elements::of(Class::Attention, into + out)
+            .and(Class::Rest, convolution + 3 * self.heads + self.inner())
+    }
+}
+
+impl Mixer {
+    /// Elements of its weights.
+    pub(super) fn elements(&self, hidden: u128) -> Elements {
+        match self {
+            Self::None => Elements::default(),
+            Self::Grouped(own) => own.elements(hidden),
+            Self::Latent(own) => own.elements(hidden),
+            Self::Compressed(own) => own.elements(hidden),
+            Self::Delta(own) => own.elements(hidden),
+            Self::StateSpace(own) => own.elements(hidden),
+        }
+    }
+}
+
+/// What follows the mixing of tokens, for each token on its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FeedForward {
+    /// Nothing.
+    None,
+    /// Matrices to an inner width and back: two, or three with a gate.
+    Dense(Dense),
+    /// Experts, of which each token takes a few.
+    Mixture(Mixture),
+}
+
+/// A dense feed-forward part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dense {
+    /// Width between.
+    pub(super) inner: u128,
+    /// Three matrices instead of two.
+    pub(super) gated: bool,
+    pub(super) bias: bool,
+}
+
+impl Dense {
+    fn elements(self, hidden: u128) -> u128 {
+        let into = linear(hidden, self.inner, self.bias);
+        let out = linear(self.inner, hidden, self.bias);
+        if self.gated { 2 * into + out } else { into + out }
+    }
+}
+
+/// A mixture of experts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mixture {
+    /// How many there are.
+    pub(super) experts: u128,
+    /// One of them.
+    pub(super) expert: Dense,
+    /// Width that experts work in, when it is not the hidden width: tokens are projected to it and
+    /// back.
+    pub(super) width: Option<u128>,
+    /// Inner width of what all tokens share; 0 without.
+    pub(super) shared: u128,
+    /// What is shared has a gate of its own.
+    pub(super) shared_gate: bool,
+    /// Elements beside the router's matrix: its bias, corrections, scales.
+    pub(super) router: u128,
+}
+
+impl Mixture {
+    /// As most have it: experts with a gate, without biases, and nothing shared.
+    pub(super) fn of(experts: u128, inner: u128) -> Self {
+        Self {
+            experts,
+            expert: Dense { inner, gated: true, bias: false },
+            width: None,
+            shared: 0,
+            shared_gate: false,
+            router: 0,
+        }
+    }
+
+    fn elements(&self, hidden: u128) -> Elements {
+        let width = self.width.unwrap_or(hidden);
+        let experts = self.experts * Dense { bias: false, ..self.expert }.elements(width);
+        // Biases of experts stay as they are.
+        let biases = self.experts * self.expert.elements(width) - experts;
+        let projections = self.width.map_or(0, |width| 2 * hidden * width);
+        let shared = Dense { inner: self.shared, ..self.expert };
+        let shared = if self.shared == 0 { 0 } else { shared.elements(hidden) };
+        let gate = if self.shared_gate { hidden } else { 0 };
+        Elements::of(Class::Experts, experts)
+            .and(Class::FeedForward, shared + projections)
+            .and(Class::Rest, hidden * self.experts + self.router + gate + biases)
+    }
+}
+
+impl FeedForward {
+    /// With a gate and without biases.
+    pub(super) fn gated(inner: u128) -> Self {
+        Self::Dense(Dense { inner, gated: true, bias: false })
+    }
+
+    /// Two matrices.
+    pub(super) fn plain(inner: u128, bias: bool) -> Self {
+        Self::Dense(Dense { inner, gated: false, bias })
+    }
+
+    /// Elements of its weights.
+    pub(super) fn elements(&self, hidden: u128) -> Elements {
+        match self {
+            Self::None => Elements::default(),
+            Self::Dense(dense) => Elements::of(Class::FeedForward, dense.elements(hidden)),
+            Self::Mixture(mixture) => mixture.elements(hidden),
+        }
+    }
+}
+
+/// One layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layer {
+    pub(super) mixer: Mixer,
+    pub(super) feed_forward: FeedForward,
+    /// Elements of its norms, and of what else it has.
+    pub(super) rest: u128,
+}
+
+impl Layer {
+    /// Elements of its weights.
+    pub(super) fn elements(&self, hidden: u128) -> Elements {
+        let mut elements = self.mixer.elements(hidden);
+        elements += self.feed_forward.elements(hidden);
+        elements.and(Class::Rest, self.rest)
+    }
+}
