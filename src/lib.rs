@@ -16,6 +16,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | [`source`], [`diag`], [`yaml`], [`quantity`] | ground: texts and places, findings, trees with origins, exact units; never heard of a kind |
+//! | [`secret`] | which values are kept off screens and reports |
 //! | [`api`], [`schema`], [`dialect`], [`load`], [`catalog`] | what the things are: typed views, tables of every kind, spellings, reading, indices |
 //! | [`policy`], [`decision`], [`resolve`], [`queue`] | what is decided: every difference between documents and releases as a value, decisions as data, the rules |
 //! | [`facts`], [`machines`] | what is known of devices, and which machine may run how many pods |
@@ -54,5 +55,6 @@ pub mod resolve;
 pub mod rolling;
 pub mod rollout;
 pub mod schema;
+pub mod secret;
 pub mod source;
 pub mod yaml;

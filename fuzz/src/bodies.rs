@@ -15,6 +15,7 @@ use ome::quantity::{
     names as rules,
 };
 use ome::report::{findings, github, json, junit, sarif, serving, table};
+use ome::secret::Secrets;
 use ome::source::SourceId;
 use ome::yaml::{Limits, Node, parse, split, write};
 use std::path::PathBuf;
@@ -76,7 +77,7 @@ fn say(mut found: Vec<Diagnostic>, world: &World) {
             "{span:?} is a place in the text"
         );
     }
-    findings::sort(&mut found, sources);
+    findings::settle(&mut found, sources, &Secrets::new(sources));
     for finding in &found {
         let document = findings::json(finding, sources);
         assert!(

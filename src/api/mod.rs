@@ -10,7 +10,6 @@ mod model;
 mod model_serving;
 mod object;
 mod runtime;
-mod secret;
 mod service;
 pub mod serving_names;
 mod version;
@@ -37,7 +36,6 @@ pub use model_serving::{
 };
 pub use object::{Api, Field, Object, ObjectRef, Scope};
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
-pub use secret::{names_its_place, names_secret};
 pub use service::{
     Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, Refusal, RuntimeRef,
     Service,

@@ -1,8 +1,9 @@
 //! Secrets that stand in the files for everyone to read.
 
 use super::{View, about};
-use crate::api::{Object, names_its_place, names_secret};
+use crate::api::Object;
 use crate::diag::{Code, Diagnostic};
+use crate::secret::names_secret;
 use crate::yaml::{Node, Value};
 
 /// Environment variables and flags that are named like a secret and have their value in the file.
@@ -63,7 +64,7 @@ fn flags(object: &Object, arguments: &[Node], found: &mut Vec<Diagnostic>) {
         let text = argument.as_str().unwrap_or_default();
         let flag = text.strip_prefix("--");
         match (flag.and_then(|flag| flag.split_once('=')), before) {
-            (Some((name, value)), _) if is_secret(name) && is_plain(value) => {
+            (Some((name, value)), _) if names_secret(name) && is_plain(value) => {
                 tell(object, name, argument, HOW, found);
             }
             (None, Some(name)) if flag.is_none() => said(object, name, Some(argument), HOW, found),
@@ -75,7 +76,7 @@ fn flags(object: &Object, arguments: &[Node], found: &mut Vec<Diagnostic>) {
 
 fn said(object: &Object, name: &str, value: Option<&Node>, how: &str, found: &mut Vec<Diagnostic>) {
     if let Some(node) = value
-        && is_secret(name)
+        && names_secret(name)
         && node.as_str().is_some_and(is_plain)
     {
         tell(object, name, node, how, found);
@@ -90,10 +91,6 @@ fn tell(object: &Object, name: &str, at: &Node, how: &str, found: &mut Vec<Diagn
         Some(span) => finding.at(span),
         None => finding,
     });
-}
-
-fn is_secret(name: &str) -> bool {
-    names_secret(name) && !names_its_place(name)
 }
 
 /// Whether a text can be a secret: no reference to a variable, no placeholder, no path, no number,

@@ -14,12 +14,14 @@ use crate::policy::{
 };
 use crate::quantity::Selector;
 use crate::report::findings;
+use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Everything a command works on.
 pub(crate) struct Session {
@@ -29,6 +31,8 @@ pub(crate) struct Session {
     pub(crate) semantics: Semantics,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
+    /// What is kept out of findings.
+    secrets: OnceLock<Secrets>,
     settings: settings::Settings,
     namespace: Option<EcoString>,
     selector: Option<Selector>,
@@ -163,6 +167,7 @@ impl Session {
             world,
             semantics,
             kthena,
+            secrets: OnceLock::new(),
             settings,
             namespace,
             selector,
@@ -318,8 +323,12 @@ impl Session {
                 Some(Some(severity)) => Some(diagnostic.severity(*severity)),
             })
             .collect();
-        findings::sort(&mut graded, sources);
+        findings::settle(&mut graded, sources, self.secrets());
         graded
+    }
+
+    fn secrets(&self) -> &Secrets {
+        self.secrets.get_or_init(|| Secrets::new(&self.world.sources))
     }
 
     /// Under `--partial` what is not loaded may exist elsewhere.

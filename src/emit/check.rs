@@ -3,6 +3,7 @@
 use super::Error;
 use super::disk::{Found, Root};
 use super::ledger::{Ledger, Options};
+use crate::secret;
 use crate::yaml::Node;
 use std::fmt;
 use std::path::Path;
@@ -119,9 +120,9 @@ impl Check {
     }
 }
 
-/// A unified diff, as `git diff` shows it.
+/// A unified diff, as `git diff` shows it, without secrets: it goes into the logs of a pipeline.
 fn unified(before: &str, after: &str, path: &str) -> String {
-    similar::TextDiff::from_lines(before, after)
+    similar::TextDiff::from_lines(&secret::masked(before), &secret::masked(after))
         .unified_diff()
         .context_radius(3)
         .header(&format!("a/{path}"), &format!("b/{path}"))

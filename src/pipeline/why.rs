@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 use crate::compose::history::{History, Overridden};
 use crate::render::kthena::{API_VERSION, Replaced};
 use crate::schema;
+use crate::secret::Place;
 use crate::source::{SourceId, Span};
 use crate::yaml::{FieldPath, Node, Origin, Segment, Value};
 use std::collections::HashMap;
@@ -60,7 +61,7 @@ impl Layer {
 #[derive(Clone, Debug)]
 pub struct Said {
     /// The value.
-    pub value: serde_json::Value,
+    pub value: Node,
     /// Its layer.
     pub layer: Layer,
     /// Where it is written, when a file wrote it.
@@ -80,6 +81,8 @@ pub struct Leaf {
     pub said: Said,
     /// What was overridden.
     pub overrides: Vec<Said>,
+    /// What may be shown of the values.
+    pub shown: Place,
 }
 
 /// Blocks of an object that are layers of their own, or settings that are not the service's.
@@ -372,6 +375,7 @@ pub fn leaf(
             .into_iter()
             .map(|loser| said(layers, loser, path))
             .collect(),
+        shown: Place::at(object, path),
     }
 }
 
@@ -447,5 +451,5 @@ fn said(layers: &Layers<'_>, node: &Node, path: &FieldPath) -> Said {
         Origin::Fact(source) => Some(source),
         _ => None,
     };
-    Said { value: node.to_json(), layer, span: node.origin.span(), rule, fact }
+    Said { value: node.clone(), layer, span: node.origin.span(), rule, fact }
 }

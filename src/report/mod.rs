@@ -9,6 +9,7 @@ pub mod code;
 pub mod conversion;
 pub mod diff;
 pub mod discover;
+mod drawn;
 pub mod endpoints;
 pub mod explain;
 mod fill;
@@ -33,9 +34,6 @@ pub mod serving;
 pub mod table;
 pub mod waves;
 pub mod why;
-
-/// What stands for a value that is not to be shown.
-const HIDDEN: &str = "(sensitive value)";
 
 /// Version of every JSON shape.
 pub const SCHEMA_VERSION: &str = "ome/v1";

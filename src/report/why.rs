@@ -1,15 +1,14 @@
 //! Who wrote a leaf, as JSON and for people (CONTRACT-s134 `why`).
 
+use super::SCHEMA_VERSION;
 use super::findings::printable;
 use super::table::{Style, table};
-use super::{HIDDEN, SCHEMA_VERSION};
-use crate::api::{ObjectRef, names_secret};
+use crate::api::ObjectRef;
 use crate::emit::{Voice, comment};
 use crate::pipeline::{Leaf, MergedLeaf, Said};
 use crate::source::SourceMap;
 use crate::yaml::FieldPath;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 
 /// The documented shape: one leaf at the top, several under `leaves`.
 pub fn json(object: &ObjectRef, field: &FieldPath, leaves: &[Leaf], sources: &SourceMap) -> Value {
@@ -27,7 +26,7 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
     let place = leaf.said.span.map(|span| sources.locate(span));
     json!({
         "field": leaf.path.to_string(),
-        "value": leaf.said.value,
+        "value": value(leaf, &leaf.said),
         "origin": {
             "layer": leaf.said.layer.as_str(),
             "file": place.as_ref().map(|place| place.file.to_string()).or_else(|| {
@@ -37,15 +36,20 @@ fn leaf(leaf: &Leaf, sources: &SourceMap) -> Value {
             "column": place.map(|place| place.column),
             "rule": leaf.said.rule.map(|rule| json!({ "id": rule.id, "text": rule.text, "source": rule.cite })),
         },
-        "overrides": leaf.overrides.iter().map(|said| overridden(said, sources)).collect::<Vec<_>>(),
+        "overrides": leaf.overrides.iter().map(|said| overridden(leaf, said, sources)).collect::<Vec<_>>(),
     })
 }
 
-fn overridden(said: &Said, sources: &SourceMap) -> Value {
+/// A value of a leaf, without secrets.
+fn value(leaf: &Leaf, said: &Said) -> Value {
+    leaf.shown.shown(&said.value).to_json()
+}
+
+fn overridden(leaf: &Leaf, said: &Said, sources: &SourceMap) -> Value {
     let place = said.span.map(|span| sources.locate(span));
     json!({
         "layer": said.layer.as_str(),
-        "value": said.value,
+        "value": value(leaf, said),
         "file": place.as_ref().map(|place| place.file.to_string()),
         "line": place.map(|place| place.line),
     })
@@ -53,7 +57,7 @@ fn overridden(said: &Said, sources: &SourceMap) -> Value {
 
 /// A leaf of the containers (CONTRACT-s2 `explain --merge`).
 pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
-    let mut out = leaf(&shown(found), sources);
+    let mut out = leaf(&found.leaf, sources);
     json!({
         "component": component(found),
         "path": found.path,
@@ -64,20 +68,6 @@ pub(super) fn merged(found: &MergedLeaf, sources: &SourceMap) -> Value {
     })
 }
 
-/// The leaf, without the values of an environment variable that is named like a secret: reports are
-/// kept and passed on.
-fn shown(found: &MergedLeaf) -> Cow<'_, Leaf> {
-    if !found.path.strip_prefix("env.").is_some_and(names_secret) {
-        return Cow::Borrowed(&found.leaf);
-    }
-    let mut leaf = found.leaf.clone();
-    std::iter::once(&mut leaf.said)
-        .chain(&mut leaf.overrides)
-        .filter(|said| said.value.is_string())
-        .for_each(|said| said.value = HIDDEN.into());
-    Cow::Owned(leaf)
-}
-
 fn component(found: &MergedLeaf) -> String {
     format!("{}{}", found.component.as_str(), if found.of_worker { "-worker" } else { "" })
 }
@@ -85,7 +75,7 @@ fn component(found: &MergedLeaf) -> String {
 /// The same for people.
 pub fn merged_text(found: &[MergedLeaf], sources: &SourceMap, style: Style) -> String {
     let rows = found.iter().flat_map(|found| {
-        rows(found.path.clone(), &shown(found), sources).into_iter().enumerate().map(
+        rows(found.path.clone(), &found.leaf, sources).into_iter().enumerate().map(
             |(index, mut row)| {
                 row.insert(0, if index == 0 { component(found) } else { String::new() });
                 row
@@ -102,7 +92,10 @@ pub fn text(leaves: &[Leaf], sources: &SourceMap, style: Style) -> String {
 }
 
 fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
-    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), printable);
+    let value = |said: &Said| {
+        let value = value(leaf, said);
+        value.as_str().map_or_else(|| value.to_string(), printable)
+    };
     let by = |said: &Said| match (said.span, said.rule) {
         (Some(span), _) => {
             let place = sources.locate(span);
@@ -113,10 +106,9 @@ fn rows(path: String, leaf: &Leaf, sources: &SourceMap) -> Vec<Vec<String>> {
             said.fact.map_or(String::new(), |source| printable(&sources.get(source).name))
         }
     };
-    let own =
-        vec![path, value(&leaf.said.value), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
+    let own = vec![path, value(&leaf.said), leaf.said.layer.as_str().to_owned(), by(&leaf.said)];
     let lost = leaf.overrides.iter().map(|said| {
-        vec!["  over".to_owned(), value(&said.value), said.layer.as_str().to_owned(), by(said)]
+        vec!["  over".to_owned(), value(said), said.layer.as_str().to_owned(), by(said)]
     });
     std::iter::once(own).chain(lost).collect()
 }

@@ -17,6 +17,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("builtin", &[]),
     ("diag", &["source"]),
     ("yaml", &["source", "diag"]),
+    // Asked by whoever draws a line of a source or prints a value.
+    ("secret", &["source", "diag", "yaml"]),
     // Of `diag` the code of a refusal that the reader already knows.
     ("api", &["source", "diag", "yaml", "quantity"]),
     ("policy", &["api"]),
@@ -59,8 +61,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "check",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
-            "dialect", "catalog", "decision", "resolve", "compose",
+            "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema", "facts",
+            "machines", "dialect", "catalog", "decision", "resolve", "compose",
         ],
     ),
     (
@@ -84,13 +86,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("protocol", &["source", "diag", "yaml", "quantity", "api"]),
-    ("emit", &["source", "diag", "yaml"]),
+    ("emit", &["source", "diag", "yaml", "secret"]),
     (
         "pipeline",
         &[
-            "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts", "machines",
-            "dialect", "load", "catalog", "decision", "resolve", "queue", "check", "compose",
-            "render", "rollout",
+            "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema", "facts",
+            "machines", "dialect", "load", "catalog", "decision", "resolve", "queue", "check",
+            "compose", "render", "rollout",
         ],
     ),
     // Words what others decided: data of all floors below, and of `render` the names that objects
@@ -98,17 +100,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts",
-            "machines", "decision", "rollout", "exchange", "protocol", "emit", "render",
+            "builtin", "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema",
+            "facts", "machines", "decision", "rollout", "exchange", "protocol", "emit", "render",
             "pipeline",
         ],
     ),
     (
         "cli",
         &[
-            "builtin", "source", "diag", "yaml", "quantity", "api", "policy", "schema", "facts",
-            "machines", "dialect", "load", "catalog", "decision", "resolve", "check", "compose",
-            "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
+            "builtin", "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema",
+            "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "check",
+            "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
         ],
     ),
 ];

@@ -18,6 +18,7 @@ mod ome;
 mod process;
 mod properties;
 mod readme;
+mod secrets;
 mod serving;
 mod stories;
 mod validate;

@@ -10,6 +10,7 @@ use crate::facts::models::{Facts, of_config};
 use crate::load::{self, settings::Settings};
 use crate::quantity::ParamCount;
 use crate::report::{findings, import as view};
+use crate::secret::Secrets;
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{self, Limits, Node};
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     };
     let name = args.name.clone().unwrap_or_else(|| name(config.as_ref(), &args.config));
     let model = import::model(&facts, &name, args.storage_uri.as_deref());
-    findings::sort(&mut run.found, &run.sources);
+    findings::settle(&mut run.found, &run.sources, &Secrets::new(&run.sources));
     match (args.output, &into) {
         (Format::Json, into) => {
             io.print_json(&view::json(&model, &facts, into.as_ref(), &run.found, &run.sources))?;

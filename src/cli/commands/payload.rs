@@ -6,6 +6,7 @@ use crate::diag::{Diagnostic, Severity};
 use crate::load::{self, settings::Settings};
 use crate::protocol::payload::{self, Body, Form, Kind};
 use crate::report::{SCHEMA_VERSION, findings};
+use crate::secret::Secrets;
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::Limits;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -105,7 +106,7 @@ pub(crate) fn run(args: Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             &limits,
         );
     }
-    findings::sort(&mut found, &sources);
+    findings::settle(&mut found, &sources, &Secrets::new(&sources));
     let valid = payload::is_valid(&found);
     match args.output {
         Format::Json => {

@@ -10,6 +10,7 @@ use super::tree::Change;
 use super::{Action, Decided, ObjectChange, Side};
 use crate::api::{Api, Object, ObjectRef};
 use crate::pipeline::why::Layer;
+use crate::secret::Place;
 use crate::source::{Location, Span};
 use crate::yaml::{FieldPath, Node, Segment, Value};
 use std::collections::BTreeSet;
@@ -41,6 +42,8 @@ pub struct Cause {
     pub from: Option<Node>,
     /// Its value after.
     pub to: Option<Node>,
+    /// What may be shown of the values before and after.
+    pub shown: [Place; 2],
     /// Where it stands after; of a field that is gone, what held it.
     pub place: Option<Location>,
     /// Where it stood before.
@@ -328,6 +331,7 @@ fn cause(sides: [&Side<'_>; 2], input: &Input<'_>, field: &Change) -> Option<Cau
         path: field.path.clone(),
         from: field.from.clone(),
         to: field.to.clone(),
+        shown: field.shown,
         place: locate(1, field.place_after),
         before: locate(0, field.place_before),
     })

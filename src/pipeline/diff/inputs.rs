@@ -4,6 +4,7 @@ use super::tree::{Change, changes};
 use crate::api::{Api, Object, ObjectRef};
 use crate::catalog::Catalog;
 use crate::schema;
+use crate::secret::Place;
 use crate::source::Span;
 use crate::yaml::FieldPath;
 use ecow::EcoString;
@@ -107,6 +108,7 @@ fn fields(before: Option<&Object>, after: Option<&Object>) -> Vec<Change> {
             to: after.map(|object| object.node.clone()),
             place_before: place(before),
             place_after: place(after),
+            shown: [Place::default(); 2],
         }],
     }
 }

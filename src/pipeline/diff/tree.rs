@@ -7,6 +7,7 @@
 
 use crate::quantity::Quantity;
 use crate::schema::{Item, Type};
+use crate::secret::Place;
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Node, Origin, Segment, Value};
 use ecow::EcoString;
@@ -25,13 +26,19 @@ pub struct Change {
     pub place_before: Option<Span>,
     /// Where it stands after: its key, or the nearest one above it.
     pub place_after: Option<Span>,
+    /// What may be shown of the values before and after.
+    pub shown: [Place; 2],
 }
 
 /// The fields in which two objects differ, sorted by path.
 pub(super) fn changes(before: &Node, after: &Node, ty: Option<&'static Type>) -> Vec<Change> {
     let mut walk = Walk { changes: Vec::new() };
-    let here =
-        Here { path: FieldPath::root(), before: before.origin.span(), after: after.origin.span() };
+    let here = Here {
+        path: FieldPath::root(),
+        before: before.origin.span(),
+        after: after.origin.span(),
+        shown: [Place::default(); 2],
+    };
     walk.values(&here, before, after, ty, None);
     walk.changes
 }
@@ -41,16 +48,25 @@ struct Here {
     path: FieldPath,
     before: Option<Span>,
     after: Option<Span>,
+    shown: [Place; 2],
 }
 
 impl Here {
-    /// One step further, on the sides that have it.
-    fn step(&self, segment: Segment, before: Option<Origin>, after: Option<Origin>) -> Self {
-        let mut path = self.path.clone();
-        path.0.push(segment);
+    /// One step further into two values, on the sides that have it.
+    fn step(
+        &self,
+        segment: Segment,
+        within: [&Node; 2],
+        before: Option<Origin>,
+        after: Option<Origin>,
+    ) -> Self {
         let place =
             |origin: Option<Origin>, above: Option<Span>| origin.and_then(Origin::span).or(above);
-        Self { path, before: place(before, self.before), after: place(after, self.after) }
+        let [old, new] = self.shown;
+        let shown = [old.step(within[0], &segment), new.step(within[1], &segment)];
+        let mut path = self.path.clone();
+        path.0.push(segment);
+        Self { path, before: place(before, self.before), after: place(after, self.after), shown }
     }
 }
 
@@ -66,6 +82,7 @@ impl Walk {
             to: to.cloned(),
             place_before: here.before,
             place_after: here.after,
+            shown: here.shown,
         });
     }
 
@@ -103,6 +120,7 @@ impl Walk {
             let (from, to) = (old.get(name), new.get(name));
             let here = here.step(
                 Segment::Field(name.clone()),
+                [before, after],
                 from.map(|entry| entry.key_origin),
                 to.map(|entry| entry.key_origin),
             );
@@ -138,13 +156,14 @@ impl Walk {
         if let Some((key, (old, new))) =
             keys(item, key).find_map(|key| Some((key, (by_key(old, key)?, by_key(new, key)?))))
         {
-            return self.keyed(here, key, &old, &new, element);
+            return self.keyed(here, key, (old_list, &old), (new_list, &new), element);
         }
         let differing = old.iter().zip(new).filter(|(old, new)| old != new).count();
         // By position only where positions plainly correspond; else the list as a whole says more.
         if old.len() == new.len() && (old.len() <= 2 || differing * 2 <= old.len()) {
             for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                let here = here.step(Segment::Index(index), Some(old.origin), Some(new.origin));
+                let (lists, origins) = ([old_list, new_list], (Some(old.origin), Some(new.origin)));
+                let here = here.step(Segment::Index(index), lists, origins.0, origins.1);
                 self.values(&here, old, new, element, None);
             }
             return;
@@ -156,8 +175,8 @@ impl Walk {
         &mut self,
         here: &Here,
         key: &'static str,
-        old: &[(EcoString, &Node)],
-        new: &[(EcoString, &Node)],
+        (old_list, old): (&Node, &[(EcoString, &Node)]),
+        (new_list, new): (&Node, &[(EcoString, &Node)]),
         ty: Option<&'static Type>,
     ) {
         let (by_old, by_new): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -167,6 +186,7 @@ impl Walk {
             let (from, to) = (by_old.get(name).copied(), by_new.get(name).copied());
             let here = here.step(
                 Segment::Keyed(key.into(), name.clone()),
+                [old_list, new_list],
                 from.map(|node| node.origin),
                 to.map(|node| node.origin),
             );

@@ -8,14 +8,15 @@ mod shown;
 mod text;
 
 use super::fill::fill;
-use super::{HIDDEN, SCHEMA_VERSION, findings};
-use crate::api::{ObjectRef, names_secret};
+use super::{SCHEMA_VERSION, findings};
+use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
 use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
 use crate::quantity::Count;
+use crate::secret::Place;
 use crate::source::{Location, SourceMap};
-use crate::yaml::{FieldPath, Node, Segment};
+use crate::yaml::{FieldPath, Node};
 use serde_json::{Map, Value, json};
 use shown::Shown;
 
@@ -145,7 +146,11 @@ fn object(object: &ObjectChange) -> Value {
         "changes": object
             .changes
             .iter()
-            .map(|change| json!({ "path": change.path.to_string(), "from": value(&change.path, change.from.as_ref()), "to": value(&change.path, change.to.as_ref()) }))
+            .map(|change| {
+                let (from, to) =
+                    values(change.shown, change.from.as_ref(), change.to.as_ref());
+                json!({ "path": change.path.to_string(), "from": from, "to": to })
+            })
             .collect::<Vec<_>>(),
         "immutable": object.immutable.iter().map(FieldPath::to_string).collect::<Vec<_>>(),
     })
@@ -178,75 +183,14 @@ fn field(cause: &Cause) -> (String, Value, Value) {
         };
         return ("metadata.name".to_owned(), name(&cause.from), name(&cause.to));
     }
-    (
-        cause.path.to_string(),
-        value(&cause.path, cause.from.as_ref()),
-        value(&cause.path, cause.to.as_ref()),
-    )
+    let (from, to) = values(cause.shown, cause.from.as_ref(), cause.to.as_ref());
+    (cause.path.to_string(), from, to)
 }
 
-/// A value as JSON; values of environment variables that are named like a secret are hidden.
-fn value(path: &FieldPath, node: Option<&Node>) -> Value {
-    let Some(node) = node else { return Value::Null };
-    let mut out = node.to_json();
-    let variable = path.0.iter().rev().find_map(|segment| match segment {
-        Segment::Keyed(key, name) if key == "name" => Some(name.as_str()),
-        _ => None,
-    });
-    let last = path.0.last();
-    if last == Some(&Segment::Field("value".into())) && variable.is_some_and(names_secret) {
-        return HIDDEN.into();
-    }
-    hide(&mut out);
-    out
-}
-
-fn hide(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(hide),
-        Value::Object(map) => {
-            let secret = map.get("name").and_then(Value::as_str).is_some_and(names_secret);
-            if let (true, Some(text @ Value::String(_))) = (secret, map.get_mut("value")) {
-                *text = HIDDEN.into();
-            }
-            map.values_mut().for_each(hide);
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_secrets_are_hidden_wherever_they_stand() {
-        let node = |text: &str| {
-            Node::from_json(
-                &serde_json::from_str(text).unwrap(),
-                crate::yaml::Origin::File(crate::source::Span {
-                    source: crate::source::SourceId(0),
-                    start: 0,
-                    end: 0,
-                }),
-            )
-        };
-        let path = |text: &str| FieldPath::parse(text).unwrap();
-        for (at, given, expected) in [
-            ("spec.env[name=HF_TOKEN].value", "\"abc\"", "\"(sensitive value)\""),
-            ("spec.env[name=LEVEL].value", "\"abc\"", "\"abc\""),
-            (
-                "spec.env",
-                r#"[{"name":"API_KEY","value":"abc"}]"#,
-                r#"[{"name":"API_KEY","value":"(sensitive value)"}]"#,
-            ),
-            (
-                "spec.env[name=HF_TOKEN]",
-                r#"{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"key":"k"}}}"#,
-                r#"{"name":"HF_TOKEN","valueFrom":{"secretKeyRef":{"key":"k"}}}"#,
-            ),
-        ] {
-            assert_eq!(value(&path(at), Some(&node(given))).to_string(), expected, "{at}");
-        }
-    }
+/// The values before and after as JSON, without secrets.
+fn values(shown: [Place; 2], from: Option<&Node>, to: Option<&Node>) -> (Value, Value) {
+    let value = |place: Place, node: Option<&Node>| {
+        node.map_or(Value::Null, |node| place.shown(node).to_json())
+    };
+    (value(shown[0], from), value(shown[1], to))
 }

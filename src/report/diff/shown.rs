@@ -1,6 +1,6 @@
 //! The answer as people read it, for every shape but JSON.
 
-use super::{View, field, value};
+use super::{View, field, values};
 use crate::pipeline::diff::{Action, Cause, Change, Fate, Group, ObjectChange, Pair};
 use crate::quantity::Count;
 use crate::report::screen::printable;
@@ -338,8 +338,7 @@ fn line(marker: &'static str, text: String) -> Line {
 /// A field; of a list of words the elements that differ.
 fn lines(change: &Change, all: bool) -> Vec<Line> {
     let path = printable(&change.path.to_string());
-    let (from, to) =
-        (value(&change.path, change.from.as_ref()), value(&change.path, change.to.as_ref()));
+    let (from, to) = values(change.shown, change.from.as_ref(), change.to.as_ref());
     let words = |value: &Value| -> Option<Vec<String>> {
         let items = value.as_array()?;
         items

@@ -327,10 +327,8 @@ fn a_class_never_overrides_the_service_unsaid() {
                     raised.set(raised.get() + 1);
                     prop_assert_eq!(leaves[0].said.layer, Layer::AcceleratorConfiguration);
                     prop_assert!(
-                        leaves[0]
-                            .overrides
-                            .iter()
-                            .any(|lost| lost.layer == Layer::Service && lost.value == *asked),
+                        leaves[0].overrides.iter().any(|lost| lost.layer == Layer::Service
+                            && lost.value.as_str() == Some(&*asked)),
                         "{:?}",
                         leaves
                     );

@@ -17,6 +17,7 @@ use ome::load::{self, Request};
 use ome::pipeline::{self, Depth, Given, Planned, Planner, Renderer, World};
 use ome::policy::Semantics;
 use ome::report::{findings, json};
+use ome::secret::Secrets;
 use ome::yaml::{Limits, Node, Origin, Rule, Value};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -65,7 +66,7 @@ fn document(world: &World, semantics: Semantics) -> String {
     let mut planned = plan(world, semantics);
     let mut found: Vec<Diagnostic> = world.diagnostics.clone();
     found.extend(planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
-    findings::sort(&mut found, &world.sources);
+    findings::settle(&mut found, &world.sources, &Secrets::new(&world.sources));
     let document = json::Plan {
         semantics,
         depth: Depth::Explain,

@@ -1,0 +1,425 @@
+//! Findings as people read them: the lines of a source with the place marked.
+//!
+//! The only place that names miette. Lines are drawn without their secrets.
+
+use super::screen::{escape, printable, undrawable};
+use crate::diag::{Diagnostic, Severity};
+use crate::secret::{MASK, Secrets};
+use crate::source::{Source, SourceId, SourceMap, Span};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    SourceSpan, SpanContents,
+};
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A finding in the shape miette draws.
+#[derive(Debug)]
+struct Drawn<'a> {
+    diagnostic: &'a Diagnostic,
+    source: Option<Excerpt<'a>>,
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.diagnostic.message))
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl miette::Diagnostic for Drawn<'_> {
+    fn code<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        Some(Box::new(self.diagnostic.code.as_str()))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.diagnostic.severity {
+            Severity::Info => miette::Severity::Advice,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Error => miette::Severity::Error,
+        })
+    }
+
+    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.diagnostic.help.as_ref().map(|help| Box::new(printable(help)) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn miette::SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let first = self.diagnostic.span()?.source;
+        let canvas = &self.source.as_ref()?.canvas;
+        Some(Box::new(
+            self.diagnostic
+                .labels
+                .iter()
+                .filter(move |label| label.span.source == first)
+                .enumerate()
+                .map(|(index, label)| {
+                    let said = (!label.text.is_empty()).then(|| printable(&label.text));
+                    let (start, length) = marked(canvas, label.span);
+                    if index == 0 {
+                        LabeledSpan::new_primary_with_span(said, (start, length))
+                    } else {
+                        LabeledSpan::new(said, start, length)
+                    }
+                }),
+        ))
+    }
+}
+
+/// Findings as people read them: the text with the place marked, then the help.
+pub fn human(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    drawn_first(found, sources, color, MOST_DRAWN)
+}
+
+/// The same beside an answer that matters more than they do: only the first few are drawn.
+pub fn beside(found: &[Diagnostic], sources: &SourceMap, color: bool) -> String {
+    drawn_first(found, sources, color, MOST_BESIDE)
+}
+
+/// The first `most` drawn with their lines, a line for each of the rest.
+fn drawn_first(found: &[Diagnostic], sources: &SourceMap, color: bool, most: usize) -> String {
+    let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    // A message is one line, as long as it is: a terminal folds it, and `grep` finds it.
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
+    let mut out = String::new();
+    let secrets = Secrets::new(sources);
+    let mut canvases: HashMap<SourceId, Arc<Canvas>> = HashMap::new();
+    for diagnostic in found.iter().take(most) {
+        let wide = is_wide(diagnostic, sources);
+        let mut canvas = |id: SourceId| {
+            let new = || Canvas::new(&sources.get(id).text, secrets.of(sources, id)).into();
+            canvases.entry(id).or_insert_with(new).clone()
+        };
+        let source = diagnostic
+            .span()
+            .filter(|_| !wide)
+            .map(|span| Excerpt { source: sources.get(span.source), canvas: canvas(span.source) });
+        let drawn = Drawn { diagnostic, source };
+        let start = out.len();
+        if handler.render_report(&mut out, &drawn).is_err() {
+            out.truncate(start);
+            out.push_str(&printable(&diagnostic.message));
+        }
+        if let (None, Some(file)) = (
+            diagnostic.span(),
+            diagnostic.file.as_ref().filter(|file| !diagnostic.message.contains(file.as_str())),
+        ) {
+            let _ = writeln!(out, "   in {}", printable(file));
+        }
+        if let (Some(span), true) = (diagnostic.span(), wide) {
+            let place = sources.locate(span);
+            let canvas = canvas(span.source);
+            let text = canvas.text.get(canvas.range(span)).unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "   at {}:{}:{}: {}",
+                printable(&place.file),
+                place.line,
+                place.column,
+                excerpt(text)
+            );
+        }
+        for label in
+            diagnostic.labels.iter().skip(1).filter(|label| {
+                Some(label.span.source) != diagnostic.span().map(|span| span.source)
+            })
+        {
+            let _ = writeln!(
+                out,
+                "   and {}",
+                printable(&format!("{}: {}", sources.locate(label.span), label.text))
+            );
+        }
+        out.push('\n');
+    }
+    for diagnostic in found.iter().skip(most) {
+        let place = diagnostic
+            .span()
+            .map(|span| sources.locate(span))
+            .map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column));
+        let place = place
+            .or_else(|| diagnostic.file.as_ref().map(|file| format!("{file}: ")))
+            .unwrap_or_default();
+        let (severity, code) = (diagnostic.severity.as_str(), diagnostic.code.as_str());
+        let _ = writeln!(
+            out,
+            "{}",
+            printable(&format!("{place}{severity}[{code}]: {}", diagnostic.message))
+        );
+    }
+    out
+}
+
+/// Lines of one place that are drawn; of a longer one, a document for instance, its first line
+/// tells which it is.
+const TALLEST: usize = 6;
+
+/// What is marked of a place: where it begins as it is drawn, and its bytes.
+fn marked(canvas: &Canvas, span: Span) -> (usize, usize) {
+    let range = canvas.range(span);
+    let place = canvas.text.get(range.clone()).unwrap_or_default();
+    let length = if place.lines().nth(TALLEST).is_some() {
+        place.find('\n').unwrap_or(place.len())
+    } else {
+        range.len()
+    };
+    (range.start, length)
+}
+
+/// Findings that are drawn with their lines. Nobody reads more of them; those beyond take a line
+/// each.
+const MOST_DRAWN: usize = 1000;
+
+/// The same for [`beside`]: about a screen.
+const MOST_BESIDE: usize = 10;
+
+/// The longest line, in bytes, that is drawn: a longer one would flood the screen, and beyond
+/// 65,535 columns break the drawing.
+const WIDEST: usize = 1000;
+
+/// Whether a line that would be drawn is too long: those of the labels, and one above and below.
+fn is_wide(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
+    let Some(first) = diagnostic.span() else { return false };
+    let text = &*sources.get(first.source).text;
+    let here = || {
+        diagnostic.labels.iter().map(|label| label.span).filter(|span| span.source == first.source)
+    };
+    let above = |at: usize| text.get(..at).map_or(0, |before| before.rfind('\n').unwrap_or(0));
+    let below = |at: usize| {
+        text.get(at..).and_then(|behind| behind.find('\n')).map_or(text.len(), |feed| at + feed + 1)
+    };
+    let start = here().map(|span| span.start as usize).min().unwrap_or(0);
+    let end = here().map(|span| span.end as usize).max().unwrap_or(0);
+    let drawn = text.get(above(above(start))..below(below(end))).unwrap_or(text);
+    drawn.split('\n').any(|line| line.len() > WIDEST)
+}
+
+/// The beginning of a text, on one line.
+fn excerpt(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.lines().next().unwrap_or("");
+    let cut: String = line.chars().take(MOST).collect();
+    if cut.len() < text.trim_end().len() { format!("{cut}…") } else { cut }
+}
+
+/// A text as it is drawn: without secrets, and with every character that could not be seen written
+/// out. Lines keep their numbers.
+#[derive(Debug)]
+struct Canvas {
+    text: String,
+    /// What was replaced: where it was, and where its replacement is.
+    replaced: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl Canvas {
+    fn new(text: &str, secrets: &[Range<usize>]) -> Self {
+        let mut canvas = Self { text: String::with_capacity(text.len()), replaced: Vec::new() };
+        let mut done = 0;
+        for secret in secrets {
+            canvas.plain(text, done..secret.start);
+            canvas.replace(secret.clone(), MASK);
+            done = secret.end;
+        }
+        canvas.plain(text, done..text.len());
+        canvas
+    }
+
+    fn plain(&mut self, text: &str, range: Range<usize>) {
+        let (mut done, end) = (range.start, range.end);
+        for (at, c) in undrawable(text, range) {
+            self.text.push_str(&text[done..at]);
+            done = at + c.len_utf8();
+            self.replace(at..done, &escape(c));
+        }
+        self.text.push_str(&text[done..end]);
+    }
+
+    fn replace(&mut self, range: Range<usize>, by: &str) {
+        let start = self.text.len();
+        self.text.push_str(by);
+        self.replaced.push((range, start..self.text.len()));
+    }
+
+    /// Where a place of the source is drawn; one within what was replaced is where that begins.
+    fn drawn(&self, offset: usize) -> usize {
+        let next = self.replaced.partition_point(|(own, _)| own.start < offset);
+        match next.checked_sub(1).map(|last| &self.replaced[last]) {
+            None => offset,
+            Some((own, drawn)) if offset < own.end => drawn.start,
+            Some((own, drawn)) => offset - own.end + drawn.end,
+        }
+    }
+
+    /// The same of a span.
+    fn range(&self, span: Span) -> Range<usize> {
+        self.drawn(span.start as usize)..self.drawn(span.end as usize)
+    }
+
+    /// Where a place that is drawn is in the source.
+    fn original(&self, offset: usize) -> usize {
+        let next = self.replaced.partition_point(|(_, drawn)| drawn.start < offset);
+        match next.checked_sub(1).map(|last| &self.replaced[last]) {
+            None => offset,
+            Some((own, drawn)) if offset < drawn.end => own.start,
+            Some((own, drawn)) => offset - drawn.end + own.end,
+        }
+    }
+}
+
+/// A text as miette reads it: only the lines around a place are looked at, however long the text
+/// is.
+#[derive(Debug)]
+struct Excerpt<'a> {
+    source: &'a Source,
+    canvas: Arc<Canvas>,
+}
+
+impl miette::SourceCode for Excerpt<'_> {
+    fn read_span<'s>(
+        &'s self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'s> + 's>, MietteError> {
+        let text = &*self.canvas.text;
+        let (offset, end) = (span.offset(), span.offset() + span.len());
+        if end > text.len() {
+            return Err(MietteError::OutOfBounds);
+        }
+        let line_start = |at: usize| {
+            text.as_bytes()[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1)
+        };
+        // Without lines before, the piece begins at the place itself: only its line and column are
+        // wanted.
+        let mut start = if before == 0 { offset } else { line_start(offset) };
+        for _ in 0..before {
+            start = if start == 0 { 0 } else { line_start(start - 1) };
+        }
+        let mut stop = end.saturating_sub(1).max(offset);
+        for _ in 0..=after {
+            stop += text.as_bytes()[stop..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map_or(text.len() - stop, |feed| feed + 1);
+        }
+        let piece = &text.as_bytes()[start..stop.max(end)];
+        let place = u32::try_from(self.canvas.original(start)).unwrap_or(u32::MAX);
+        let (line, column) = self.source.line_column(place);
+        let lines = piece.split(|byte| *byte == b'\n').count() - 1;
+        let place = (line as usize - 1, column as usize - 1);
+        let span = (start, piece.len()).into();
+        Ok(Box::new(MietteSpanContents::new_named(
+            printable(&self.source.name),
+            piece,
+            span,
+            place.0,
+            place.1,
+            lines,
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::{Source, SourceKind, Span};
+
+    #[test]
+    fn a_tall_place_is_drawn_by_its_first_line() {
+        let text = "a: 1\n".repeat(40);
+        assert!(!drawn(&text, 0, text.len()).contains(" 3 │"));
+        let short = drawn(&text, 0, 14);
+        assert!(short.contains(" 3 │"), "{short}");
+    }
+
+    fn drawn(text: &str, start: usize, end: usize) -> String {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.json", SourceKind::File, text));
+        let offset = |at: usize| u32::try_from(at).expect("a text of a test is short");
+        let span = Span { source, start: offset(start), end: offset(end) };
+        human(
+            &[Diagnostic::new(Code::YamlSyntax, "broken").at(span).help("mend it")],
+            &sources,
+            false,
+        )
+    }
+
+    #[test]
+    fn long_lines_are_named_and_not_drawn() {
+        let short = format!("a\n{}\nb\n", "x".repeat(WIDEST));
+        assert!(drawn(&short, 2, 3).contains('╭'));
+        let long = "[".repeat(200_000);
+        for (start, end, shown) in [
+            (0, 1, "a.json:1:1: [\n"),
+            (199_999, 200_000, "a.json:1:200000: [\n"),
+            (200_000, 200_000, "a.json:1:200001: \n"),
+            (5, 105, "a.json:1:6: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…\n"),
+        ] {
+            let text = drawn(&long, start, end);
+            assert!(
+                text.contains(shown)
+                    && text.contains("broken")
+                    && text.contains("mend it")
+                    && text.len() < 500,
+                "{text}"
+            );
+        }
+        // A neighbour is drawn too, a line farther away is not.
+        assert!(!drawn(&format!("a\n{long}\n"), 0, 1).contains('╭'));
+        assert!(drawn(&format!("a\nb\nc\n{long}\n"), 0, 1).contains('╭'));
+    }
+
+    #[test]
+    fn places_are_drawn_wherever_they_stand() {
+        let lines: Vec<String> = (1..=3000).map(|line| format!("line-{line}: \u{1b}\n")).collect();
+        let text = lines.concat();
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a\u{1b}.yaml", SourceKind::File, text.clone()));
+        let span = |word: &str| {
+            let start = u32::try_from(text.find(word).expect("it is there")).expect("a short text");
+            Span { source, start, end: start + u32::try_from(word.len()).expect("a short word") }
+        };
+        let finding = Diagnostic::new(Code::DuplicateObject, "twice")
+            .at(span("line-2500"))
+            .label(span("line-7:"), "first here");
+        let text = human(&[finding], &sources, false);
+        // Both places with their neighbours, and nothing between them.
+        for shown in [
+            "a\\u{1b}.yaml:2500:1]",
+            "2499 │ line-2499: \\u{1b}",
+            "2501 │ line-2501",
+            "first here",
+            "6 │ line-6",
+        ] {
+            assert!(text.contains(shown), "{shown} in {text}");
+        }
+        assert!(!text.contains("line-100:") && !text.contains('\u{1b}'), "{text}");
+        let last =
+            Diagnostic::new(Code::InvalidValue, "at the end").at(span("line-3000: \u{1b}\n"));
+        assert!(human(&[last], &sources, false).contains("3000 │ line-3000"));
+    }
+
+    #[test]
+    fn a_flood_is_drawn_in_part_and_listed_in_full() {
+        let mut sources = SourceMap::new();
+        let source = sources.add(Source::new("a.yaml", SourceKind::File, "a: 1\n"));
+        let found: Vec<_> = (0..MOST_DRAWN + 2)
+            .map(|_| Diagnostic::new(Code::InvalidValue, "x").at(Span { source, start: 3, end: 4 }))
+            .collect();
+        let line = "a.yaml:1:4: error[invalid-value]: x\n";
+        assert_eq!(human(&found, &sources, false).matches(line).count(), 2);
+        assert_eq!(
+            beside(&found, &sources, false).matches(line).count(),
+            found.len() - MOST_BESIDE
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Which names say that their value is a secret.
+//!
+//! Nothing here looks at a value.
+
+/// Words of which one makes the name of a variable or flag that of a secret.
+const WORDS: [&str; 8] =
+    ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "KEY", "APIKEY", "CREDENTIALS", "AUTHORIZATION"];
+
+/// Whether the value of a variable or a flag is a secret: a word of its name says so, and the last
+/// one does not say that the value is only about a secret, such as the file it is in.
+pub fn names_secret(name: &str) -> bool {
+    const LAST: [&str; 10] =
+        ["FILE", "PATH", "DIR", "NAME", "ID", "URL", "URI", "ENDPOINT", "HOST", "SIZE"];
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(['_', '-', '.']);
+    words.clone().any(|word| WORDS.contains(&word))
+        && words.next_back().is_some_and(|last| !LAST.contains(&last))
+}
+
+/// Last words of the names of fields that hold a secret.
+const SECRETS: [&str; 8] = [
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "credentials",
+    "apikey",
+    "authorization",
+    "accesskey",
+];
+/// Words that make one of a key or a secret. Fields of Kubernetes are named `key`, `topologyKey`
+/// and `secret`: a key must be one that opens something.
+const OPENING: [&str; 9] =
+    ["api", "access", "secret", "private", "encryption", "account", "auth", "signing", "client"];
+
+/// Whether the value of a field or a parameter is a secret.
+pub(super) fn is_secret_key(name: &str) -> bool {
+    // Variables may be keys of a mapping.
+    if !name.contains(|c: char| c.is_ascii_lowercase()) {
+        return names_secret(name);
+    }
+    let words = words(name);
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [.., last] if SECRETS.contains(last) => true,
+        [.., kind, "key" | "secret"] => OPENING.contains(kind),
+        _ => false,
+    }
+}
+
+/// Lower-case words of a name: `secretAccessKey` and `secret_access_key` have three.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
+            words.push(String::new());
+        }
+        lower = c.is_lowercase();
+        if c.is_alphanumeric() {
+            words.last_mut().into_iter().for_each(|word| word.extend(c.to_lowercase()));
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_a_word_of_their_name() {
+        for (name, secret) in [
+            ("HF_TOKEN", true),
+            ("aws-secret-access-key", true),
+            ("API_KEY", true),
+            ("FILE_TOKEN", true),
+            ("MAX_TOKENS", false),
+            ("TOKENIZER", false),
+            ("LEVEL", false),
+            ("SSL_KEY_FILE", false),
+            ("AWS_ACCESS_KEY_ID", false),
+            ("ssl-key-path", false),
+        ] {
+            assert_eq!(names_secret(name), secret, "{name}");
+        }
+    }
+
+    #[test]
+    fn fields_are_secret_when_they_open_something() {
+        for (name, secret) in [
+            ("secretAccessKey", true),
+            ("secret_access_key", true),
+            ("apiKey", true),
+            ("hfToken", true),
+            ("password", true),
+            ("clientSecret", true),
+            ("HF_TOKEN", true),
+            ("key", false),
+            ("secret", false),
+            ("topologyKey", false),
+            ("secretName", false),
+            ("imagePullSecret", false),
+            ("accessKeyId", false),
+            ("tokenizer", false),
+            ("maxTokens", false),
+            ("tokenExpirationSeconds", false),
+            ("", false),
+        ] {
+            assert_eq!(is_secret_key(name), secret, "{name}");
+        }
+    }
+}

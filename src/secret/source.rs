@@ -1,0 +1,238 @@
+//! Secrets in the texts of sources, and findings without those that they quote.
+
+use super::text::{may_hold, secrets};
+use super::{MASK, shown};
+use crate::diag::{Diagnostic, Severity};
+use crate::source::{SourceId, SourceKind, SourceMap, Span};
+use crate::yaml::{Limits, Node, Part, Value, parse, split};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Where secrets are in a text, in order, each within a line.
+pub fn in_text(text: &str) -> Vec<Range<usize>> {
+    if !may_hold(text) {
+        return Vec::new();
+    }
+    // Places in the text are all that is wanted.
+    let id = SourceId(0);
+    let mut found = Vec::new();
+    for part in split(id, text).value {
+        in_document(id, text, part, &mut found);
+    }
+    in_lines(text, found)
+}
+
+/// A text with [`MASK`] for each of its secrets. Lines keep their numbers.
+pub fn masked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for secret in in_text(text) {
+        out.push_str(&text[done..secret.start]);
+        out.push_str(MASK);
+        done = secret.end;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The secrets of all sources, each sought when it is first asked for.
+#[derive(Debug)]
+pub struct Secrets(Vec<OnceLock<Vec<Range<usize>>>>);
+
+impl Secrets {
+    /// Nothing is sought yet.
+    pub fn new(sources: &SourceMap) -> Self {
+        Self(sources.iter().map(|_| OnceLock::new()).collect())
+    }
+
+    /// Where secrets are in a source, in order, each within a line. What is built in has none.
+    pub fn of(&self, sources: &SourceMap, id: SourceId) -> &[Range<usize>] {
+        self.0[id.0 as usize].get_or_init(|| match sources.get(id) {
+            source if source.kind == SourceKind::Builtin => Vec::new(),
+            source => in_text(&source.text),
+        })
+    }
+
+    /// Takes the secrets out of what a finding says about its places.
+    pub fn redact(&self, finding: &mut Diagnostic, sources: &SourceMap) {
+        let spans: Vec<Span> = finding.labels.iter().map(|label| label.span).collect();
+        for span in spans {
+            let text = &*sources.get(span.source).text;
+            let lines = lines_of(text, span);
+            let secrets = self.of(sources, span.source).iter();
+            for secret in secrets.filter(|own| own.start < lines.end && lines.start < own.end) {
+                let secret = text[secret.clone()].trim_matches(['"', '\'']);
+                let said = std::iter::once(&mut finding.message)
+                    .chain(&mut finding.help)
+                    .chain(finding.labels.iter_mut().map(|label| &mut label.text));
+                said.for_each(|said| hide(said, secret));
+            }
+        }
+    }
+}
+
+/// The lines of a place, as a whole.
+fn lines_of(text: &str, span: Span) -> Range<usize> {
+    let (start, end) = (span.start as usize, (span.end as usize).min(text.len()));
+    let start = text.get(..start).and_then(|text| text.rfind('\n')).unwrap_or(0);
+    let end = text.get(end..).and_then(|text| text.find('\n')).map_or(text.len(), |at| end + at);
+    start..end
+}
+
+/// Shorter texts are hidden where they are quoted only: they may be part of other words.
+const SHORT: usize = 4;
+
+fn hide(said: &mut String, secret: &str) {
+    let quoted = format!("`{secret}`");
+    if said.contains(&quoted) {
+        *said = said.replace(&quoted, &format!("`{MASK}`"));
+    }
+    if secret.len() >= SHORT && said.contains(secret) {
+        *said = said.replace(secret, MASK);
+    }
+}
+
+/// The secrets of one document. What cannot be read as a whole is searched as text, too.
+fn in_document(source: SourceId, text: &str, part: Part, found: &mut Vec<Range<usize>>) {
+    let range = part.range.clone();
+    let checked = parse(source, text, part, &Limits::default());
+    if let Some(node) = &checked.value {
+        differences(node, &shown(node), text, found);
+    }
+    let broken = checked.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
+    if checked.value.is_none() || broken {
+        let document = &text[range.clone()];
+        let moved = |found: Range<usize>| found.start + range.start..found.end + range.start;
+        found.extend(secrets(document).into_iter().map(moved));
+        if is_secret_document(document) {
+            found.extend(values(document).map(moved));
+        }
+    }
+}
+
+/// The places at which a tree may not be shown as it is.
+fn differences(node: &Node, shown: &Node, text: &str, found: &mut Vec<Range<usize>>) {
+    let span = node.origin.span().map(|span| span.start as usize..span.end as usize);
+    match (&node.value, &shown.value, span) {
+        (Value::Map(own), Value::Map(shown), _) => own
+            .iter()
+            .zip(shown)
+            .for_each(|(own, shown)| differences(&own.node, &shown.node, text, found)),
+        (Value::List(own), Value::List(shown), _) => {
+            own.iter().zip(shown).for_each(|(own, shown)| differences(own, shown, text, found));
+        }
+        (Value::Str(own), Value::Str(shown), Some(span)) if own != shown && shown != MASK => {
+            let within = text.get(span.clone()).map(secrets).unwrap_or_default();
+            if within.is_empty() {
+                found.push(span);
+            } else {
+                let moved = |found: Range<usize>| found.start + span.start..found.end + span.start;
+                found.extend(within.into_iter().map(moved));
+            }
+        }
+        (_, Value::Str(shown), Some(span)) if shown == MASK => found.push(span),
+        _ => {}
+    }
+}
+
+/// Whether a text that cannot be read looks like a Secret.
+fn is_secret_document(text: &str) -> bool {
+    text.match_indices("kind").any(|(at, kind)| {
+        let rest = text[at + kind.len()..].trim_start_matches(['"', '\'', ' ']);
+        rest.strip_prefix(':').is_some_and(|rest| {
+            let value = rest.trim_start_matches([' ', '"', '\'']);
+            value
+                .strip_prefix("Secret")
+                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        })
+    })
+}
+
+/// Everything in a Secret that cannot be read but its keys and what names it.
+fn values(text: &str) -> impl Iterator<Item = Range<usize>> {
+    const SHOWN: [&str; 5] = ["apiVersion", "kind", "name", "namespace", "type"];
+    let mut at = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let start = at;
+        at += line.len();
+        let content = line.trim();
+        if content.is_empty() || content.starts_with(['#', '-']) {
+            return None;
+        }
+        let (key, value) = match content.split_once(':') {
+            Some((key, value)) if !key.contains([' ', '{', '"']) => (key, value.trim_start()),
+            _ => ("", content),
+        };
+        let offset = start + line.trim_end().len() - value.len();
+        (!value.is_empty() && !SHOWN.contains(&key)).then(|| offset..offset + value.len())
+    })
+}
+
+/// Places in order, each once, none of more than a line and none with the blanks around it.
+fn in_lines(text: &str, mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_by_key(|range| (range.start, range.end));
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    for range in found {
+        let mut at = range.start;
+        for line in text.get(range).unwrap_or_default().split_inclusive('\n') {
+            let start = at + line.len() - line.trim_start().len();
+            let end = at + line.trim_end().len();
+            at += line.len();
+            match lines.last_mut() {
+                Some(last) if start < last.end => last.end = last.end.max(end),
+                _ if start < end => lines.push(start..end),
+                _ => {}
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Code;
+    use crate::source::Source;
+
+    #[test]
+    fn texts_are_drawn_without_their_secrets() {
+        for (text, expected) in [
+            (
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  token: \"abc\" # why\n  cert: |\n    a\n    b\n  n: 1\n",
+                "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  token: ••• # why\n  cert: |\n    •••\n    •••\n  n: •••\n",
+            ),
+            (
+                "env: [{name: HF_TOKEN, value: abc}, {name: LEVEL, value: x}]\nargs: [--api-key, abc, '--token=abc']\n",
+                "env: [{name: HF_TOKEN, value: •••}, {name: LEVEL, value: x}]\nargs: [--api-key, •••, '--token=•••']\n",
+            ),
+            // Of two values the tree has one.
+            (
+                "apiVersion: v1\nkind: Secret\nstringData:\n  token: abc\n  token: def\n",
+                "apiVersion: v1\nkind: Secret\nstringData:\n  token: •••\n  token: •••\n",
+            ),
+            // Broken, and so are its neighbours.
+            (
+                "kind: Secret\ndata:\n  a: b: c\n  d\n---\nenv:\n- name: HF_TOKEN\n  value: abc\n  b: c: d\n",
+                "kind: Secret\ndata:\n  a: •••\n  •••\n---\nenv:\n- name: HF_TOKEN\n  value: •••\n  b: c: d\n",
+            ),
+            ("{\"kind\": \"Secret\", \"data\": {\"a\": \"b\"}", "•••"),
+            ("token: $(TOKEN)\nkey: a\n", "token: $(TOKEN)\nkey: a\n"),
+        ] {
+            assert_eq!(masked(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn findings_do_not_quote_secrets() {
+        let text = "stringData: {token: 17, other: a-long-secret}\nkind: Secret\napiVersion: v1\n";
+        let mut sources = SourceMap::new();
+        sources.add(Source::new("a.yaml", SourceKind::File, text));
+        let span = |start: u32| Span { source: SourceId(0), start, end: start + 2 };
+        let mut finding = Diagnostic::new(Code::InvalidType, "`17` of 117 is a-long-secret")
+            .label(span(20), "a-long-secret")
+            .help("write `\"17\"`");
+        Secrets::new(&sources).redact(&mut finding, &sources);
+        assert_eq!(finding.message, "`•••` of 117 is •••");
+        assert_eq!(finding.labels[0].text, "•••");
+    }
+}
