@@ -140,6 +140,10 @@ pub struct KServeConfig {
     pub storage_containers: Vec<Object>,
     /// What the ConfigMap of the CA bundle holds, when it was loaded.
     pub ca_data: Option<Node>,
+    /// `config-domain` of Knative, when it was loaded, by name.
+    pub knative_domains: Option<Vec<KnativeDomain>>,
+    /// `allow-zero-initial-scale` of Knative's `config-autoscaler`.
+    pub zero_initial_scale: bool,
     /// `multiNode.customGPUResourceTypeList`.
     pub gpu_types: Vec<EcoString>,
     /// What is wrong with the ConfigMap.
@@ -158,6 +162,8 @@ pub struct ModelImages {
     pub memory: EcoString,
     /// User that modelcar and server run as.
     pub user: Option<i64>,
+    /// `ociInsecureRegistry`: images are pulled without TLS.
+    pub insecure: bool,
 }
 
 /// Key `credentials`.
@@ -184,6 +190,34 @@ pub struct LoggerConfig {
     pub ca_file: EcoString,
     /// `tlsSkipVerify`.
     pub skip_verify: bool,
+    /// `storage`: where requests are stored when the predictor has no logger.
+    pub store: Option<LoggerStore>,
+    /// `marshallerUrl`; empty means none.
+    pub marshaller: EcoString,
+    /// `batchSize`; 0 means none.
+    pub batch_size: i64,
+    /// `batchInterval`; empty means none.
+    pub batch_interval: EcoString,
+}
+
+/// Where a logger stores requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoggerStore {
+    /// `path`.
+    pub path: EcoString,
+    /// `parameters.format`.
+    pub format: EcoString,
+    /// `serviceAccountName`; empty means `logger-sa`.
+    pub account: EcoString,
+}
+
+/// A domain of Knative: a key of the ConfigMap `config-domain` with its selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnativeDomain {
+    /// The domain.
+    pub name: EcoString,
+    /// Labels that a route needs to get it; none means every route.
+    pub selector: Vec<(EcoString, EcoString)>,
 }
 
 /// Key `opentelemetryCollector`.
@@ -223,17 +257,34 @@ fn amounts(
 }
 
 impl KServeConfig {
-    /// Whether a resource counts as a GPU: known, in the settings, or in [`GPU_TYPES`] of the
-    /// service.
-    pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
-        let annotated = || {
-            annotation
-                .and_then(|text| serde_json::from_str::<Vec<String>>(text).ok())
-                .is_some_and(|types| types.iter().any(|one| one == resource))
+    /// Resources that count as a GPU, in the order in which they are looked for: those known, those
+    /// of the settings, and those of [`GPU_TYPES`].
+    ///
+    /// # Errors
+    /// When the annotation is no list of texts.
+    pub fn gpus(&self, annotation: Option<&str>) -> Result<Vec<EcoString>, String> {
+        let mut gpus: Vec<EcoString> = KNOWN_GPUS.map(EcoString::from).to_vec();
+        let annotated = match annotation.filter(|text| !text.is_empty()) {
+            Some(text) => serde_json::from_str(text).map_err(|_| {
+                format!(
+                    "invalid GPU format({text}) for {GPU_TYPES} annotation: must be a valid JSON array"
+                )
+            })?,
+            None => Vec::new(),
         };
-        KNOWN_GPUS.contains(&resource)
-            || self.gpu_types.iter().any(|known| known == resource)
-            || annotated()
+        let annotated = annotated.into_iter().map(|gpu: String| EcoString::from(gpu));
+        for gpu in self.gpu_types.iter().cloned().chain(annotated) {
+            if !gpus.contains(&gpu) {
+                gpus.push(gpu);
+            }
+        }
+        Ok(gpus)
+    }
+
+    /// Whether a resource counts as a GPU of a service with this annotation.
+    pub fn is_gpu(&self, resource: &str, annotation: Option<&str>) -> bool {
+        let gpus = self.gpus(annotation).or_else(|_| self.gpus(None)).unwrap_or_default();
+        gpus.iter().any(|gpu| gpu == resource)
     }
 }
 
@@ -283,6 +334,7 @@ impl Default for KServeConfig {
                 cpu: "10m".into(),
                 memory: "15Mi".into(),
                 user: Some(1010),
+                insecure: false,
             },
             credentials: CredentialConfig {
                 storage_secret: "storage-config".into(),
@@ -312,6 +364,8 @@ impl Default for KServeConfig {
             accounts: Vec::new(),
             storage_containers: Vec::new(),
             ca_data: None,
+            knative_domains: None,
+            zero_initial_scale: false,
             gpu_types: Vec::new(),
             error: None,
         }

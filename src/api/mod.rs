@@ -21,7 +21,8 @@ pub use accelerator::{
 };
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
-    KSERVE_DISALLOWED, KServeConfig, LoggerConfig, ModelImages, OperatorConfig,
+    KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerConfig, LoggerStore, ModelImages,
+    OperatorConfig,
 };
 pub use kueue::{
     ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,

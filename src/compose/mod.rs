@@ -15,6 +15,7 @@ mod edit;
 mod fine_tuned;
 mod gpus;
 pub mod history;
+mod host;
 mod kserve;
 mod layer;
 pub(crate) mod lint;
@@ -38,7 +39,11 @@ mod tests;
 pub use accelerator::Accelerator;
 pub use assemble::{assemble, compose};
 pub use component::{Merged, MergedComponent};
-pub use kserve::{effective as kserve_effective, facts as kserve_facts};
+pub use host::{HostParts, host};
+pub use kserve::{
+    Facts as KServeFacts, effective as kserve_effective, facts as kserve_facts,
+    probed as kserve_probed, stops as kserve_stops,
+};
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 

@@ -145,27 +145,32 @@ pub(super) fn container<R: Record>(
     runner: &Node,
     rec: &mut R,
 ) -> Result<Node, String> {
+    let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
+    let own = runner.get("args").is_some_and(|args| !args.is_empty());
+    let lower = listed.get("args").filter(|args| own && !args.is_empty()).cloned();
+    let mut node = patched(&listed, runner, rec)?;
+    if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
+        let own = map.get("args").map(Node::items).unwrap_or_default();
+        let joined = lower.items().iter().chain(own).cloned().collect();
+        map.insert("args", Node::new(Value::List(joined), lower.origin));
+    }
+    Ok(node)
+}
+
+/// One container over another, by the strategic merge patch alone: arguments replace arguments, and
+/// an upper container without a name keeps the lower one's.
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(super) fn patched<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
     let ty = container_type();
-    let empty = || Node::map(Origin::Default(&ZERO_VALUE));
-    let listed = decoded(&listed.unwrap_or_else(empty), ty)?;
-    let runner = decoded(runner, ty)?;
-    let name = listed.get("name").cloned();
-    let arguments = [&listed, &runner].map(|container| container.get("args").cloned());
-    let mut node = smp::merge(listed, &runner, Some(ty), rec).map_err(|error| error.to_string())?;
+    let lower = decoded(lower, ty)?;
+    let upper = decoded(upper, ty)?;
+    let name = lower.get("name").cloned();
+    let mut node = smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())?;
     let unnamed = text(&node, "name").is_empty();
-    if let Some(map) = node.as_map_mut() {
-        if let Some(name) = name.filter(|_| unnamed) {
-            map.insert("name", name);
-        }
-        if let [Some(first), Some(then)] = arguments {
-            map.insert(
-                "args",
-                Node::new(
-                    Value::List(first.items().iter().chain(then.items()).cloned().collect()),
-                    first.origin,
-                ),
-            );
-        }
+    if let (Some(map), Some(name)) = (node.as_map_mut(), name.filter(|_| unnamed)) {
+        map.insert("name", name);
     }
     Ok(node)
 }

@@ -344,6 +344,9 @@ impl<'a> Planner<'a> {
         ) {
             Ok(composed) => {
                 outcome.diagnostics.extend(composed.diagnostics);
+                let cluster_domain = render::CLUSTER_DOMAIN;
+                let settings = render::Settings { policy, config, cluster_domain };
+                outcome.error = render::refusal(&composed.value, settings);
                 // The twin is only compared.
                 if selector.policy().semantics == self.semantics {
                     let built = &composed.value.components;

@@ -94,10 +94,14 @@ struct Beside {
 }
 
 impl Beside {
-    fn note(&mut self, object: &Object) {
+    fn note(&mut self, object: &Object, semantics: Semantics) {
         match (object.api, object.id.kind.as_str()) {
             (Api::KServe, "ClusterStorageContainer") => {
-                self.storage_containers.push(object.clone());
+                let mut object = object.clone();
+                if semantics == Semantics::Controller {
+                    kserve::stored_container(&mut object);
+                }
+                self.storage_containers.push(object);
             }
             (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
             (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
@@ -113,8 +117,19 @@ impl Beside {
             object.id.name == config.ca_bundle
                 && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")
         };
-        config.ca_data =
-            self.config_maps.iter().find(named).and_then(|object| object.node.get("data").cloned());
+        config.ca_data = self.config_maps.iter().find(named).map(|object| {
+            object.node.get("data").cloned().unwrap_or_else(|| Node::map(object.node.origin))
+        });
+        let of_knative = |name: &str| {
+            self.config_maps.iter().find(|object| {
+                object.id.name == name
+                    && object.id.scope.namespace().is_some_and(|space| space == "knative-serving")
+            })
+        };
+        config.knative_domains = of_knative("config-domain").map(kserve::knative_domains);
+        config.zero_initial_scale = of_knative("config-autoscaler")
+            .and_then(|object| object.node.at(&["data", "allow-zero-initial-scale"])?.as_str())
+            .is_some_and(|text| matches!(text, "1" | "t" | "T" | "TRUE" | "true" | "True"));
     }
 }
 
@@ -183,7 +198,7 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
                 builder.other(object);
             }
             Some(Typed::Other(object)) => {
-                others.note(&object);
+                others.note(&object, given.semantics);
                 builder.other(object);
             }
             None => {}

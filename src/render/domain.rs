@@ -6,13 +6,11 @@
 
 use super::metadata::text;
 use crate::api::{IngressConfig, OperatorConfig};
-use crate::compose::template::{self, DomainValues, Pairs};
+use crate::compose::template;
+use crate::compose::{HostParts, host};
 use crate::quantity::{hash, names};
-use crate::yaml::{Map, Node};
+use crate::yaml::Map;
 use ecow::{EcoString, eco_format};
-
-/// The template of the shipped settings, which needs no template engine.
-const PLAIN: &str = "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}";
 
 /// The ingress settings for one object: the ConfigMap with the object's annotations over it.
 #[derive(Clone, Debug)]
@@ -99,22 +97,16 @@ impl IngressSettings {
         labels: &Map,
         annotations: &Map,
     ) -> Result<EcoString, String> {
-        if self.domain_template == PLAIN {
-            let host = eco_format!("{name}.{namespace}.{}", self.domain);
-            if names::fully_qualified_domain_name(&host).is_empty() {
-                return Ok(host);
-            }
-        }
-        let values = DomainValues {
+        host(
             name,
-            namespace,
-            ingress_domain: &self.domain,
-            annotations: pairs(annotations),
-            labels: pairs(labels),
-        };
-        template::domain(&self.domain_template, &values)
-            .map(EcoString::from)
-            .map_err(|error| error.message)
+            HostParts {
+                template: &self.domain_template,
+                domain: &self.domain,
+                namespace,
+                labels,
+                annotations,
+            },
+        )
     }
 
     /// The path under which a service answers at the ingress domain, without a trailing `/`; none
@@ -161,10 +153,6 @@ pub(crate) fn path_template_error(config: &OperatorConfig) -> Option<String> {
     Some(format!("invalid ingress config - unable to parse pathTemplate: {}", error.message))
 }
 
-fn pairs(map: &Map) -> Pairs<'_> {
-    map.iter().filter_map(|entry| Some((entry.key.as_str(), Node::as_str(&entry.node)?))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +172,7 @@ mod tests {
                 "ome.io/ingress-disable-creation":"TRUE","ome.io/ingress-path-template":""}"#,
         );
         assert_eq!(some.domain, "x.com");
-        assert_eq!(some.domain_template, PLAIN);
+        assert_eq!(some.domain_template, "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}");
         assert_eq!(some.additional_domains, ["a.example", "b.example"]);
         assert!(!some.disable_ingress_creation, "only `true` in lower case is true");
     }

@@ -52,6 +52,9 @@ pub struct RenderedObject {
     pub wave: i32,
 }
 
+/// The DNS domain of a cluster that was set up without another one.
+pub const CLUSTER_DOMAIN: &str = "cluster.local";
+
 /// What a run knows beside the services.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
@@ -59,8 +62,17 @@ pub struct Settings<'a> {
     pub policy: &'static Policy,
     /// The operator's settings.
     pub config: &'a OperatorConfig,
-    /// The cluster's DNS domain; `cluster.local` unless a flag says otherwise.
+    /// The cluster's DNS domain; [`CLUSTER_DOMAIN`] unless a flag says otherwise.
     pub cluster_domain: &'a str,
+}
+
+/// What the operator fails on when it writes the objects of a service, although every component
+/// could be built: a plan says it without writing any.
+pub fn refusal(composed: &Composed<'_>, settings: Settings<'_>) -> Option<ServiceError> {
+    match settings.policy.api {
+        Api::KServe => kserve::refusal(composed, settings),
+        _ => None,
+    }
 }
 
 /// The objects of a service in the order in which the operator writes them.

@@ -61,6 +61,7 @@ rules! {
     VIRTUAL_SERVICE "virtual-service" "A VirtualService leads the hosts of a serverless service to Knative's gateway." "reconcilers/ingress/builders/virtualservice_builder.go"
     EXTERNAL_NAME "external-name" "A serverless service gets an alias for Knative's local gateway." "reconcilers/ingress/strategies/serverless_strategy.go"
     KSERVE_APP "kserve-app" "The label app selects the pods of a component: `isvc.` and the component's name." "kserve 6.1, raw_kube_reconciler.go"
+    KSERVE_BUNDLE "kserve-ca-bundle" "A copy of the CA bundle of the settings, for the namespace of a service." "KServe, cabundle_configmap_reconciler.go, getCabundleConfigMapForUserNS"
     KSERVE_MODELS "kserve-models" "A model configuration without models, for the agent that pulls them." "kserve 5.6, components/component.go"
     KSERVE_DEPLOYMENT "kserve-deployment" "The wrapper of a component of Standard mode." "kserve 6.1, deployment_reconciler.go"
     KSERVE_SERVICE "kserve-service" "The Service of a component publishes its first port as 80." "kserve 6.1, service_reconciler.go"

@@ -19,8 +19,8 @@ pub use runtime::{Request, Trace};
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{
-    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Resolution,
-    RuntimeDecision, ServiceError,
+    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Protocol, Resolution,
+    RuntimeDecision, ServiceError, kserve_mode,
 };
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
@@ -343,6 +343,16 @@ fn is_virtual(service: &Service) -> bool {
     asked == Some(DeploymentMode::VirtualDeployment)
 }
 
+/// A service for which no runtime is chosen.
+fn unchosen<'a>(protocol: Protocol) -> Resolution<'a> {
+    Resolution {
+        model: None,
+        runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
+        accelerators: Vec::new(),
+        error: None,
+    }
+}
+
 fn judged<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
@@ -374,13 +384,13 @@ fn judged<'a>(
     if policy.api == Api::KServe {
         let Some(inline) = &service.inline else {
             // Containers of the service itself: there is nothing to choose.
-            return Resolution {
-                model: None,
-                runtime: RuntimeDecision { protocol, ..RuntimeDecision::none() },
-                accelerators: Vec::new(),
-                error: None,
-            };
+            return unchosen(protocol);
         };
+        let (mode, _) = kserve_mode(policy, service, &catalog.config().kserve);
+        if mode == DeploymentMode::ModelMesh {
+            // Another controller chooses, by rules of its own.
+            return unchosen(protocol);
+        }
         let request = request(policy, service, &inline.model, &protocol.name);
         let decided = match named {
             Some(named) => runtime::named(policy, runtimes, &request, named),

@@ -3,54 +3,52 @@
 //! In Knative mode it also gets a copy of the queue-proxy's variables, which only Knative writes.
 
 use super::credentials::Credentials;
+use super::effective::Seen;
 use super::predictor::{MAIN, TRANSFORMER};
 use super::storage::MODELS;
 use super::{Facts, empty, other};
-use crate::api::{Amounts, ComponentKind};
+use crate::api::Amounts;
 use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_AGENT;
-use crate::decision::DeploymentMode;
+use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::schema;
-use crate::yaml::{Map, Node, Origin};
-use ecow::EcoString;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_AGENT);
 const NAME: &str = "agent";
 const PORT: i64 = 9081;
 
-/// What a component asks of the agent.
-pub(super) struct Request<'m> {
-    pub(super) kind: ComponentKind,
-    pub(super) annotations: &'m Map,
-}
-
-impl Request<'_> {
+impl Seen<'_> {
     fn says(&self, key: &str) -> Option<&str> {
         super::effective::internal(self.annotations, key).and_then(Node::as_str)
+    }
+
+    fn label(&self, key: &str) -> &str {
+        self.labels.get(key).and_then(Node::as_str).unwrap_or_default()
     }
 }
 
 /// Adds the agent, unless the pod has one or nothing asks for it.
 pub(super) fn add(
     facts: &Facts<'_>,
-    request: &Request<'_>,
+    seen: &Seen<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) {
-    let [logs, batches, pulls] =
-        ["logger", "batcher", "agent"].map(|key| request.says(key).is_some());
+) -> Result<(), ServiceError> {
+    let [logs, batches, pulls] = ["logger", "batcher", "agent"].map(|key| seen.says(key).is_some());
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     if !(logs || batches || pulls) || position(containers, "name", NAME).is_some() {
-        return;
+        return Ok(());
     }
     if facts.mode == DeploymentMode::Serverless
         && position(containers, "name", "queue-proxy").is_none()
     {
         let message = format!(
             "the agent of the {} also gets the variables of Knative's queue-proxy, which nobody knows offline",
-            request.kind.as_str()
+            seen.kind.as_str()
         );
         findings.push(
             Diagnostic::new(Code::NeedsClusterStatus, message)
@@ -59,10 +57,16 @@ pub(super) fn add(
                 .object(facts.service.object.id.to_string()),
         );
     }
-    let args: Vec<EcoString> = arguments(facts, request, containers, [logs, batches, pulls]);
+    let logger = logs.then(|| Logger::of(facts));
+    let args: Vec<EcoString> =
+        arguments(facts, seen, containers, logger.as_ref(), [batches, pulls]);
     let probed = position(containers, "name", TRANSFORMER)
         .map_or_else(|| containers.first(), |index| containers.get(index));
-    let probe = probed.filter(|_| facts.mode == DeploymentMode::RawDeployment).and_then(readiness);
+    let probe = probed
+        .filter(|_| facts.mode == DeploymentMode::RawDeployment)
+        .and_then(|container| container.get("readinessProbe"))
+        .and_then(readiness);
+    let path = probe.as_ref().and_then(|probe| probe.at(&["httpGet", "path"])?.as_str());
     let security =
         containers.first().and_then(|container| container.get("securityContext")).cloned();
     let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } =
@@ -96,7 +100,7 @@ pub(super) fn add(
         ORIGIN,
     );
     let get = [
-        ("path", Node::str("/", ORIGIN)),
+        ("path", Node::str(path.unwrap_or("/"), ORIGIN)),
         ("port", Node::int(PORT, ORIGIN)),
         ("scheme", Node::str("HTTP", ORIGIN)),
         ("httpHeaders", Node::list([header], ORIGIN)),
@@ -113,7 +117,8 @@ pub(super) fn add(
         ORIGIN,
     );
     if let Some(probe) = probe {
-        push(&mut container, "env", other::variable("SERVING_READINESS_PROBE", probe, ORIGIN));
+        let text = other::json(&probe).into();
+        push(&mut container, "env", other::variable("SERVING_READINESS_PROBE", text, ORIGIN));
     }
     if let (Some(map), Some(security)) = (container.as_map_mut(), security) {
         map.insert("securityContext", security);
@@ -136,38 +141,89 @@ pub(super) fn add(
         push(&mut container, "volumeMounts", mapping(mount, ORIGIN));
     }
     let account = pod.get("serviceAccountName").cloned();
-    let mut credentials = Credentials { facts, annotations: request.annotations, findings };
+    let mut credentials = Credentials { facts, annotations: seen.annotations, findings };
     credentials.of_account(account.as_ref(), &mut container, pod);
-    if let Some(store) = store(facts).filter(|_| logs) {
-        let named = store
-            .get("serviceAccountName")
-            .cloned()
-            .unwrap_or_else(|| Node::str("logger-sa", ORIGIN));
-        credentials.of_account(Some(&named), &mut container, pod);
+    if let Some(store) = logger.and_then(|logger| logger.store) {
+        credentials.of_account(Some(&store.account), &mut container, pod);
     }
     push(pod, "containers", container);
     if pulls {
-        pulled(request, pod);
+        pulled(facts, seen, pod)?;
     }
+    Ok(())
 }
 
-/// Where requests are stored: only the predictor says so.
-fn store<'a>(facts: &Facts<'a>) -> Option<&'a Node> {
-    facts.predictor.at(&["logger", "storage"]).filter(|storage| storage.as_map().is_some())
+/// What a logger is told: by the settings, and over them by the predictor, whichever component logs.
+struct Logger {
+    store: Option<Store>,
+    marshaller: EcoString,
+    batch_size: i64,
+    batch_interval: EcoString,
+}
+
+/// Where requests are stored.
+struct Store {
+    path: EcoString,
+    format: EcoString,
+    /// The ServiceAccount whose credentials are used.
+    account: Node,
+}
+
+impl Logger {
+    fn of(facts: &Facts<'_>) -> Self {
+        let settings = &facts.config.logger;
+        let usual = || Node::str("logger-sa", ORIGIN);
+        let mut logger = Self {
+            store: settings.store.as_ref().map(|store| Store {
+                path: store.path.clone(),
+                format: store.format.clone(),
+                account: Some(&store.account)
+                    .filter(|name| !name.is_empty())
+                    .map_or_else(usual, |name| Node::str(name.clone(), ORIGIN)),
+            }),
+            marshaller: settings.marshaller.clone(),
+            batch_size: settings.batch_size,
+            batch_interval: settings.batch_interval.clone(),
+        };
+        let Some(own) = facts.predictor.get("logger").filter(|own| own.as_map().is_some()) else {
+            return logger;
+        };
+        // A predictor that logs stores where it says, or nowhere.
+        let written = |node: Option<&Node>| node.and_then(Node::scalar_text).unwrap_or_default();
+        logger.store = own.get("storage").filter(|store| store.as_map().is_some()).map(|store| {
+            let account = store.get("serviceAccountName").filter(|name| name.as_str() != Some(""));
+            Store {
+                path: written(store.get("path")),
+                format: written(store.at(&["parameters", "format"])),
+                account: account.cloned().unwrap_or_else(usual),
+            }
+        });
+        if let Some(url) = own.get("marshallerUrl") {
+            logger.marshaller = url.scalar_text().unwrap_or_default();
+        }
+        if let Some(size) = own.get("batchSize").and_then(Node::as_int) {
+            logger.batch_size = size;
+        }
+        if let Some(interval) = own.get("batchInterval") {
+            logger.batch_interval = interval.scalar_text().unwrap_or_default();
+        }
+        logger
+    }
 }
 
 fn arguments(
     facts: &Facts<'_>,
-    request: &Request<'_>,
+    seen: &Seen<'_>,
     containers: &[Node],
-    [logs, batches, pulls]: [bool; 3],
+    logger: Option<&Logger>,
+    [batches, pulls]: [bool; 2],
 ) -> Vec<EcoString> {
     let mut args: Vec<EcoString> = Vec::new();
     let mut tell = |words: &[&str]| args.extend(words.iter().copied().map(EcoString::from));
     if pulls {
         tell(&["--enable-puller"]);
         for (key, flag) in [("configMountPath", "--config-dir"), ("modelDir", "--model-dir")] {
-            if let Some(value) = request.says(key) {
+            if let Some(value) = seen.says(key) {
                 tell(&[flag, value]);
             }
         }
@@ -177,53 +233,46 @@ fn arguments(
         for (key, flag) in
             [("batcher-max-batchsize", "--max-batchsize"), ("batcher-max-latency", "--max-latency")]
         {
-            if let Some(value) = request.says(key) {
+            if let Some(value) = seen.says(key) {
                 tell(&[flag, value]);
             }
         }
     }
-    if logs {
-        let logger = &facts.config.logger;
-        tell(&["--log-url", request.says("logger-sink-url").unwrap_or(&logger.url)]);
+    if let Some(Logger { store, marshaller, batch_size, batch_interval }) = logger {
+        let settings = &facts.config.logger;
+        tell(&["--log-url", seen.says("logger-sink-url").unwrap_or(&settings.url)]);
         // A pod of a ReplicaSet has no name yet when the webhook sees it.
-        tell(&["--source-uri", "", "--log-mode", request.says("logger-mode").unwrap_or("all")]);
-        tell(&[
-            "--inference-service",
-            facts.service.name(),
-            "--namespace",
-            &facts.service.namespace,
-            "--endpoint",
-            "",
-            "--component",
-            request.kind.as_str(),
-        ]);
-        let stored = |keys: &[&str]| {
-            store(facts)
-                .and_then(|store| store.at(keys))
-                .and_then(Node::scalar_text)
-                .filter(|text| !text.is_empty())
-        };
-        for (keys, flag) in [
-            (&["path"][..], "--log-store-path"),
-            (&["parameters", "format"][..], "--log-store-format"),
+        tell(&["--source-uri", "", "--log-mode", seen.says("logger-mode").unwrap_or("all")]);
+        tell(&["--inference-service", seen.label("serving.kserve.io/inferenceservice")]);
+        tell(&["--namespace", &facts.service.namespace]);
+        tell(&["--endpoint", seen.label("endpoint"), "--component", seen.label("component")]);
+        let size = if *batch_size > 0 { eco_format!("{batch_size}") } else { EcoString::new() };
+        let (path, format) =
+            store.as_ref().map(|store| (&*store.path, &*store.format)).unwrap_or_default();
+        for (flag, value) in [
+            ("--log-store-path", path),
+            ("--log-store-format", format),
+            ("--log-marshaller-url", marshaller),
+            ("--log-batch-size", &size),
+            ("--log-batch-interval", batch_interval),
         ] {
-            if let Some(value) = stored(keys) {
-                tell(&[flag, &value]);
+            if !value.is_empty() {
+                tell(&[flag, value]);
             }
         }
-        if let Some(headers) = request.says("logger-metadata-headers") {
+        if let Some(headers) = seen.says("logger-metadata-headers") {
             tell(&["--metadata-headers", headers]);
         }
-        if let Some(wanted) = request.says("logger-metadata-annotations") {
+        if let Some(wanted) = seen.says("logger-metadata-annotations") {
             let pairs = wanted.split(',').filter_map(|key| {
-                Some(format!("{key}={}", request.annotations.get(key)?.scalar_text()?))
+                Some(format!("{key}={}", seen.annotations.get(key)?.scalar_text()?))
             });
             tell(&["--metadata-annotations", &pairs.collect::<Vec<_>>().join(",")]);
         }
-        if !logger.ca_file.is_empty() {
-            tell(&["--logger-ca-cert-file", &logger.ca_file]);
+        if !settings.ca_file.is_empty() {
+            tell(&["--logger-ca-cert-file", &settings.ca_file]);
         }
-        tell(&["--logger-tls-skip-verify", if logger.skip_verify { "true" } else { "false" }]);
+        tell(&["--logger-tls-skip-verify", if settings.skip_verify { "true" } else { "false" }]);
     }
     let behind = position(containers, "name", TRANSFORMER)
         .or_else(|| position(containers, "name", MAIN))
@@ -233,13 +282,10 @@ fn arguments(
     args
 }
 
-/// The readiness probe of a container as Go writes it in JSON, with the defaults of the API server;
-/// a probe that runs a command is left to the kubelet.
-fn readiness(container: &Node) -> Option<EcoString> {
-    let mut probe = container.get("readinessProbe").cloned().unwrap_or_else(|| {
-        let socket = mapping([("port", super::effective::first_port(container))], ORIGIN);
-        mapping([("tcpSocket", socket)], ORIGIN)
-    });
+/// The readiness probe of a container, with the defaults of the API server, in the order in which Go
+/// writes it; a probe that runs a command or asks by gRPC is left to the kubelet.
+fn readiness(probe: &Node) -> Option<Node> {
+    let mut probe = probe.clone();
     if probe.get("httpGet").is_none() && probe.get("tcpSocket").is_none() {
         return None;
     }
@@ -254,20 +300,28 @@ fn readiness(container: &Node) -> Option<EcoString> {
             map.insert(key, Node::int(number, ORIGIN));
         }
     }
-    if let Some(get) = map.get_mut("httpGet").and_then(Node::as_map_mut)
-        && get.get("scheme").is_none_or(Node::is_null)
-    {
-        get.insert("scheme", Node::str("HTTP", ORIGIN));
+    if let Some(get) = map.get_mut("httpGet").and_then(Node::as_map_mut) {
+        for (key, usual) in [("path", "/"), ("scheme", "HTTP")] {
+            if get.get(key).is_none_or(|node| node.is_null() || node.as_str() == Some("")) {
+                get.insert(key, Node::str(usual, ORIGIN));
+            }
+        }
     }
     if let Some(ty) = schema::structure("Probe") {
         schema::order(&mut probe, ty);
     }
-    Some(other::json(&probe).into())
+    Some(probe)
 }
 
 /// Volumes of a puller: the list of models and the directory they come to.
-fn pulled(request: &Request<'_>, pod: &mut Node) {
-    let config = request.says("configVolumeName").unwrap_or_default();
+///
+/// # Errors
+/// When an annotation of the service asks for the puller and nothing says which models it pulls.
+fn pulled(facts: &Facts<'_>, seen: &Seen<'_>, pod: &mut Node) -> Result<(), ServiceError> {
+    const LABEL: &str = "can not find internal.serving.kserve.io/configVolumeName label";
+    let (Some(_), Some(config)) = (seen.says("modelDir"), seen.says("configVolumeName")) else {
+        return Err(facts.invalid(LABEL));
+    };
     let source = mapping([("name", Node::str(config, ORIGIN))], ORIGIN);
     let volumes = [
         ("model-dir", MODELS, "emptyDir", empty(&KSERVE_AGENT)),
@@ -298,6 +352,7 @@ fn pulled(request: &Request<'_>, pod: &mut Node) {
             }
         });
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -343,11 +398,8 @@ mod tests {
             "8080",
         ];
         assert_eq!(logs["args"], serde_json::json!(expected));
-        let probe = r#"{"tcpSocket":{"port":8080},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}"#;
-        assert_eq!(
-            logs["env"],
-            serde_json::json!([{"name": "SERVING_READINESS_PROBE", "value": probe}])
-        );
+        assert!(logs["env"].is_null(), "a server that is asked nothing is asked nothing here");
+        assert_eq!(logs["readinessProbe"]["httpGet"]["path"], "/");
         let own = agent(
             &format!(
                 "{stored}, readinessProbe: {{periodSeconds: 5, httpGet: {{port: 1, path: /x}}}}, ports: [{{containerPort: 9000}}]"
@@ -366,6 +418,7 @@ mod tests {
         );
         let probe = r#"{"httpGet":{"path":"/x","port":1,"scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":5,"successThreshold":1,"failureThreshold":3}"#;
         assert_eq!(own["env"][0]["value"], probe);
+        assert_eq!(own["readinessProbe"]["httpGet"]["path"], "/x");
         let run = agent(
             &format!(
                 "{stored}, readinessProbe: {{exec: {{command: [a]}}}}, securityContext: {{runAsNonRoot: true}}"

@@ -70,6 +70,7 @@ pub(super) fn variants<R: Record>(
         let annotations = metadata::annotations(&variant, kind, layer, &predictor, rec);
         // Quirk: several models at once are never provided to a variant.
         let (pod, worker) = predictor::pods(&variant, container.as_ref(), None, rec, findings)?;
+        facts.workload(&variant.predictor_name(), &labels, &annotations)?;
         let mut spec = predictor.clone();
         if let Some(map) = spec.as_map_mut() {
             map.retain(|entry| !UNHEARD.contains(&entry.key.as_str()));

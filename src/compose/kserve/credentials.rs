@@ -6,23 +6,24 @@
 
 use super::Facts;
 use super::other::variable;
+use super::storage::StorageKey;
 use crate::api::Object;
 use crate::compose::container::push;
-use crate::compose::edit::{mapping, position, text};
+use crate::compose::edit::{each_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_CREDENTIALS;
+use crate::decision::ServiceError;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::quantity::base64;
-use crate::yaml::{Map, Node, Origin};
+use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_CREDENTIALS);
 /// Annotation of a ServiceAccount with a role of its own in AWS.
 const ROLE: &str = "eks.amazonaws.com/role-arn";
-/// Switches of S3: annotation, variable and key of the Secret, key of the settings; in the order
-/// they are written.
-const S3: [(&str, &str, &str); 9] = [
-    ("s3-usehttps", "S3_USE_HTTPS", "s3UseHttps"),
-    ("s3-endpoint", "S3_ENDPOINT", "s3Endpoint"),
+/// Switches of S3 beside the endpoint: annotation, variable and key of the Secret, key of the
+/// settings; in the order they are written.
+const S3: [(&str, &str, &str); 7] = [
     ("s3-verifyssl", "S3_VERIFY_SSL", "s3VerifySSL"),
     ("s3-useanoncredential", "awsAnonymousCredential", "s3UseAnonymousCredential"),
     ("s3-region", "AWS_DEFAULT_REGION", "s3Region"),
@@ -31,8 +32,7 @@ const S3: [(&str, &str, &str); 9] = [
     ("s3-cabundle", "AWS_CA_BUNDLE", "s3CABundle"),
     ("s3-cabundle-configmap", "AWS_CA_BUNDLE_CONFIGMAP", "s3CABundleConfigMap"),
 ];
-/// Variables of Azure, each with the key it had before; those that are written although the Secret
-/// lacks them come first in the second list.
+/// Variables of Azure, each with the key it had before.
 const AZURE: [(&str, &str); 9] = [
     ("AZURE_SUBSCRIPTION_ID", "AZ_SUBSCRIPTION_ID"),
     ("AZURE_TENANT_ID", "AZ_TENANT_ID"),
@@ -44,10 +44,14 @@ const AZURE: [(&str, &str); 9] = [
     ("AZURE_ACCOUNT_NAME", ""),
     ("AZURE_SERVICE_URL", ""),
 ];
-/// Of those the ones that are written in any case. Quirk: the list of those to leave out lacks
-/// them.
-const AZURE_ALWAYS: [&str; 2] = ["AZURE_TENANT_ID", "AZURE_ACCESS_EXPIRES_ON_SECONDS"];
-/// Storages that `storage` may name.
+/// Of those the one that is written although the Secret lacks it. Quirk: the list of those to leave
+/// out lacks it.
+const AZURE_ALWAYS: &str = "AZURE_TENANT_ID";
+/// Keys of a Secret by which it is known as one of Azure.
+const AZURE_KNOWN: [&str; 3] = ["AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_TOKEN"];
+/// Tokens of model hubs, the first that a Secret has.
+const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
+/// Storages that the shared Secret may name.
 const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
 
 /// Who looks for credentials, and who is told what is not there.
@@ -144,21 +148,34 @@ impl Credentials<'_, '_> {
                 .or_else(|| settings.get(setting).cloned())
                 .unwrap_or_default()
         };
-        let mut found = Vec::new();
-        for (annotation, name, setting) in S3 {
-            let text = value(annotation, name, setting);
-            if text.is_empty() {
-                continue;
+        let mut found: Vec<(&'static str, EcoString)> = Vec::new();
+        let endpoint = value("s3-endpoint", "S3_ENDPOINT", "s3Endpoint");
+        if !endpoint.is_empty() {
+            // A scheme that is written rules out what is said of https.
+            let endpoint = endpoint.trim();
+            let after = |scheme: &str| {
+                let head = endpoint.get(..scheme.len())?;
+                head.eq_ignore_ascii_case(scheme).then(|| &endpoint[scheme.len()..])
+            };
+            let (https, host, url) = if let Some(host) = after("https://") {
+                ("1".into(), host, endpoint.into())
+            } else if let Some(host) = after("http://") {
+                ("0".into(), host, endpoint.into())
+            } else {
+                let https = value("s3-usehttps", "S3_USE_HTTPS", "s3UseHttps");
+                let scheme = if https == "0" { "http" } else { "https" };
+                (https, endpoint, eco_format!("{scheme}://{endpoint}"))
+            };
+            if !https.is_empty() {
+                found.push(("S3_USE_HTTPS", https));
             }
-            let plain = annotation == "s3-endpoint"
-                && value("s3-usehttps", "S3_USE_HTTPS", "s3UseHttps") == "0";
-            let scheme = if plain { "http" } else { "https" };
-            let url = eco_format!("{scheme}://{text}");
-            found.push((name, text));
-            if annotation == "s3-endpoint" {
-                found.push(("AWS_ENDPOINT_URL", url));
-            }
+            found.push(("S3_ENDPOINT", host.into()));
+            found.push(("AWS_ENDPOINT_URL", url));
         }
+        let others = S3
+            .into_iter()
+            .map(|(annotation, name, setting)| (name, value(annotation, name, setting)));
+        found.extend(others.filter(|(_, text)| !text.is_empty()));
         found
     }
 
@@ -200,11 +217,11 @@ impl Credentials<'_, '_> {
                     ORIGIN,
                 ),
             );
-        } else if holds(secret, "AZ_CLIENT_ID") || holds(secret, "AZURE_CLIENT_ID") {
+        } else if AZURE_KNOWN.iter().any(|key| holds(secret, key)) {
             for (variable, before) in AZURE {
                 let key =
                     if !before.is_empty() && holds(secret, before) { before } else { variable };
-                if holds(secret, key) || AZURE_ALWAYS.contains(&key) {
+                if holds(secret, key) || key == AZURE_ALWAYS {
                     push(container, "env", reference(variable, name, key));
                 }
             }
@@ -220,18 +237,25 @@ impl Credentials<'_, '_> {
             }
         } else if holds(secret, "HDFS_NAMENODE") {
             mounted(container, pod, "hdfs-secrets", "/var/secrets/kserve-hdfscreds", name);
-        } else if holds(secret, "HF_TOKEN") {
-            push(container, "env", reference("HF_TOKEN", name, "HF_TOKEN"));
+        } else if let Some(key) = TOKENS.into_iter().find(|key| holds(secret, key)) {
+            push(container, "env", reference(key, name, key));
         }
     }
 
-    /// What `storage` of a model stands for: its part of the shared Secret, and the address that it
+    /// What `storage` of a model stands for: its part of the shared Secret, and the addresses that it
     /// completes.
-    pub(super) fn of_storage(&mut self, storage: &Node, container: &mut Node) {
-        let parameters = storage.get("parameters");
-        let parameter = |key: &str| {
-            parameters.and_then(|map| map.get(key)).and_then(Node::scalar_text).unwrap_or_default()
-        };
+    ///
+    /// # Errors
+    /// When the Secret was read and does not say what is needed. Without the Secret nobody knows
+    /// offline: that is a finding.
+    pub(super) fn of_storage(
+        &mut self,
+        storage: &StorageKey,
+        container: &mut Node,
+    ) -> Result<(), ServiceError> {
+        let parameters = &storage.parameters;
+        let parameter =
+            |key: &str| parameters.get(key).and_then(Node::scalar_text).unwrap_or_default();
         let (mut kind, mut bucket) = (parameter("type"), parameter("bucket"));
         let settings = &self.facts.config.credentials;
         let usual = if settings.storage_secret.is_empty() {
@@ -239,83 +263,118 @@ impl Credentials<'_, '_> {
         } else {
             settings.storage_secret.clone()
         };
-        let named = self.annotated();
+        let named = self.annotations.get(&settings.annotation).cloned();
         let name = named.as_ref().and_then(Node::scalar_text).unwrap_or(usual);
-        let written = storage.get("key").and_then(Node::scalar_text).unwrap_or_default();
-        let key = match (written.is_empty(), kind.is_empty()) {
-            (false, _) => written.clone(),
-            (true, true) => "default".into(),
-            (true, false) => eco_format!("default_{kind}"),
+        let own = !storage.key.is_empty();
+        let key = match (own, kind.is_empty()) {
+            (true, _) => storage.key.clone(),
+            (false, true) => "default".into(),
+            (false, false) => eco_format!("default_{kind}"),
         };
         let secret = self.look_up("Secret", &name);
-        if secret.is_none() {
-            self.miss("Secret", &name, storage.get("key").or(named.as_ref()));
+        let known = secret.is_some();
+        let written = Node::new(Value::Null, storage.origin);
+        if !known {
+            self.miss("Secret", &name, named.as_ref().or(own.then_some(&written)));
         }
-        // A key that is written has to be there, or the pod is refused.
-        if secret.as_ref().map_or(!written.is_empty(), |secret| holds(secret, &key)) {
-            let said = secret.as_ref().and_then(|secret| content(secret, &key)).unwrap_or_default();
-            let said: serde_json::Value = serde_json::from_str(&said).unwrap_or_default();
-            if kind.is_empty() {
-                kind = said["type"].as_str().unwrap_or_default().into();
-                if bucket.is_empty() {
-                    bucket = said["bucket"].as_str().unwrap_or_default().into();
-                }
-                if let Some(bundle) = said["cabundle_configmap"].as_str() {
-                    push(
-                        container,
-                        "env",
-                        variable("AWS_CA_BUNDLE_CONFIGMAP", bundle.into(), ORIGIN),
+        let fault = |facts: &Facts<'_>, message: String| {
+            Err(ServiceError { span: storage.origin.span(), ..facts.invalid(message) })
+        };
+        if let Some(secret) = secret.as_ref().filter(|_| own)
+            && !holds(secret, &key)
+        {
+            let message = format!("specified storage key {key} not found in storage secret {name}");
+            return fault(self.facts, message);
+        }
+        if secret.as_ref().map_or(own, |secret| holds(secret, &key)) {
+            if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
+                let text = content(secret, &key).unwrap_or_default();
+                let Ok(said) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
+                    return fault(
+                        self.facts,
+                        format!("invalid json encountered in key {key} of storage secret {name}"),
                     );
+                };
+                if let Some(found) = said.get("type") {
+                    kind = found.as_str().into();
+                    if !TYPES.contains(&kind.as_str()) {
+                        return fault(
+                            self.facts,
+                            format!(
+                                "storage type must be one of [{}]. storage type [{kind}] is not supported",
+                                TYPES.join(", ")
+                            ),
+                        );
+                    }
+                }
+                if let Some(found) = said.get("bucket").filter(|_| bucket.is_empty()) {
+                    bucket = found.as_str().into();
+                }
+                if let Some(bundle) = said.get("cabundle_configmap") {
+                    let variable =
+                        variable("AWS_CA_BUNDLE_CONFIGMAP", bundle.as_str().into(), ORIGIN);
+                    push(container, "env", variable);
                 }
             }
             push(container, "env", reference("STORAGE_CONFIG", &name, &key));
         }
-        if !TYPES.contains(&kind.as_str()) {
-            let message = match kind.as_str() {
-                "" => "the type of the storage is not known: the address of the download is not complete".to_owned(),
-                other => format!("storage type must be one of [{}]. storage type [{other}] is not supported", TYPES.join(", ")),
-            };
-            self.findings.push(
-                Diagnostic::new(Code::CredentialsUnresolved, message)
-                    .severity(Severity::Warning)
-                    .at(storage.origin.span())
-                    .path("spec.predictor.model.storage")
-                    .object(self.facts.service.object.id.to_string())
-                    .help("write `parameters: {type: s3}`, or load the Secret"),
-            );
-        } else if kind == "s3" && bucket.is_empty() {
-            self.findings.push(
-                Diagnostic::new(Code::CredentialsUnresolved, "format [s3] requires a bucket but one wasn't found in storage data or parameters")
-                    .severity(Severity::Warning)
-                    .at(storage.origin.span())
-                    .path("spec.predictor.model.storage")
-                    .object(self.facts.service.object.id.to_string())
-                    .help("write `parameters: {bucket: …}`"),
-            );
-        } else if let Some(first) = container
-            .as_map_mut()
-            .and_then(|map| map.get_mut("args"))
-            .and_then(Node::as_list_mut)
-            .and_then(|args| args.make_mut().first_mut())
-            && let Some(path) =
-                first.as_str().and_then(|text| text.strip_prefix("<scheme-placeholder>://"))
-        {
-            let address = if kind == "s3" {
-                format!("s3://{bucket}/{path}")
-            } else {
-                format!("{kind}://{path}")
-            };
-            *first = Node::str(address, first.origin);
+        let buckets = kind == "s3";
+        let open = container
+            .get("args")
+            .and_then(|args| args.items().first()?.as_str())
+            .is_some_and(|first| first.starts_with(PLACEHOLDER));
+        let missing = if kind.is_empty() {
+            Some("unable to determine storage type".to_owned())
+        } else if open && buckets && bucket.is_empty() {
+            Some(format!(
+                "format [{kind}] requires a bucket but one wasn't found in storage data or parameters"
+            ))
+        } else {
+            None
+        };
+        match missing {
+            Some(message) if known => return fault(self.facts, message),
+            Some(message) => self.incomplete(storage, message),
+            None if open => {
+                let mut first = true;
+                each_mut(container, "args", |argument| {
+                    // Addresses and paths take turns.
+                    let path = argument.as_str().and_then(|text| text.strip_prefix(PLACEHOLDER));
+                    if let Some(path) = path.filter(|_| first) {
+                        let address = if buckets {
+                            eco_format!("{kind}://{bucket}/{path}")
+                        } else {
+                            eco_format!("{kind}://{path}")
+                        };
+                        *argument = Node::str(address, argument.origin);
+                    }
+                    first = !first;
+                });
+            }
+            None => {}
         }
-        if let Some(map) = parameters.and_then(Node::as_map).filter(|map| !map.is_empty()) {
-            push(
-                container,
-                "env",
-                variable("STORAGE_OVERRIDE_CONFIG", super::other::parameters(map).into(), ORIGIN),
-            );
+        if !parameters.is_empty() {
+            let text = super::other::parameters(parameters);
+            push(container, "env", variable("STORAGE_OVERRIDE_CONFIG", text.into(), ORIGIN));
         }
+        Ok(())
+    }
+
+    /// Says what a Secret that was not read has to say.
+    fn incomplete(&mut self, storage: &StorageKey, message: String) {
+        self.findings.push(
+            Diagnostic::new(Code::CredentialsUnresolved, message)
+                .severity(Severity::Warning)
+                .at(storage.origin.span())
+                .path("spec.predictor.model.storage")
+                .object(self.facts.service.object.id.to_string())
+                .help("write `parameters: {type: s3, bucket: …}`, or load the Secret with `-f`"),
+        );
     }
 }
+
+/// What stands for the scheme of an address that the shared Secret completes.
+const PLACEHOLDER: &str = "<scheme-placeholder>://";
 
 /// Whether a Secret has a key.
 fn holds(secret: &Object, key: &str) -> bool {
@@ -344,15 +403,19 @@ fn reference(name: &str, secret: &str, key: &str) -> Node {
     )
 }
 
-/// Sets a variable in its place, or adds it.
+/// Adds a variable, or sets the value of the one that is there. Quirk: a reference to a Secret does
+/// not replace a value, which is emptied.
 fn merge(container: &mut Node, variable: Node) {
     let env = container.get("env").map(Node::items).unwrap_or_default();
-    match position(env, "name", text(&variable, "name")) {
-        None => push(container, "env", variable),
-        Some(index) => {
-            if let Some(list) = crate::compose::edit::list_mut(container, "env", ORIGIN) {
-                list.make_mut()[index] = variable;
-            }
+    let Some(index) = position(env, "name", text(&variable, "name")) else {
+        return push(container, "env", variable);
+    };
+    if let Some(list) = crate::compose::edit::list_mut(container, "env", ORIGIN)
+        && let Some(map) = list.make_mut()[index].as_map_mut()
+    {
+        match variable.get("value") {
+            Some(value) => map.insert("value", value.clone()),
+            None => drop(map.remove("value")),
         }
     }
 }

@@ -1,22 +1,20 @@
 //! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics,
 //! probes of V2 (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
 
-use super::credentials::Credentials;
+use super::initializer::{INITIALIZER, storage_container};
 use super::predictor::MAIN;
-use super::storage::{INITIALIZER, MODELS, Mount, initializer, is_writable, mount};
-use super::{Facts, agent, empty, oci, of};
+use super::storage::{MODELS, Request, Source, StorageKey, provide};
+use super::{Facts, agent, oci, of};
 use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
 use crate::compose::ComposedComponent;
-use crate::compose::container::{has_volume, push};
 use crate::compose::edit::{each_mut, map_mut, mapping, position, text};
-use crate::compose::rules::{
-    KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_STORAGE, KSERVE_V2_PROBES,
-};
+use crate::compose::rules::{KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_V2_PROBES};
 use crate::decision::ServiceError;
 use crate::diag::{Checked, Diagnostic};
 use crate::policy::Policy;
-use crate::yaml::{Map, Node, Origin};
+use crate::yaml::{Entry, Map, Node, Origin};
 use ecow::EcoString;
+use std::collections::BTreeMap;
 
 /// Prefix of annotations for the webhook.
 const INTERNAL: &str = "internal.serving.kserve.io/";
@@ -31,10 +29,28 @@ pub struct Effective {
     pub annotations: Map,
 }
 
-/// A component with its pods as the webhook leaves them, as far as the flags ask for it.
+/// What a component is asked by its probes, as far as the flags ask for it: before its pods are
+/// wrapped, for whoever wraps them gives a probe to containers that have none.
+pub fn probed(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &KServeConfig,
+    component: &mut ComposedComponent,
+) {
+    if !config.v2_probes || component.kind != ComponentKind::Predictor {
+        return;
+    }
+    let (facts, _) = of(policy, service, &component.spec, runtime, config);
+    if facts.protocol.as_deref() == Some("v2") {
+        each_mut(&mut component.pod, "containers", probes);
+    }
+}
+
+/// A component with its pods as the webhook leaves them.
 ///
 /// # Errors
-/// When the container that fetches the model cannot be made.
+/// When the webhook refuses the pods.
 pub fn effective(
     policy: &Policy,
     service: &Service,
@@ -43,53 +59,44 @@ pub fn effective(
     component: &ComposedComponent,
 ) -> Result<Checked<Effective>, ServiceError> {
     let mut shown = Effective { component: component.clone(), annotations: Map::new() };
-    // A variant of the predictor has a model of its own.
-    let predictor = if component.kind == ComponentKind::Predictor {
-        Some(&component.spec)
-    } else {
-        service.component(ComponentKind::Predictor)
+    // The webhook looks at the service as it is stored, also for a variant of its predictor.
+    let Some(predictor) = service.component(ComponentKind::Predictor) else {
+        return Ok(Checked::clean(shown));
     };
-    let Some(predictor) = predictor else { return Ok(Checked::clean(shown)) };
-    let facts = of(policy, service, predictor, runtime, config).0;
+    let (facts, _) = of(policy, service, predictor, runtime, config);
     let mut findings = Vec::new();
     let component = &mut shown.component;
-    if config.v2_probes
-        && component.kind == ComponentKind::Predictor
-        && facts.protocol.as_deref() == Some("v2")
+    if let (Some((pod, _)), Some((labels, annotations))) =
+        (&mut component.worker, &component.worker_metadata)
     {
-        each_mut(&mut component.pod, "containers", probes);
+        let seen = Seen { kind: component.kind, labels, annotations };
+        webhook(&facts, &seen, pod, &mut Vec::new())?;
     }
-    if config.expand {
-        let workers = component
-            .worker_metadata
-            .as_ref()
-            .map(|(_, annotations)| annotations.clone())
-            .unwrap_or_default();
-        webhook(
-            &facts,
-            component.kind,
-            &component.spec,
-            &component.annotations,
-            &mut component.pod,
-            &mut findings,
-        )?;
-        if let Some((pod, _)) = &mut component.worker {
-            webhook(&facts, component.kind, &component.spec, &workers, pod, &mut Vec::new())?;
-        }
-        shown.annotations = metrics(&facts, &component.annotations);
-    }
+    let seen = Seen {
+        kind: component.kind,
+        labels: &component.labels,
+        annotations: &component.annotations,
+    };
+    webhook(&facts, &seen, &mut component.pod, &mut findings)?;
+    shown.annotations = metrics(&facts, &component.annotations);
     Ok(Checked { value: shown, diagnostics: findings })
+}
+
+/// What the webhook sees of a pod beside its containers.
+pub(super) struct Seen<'m> {
+    pub(super) kind: ComponentKind,
+    pub(super) labels: &'m Map,
+    pub(super) annotations: &'m Map,
 }
 
 /// Everything the webhook adds to one pod, in its order.
 fn webhook(
     facts: &Facts<'_>,
-    kind: ComponentKind,
-    spec: &Node,
-    annotations: &Map,
+    seen: &Seen<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), ServiceError> {
+    let annotations = seen.annotations;
     if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
         let name = accelerator.scalar_text().unwrap_or_default();
         if let Some(selector) = map_mut(pod, "nodeSelector", Origin::Derived(&KSERVE_GKE)) {
@@ -98,16 +105,15 @@ fn webhook(
         }
     }
     let uri = internal(annotations, "storage-initializer-sourceuri");
-    let image = uri.and_then(|uri| oci::way(facts, uri.as_str().unwrap_or_default()));
-    if let Some(uri) = uri.filter(|_| image.is_none()) {
-        fetch(facts, spec, uri, annotations, pod, findings)?;
+    if let Some(uri) = uri {
+        fetch(facts, uri, annotations, pod, findings)?;
     }
     behind_istio(annotations, pod);
-    agent::add(facts, &agent::Request { kind, annotations }, pod, findings);
-    if let Some((way, image)) = image {
-        oci::add(facts, way, &oci::Model { image: &image, path: MODELS, index: 0 }, pod);
+    agent::add(facts, seen, pod, findings)?;
+    match uri.and_then(Node::as_str) {
+        Some(uri) => oci::inject(facts, uri, pod),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
@@ -151,86 +157,44 @@ fn probes(container: &mut Node) {
     }
 }
 
-/// Volume that holds the downloaded model.
-const VOLUME: &str = "kserve-provision-location";
-
-/// Mounts a claim, or fetches the model before the server starts. With an agent that pulls, or a
-/// container that fetches already, there is nothing to do.
+/// Mounts a claim, or fetches the model before the server starts: all that the webhook knows of it
+/// stands in annotations of the pod.
 fn fetch(
     facts: &Facts<'_>,
-    spec: &Node,
     uri: &Node,
     annotations: &Map,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), ServiceError> {
-    let address = uri.as_str().unwrap_or_default();
-    let fetched = pod
-        .get("initContainers")
-        .is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
-    if internal(annotations, "agent").is_some() || fetched {
-        return Ok(());
-    }
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let writable = is_writable(annotations);
-    if let Some(claim) = address.strip_prefix("pvc://") {
-        const VOLUME: &str = "kserve-pvc-source";
-        let (name, path) = claim.split_once('/').unwrap_or((claim, ""));
-        if !has_volume(pod, VOLUME) {
-            let source = mapping([("claimName", Node::str(name, uri.origin))], origin);
-            push(
-                pod,
-                "volumes",
-                mapping(
-                    [("name", Node::str(VOLUME, origin)), ("persistentVolumeClaim", source)],
-                    origin,
-                ),
-            );
-        }
-        mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: Some(path), writable });
-    } else {
-        let account = pod.get("serviceAccountName").cloned();
-        let args = vec![uri.clone(), Node::str(MODELS, origin)];
-        let container = initializer(facts, address, spec)?.built(
-            facts,
-            args,
-            (VOLUME, MODELS),
-            pod,
-            |container, pod| {
-                let mut credentials = Credentials { facts, annotations, findings };
-                match facts.model("storage") {
-                    Some(storage) => credentials.of_storage(storage, container),
-                    None => credentials.of_account(account.as_ref(), container, pod),
-                }
-            },
-        )?;
-        push(pod, "initContainers", container);
-        if !has_volume(pod, VOLUME) {
-            push(
-                pod,
-                "volumes",
-                mapping(
-                    [("name", Node::str(VOLUME, origin)), ("emptyDir", empty(&KSERVE_STORAGE))],
-                    origin,
-                ),
-            );
-        }
-        mount(pod, &Mount { volume: VOLUME, path: MODELS, sub_path: None, writable });
-    }
-    // What a container of the service calls the place of its model is now where it lies.
-    each_mut(pod, "containers", |container| {
-        if text(container, "name") == MAIN {
-            each_mut(container, "env", |variable| {
-                if text(variable, "name") == "STORAGE_URI"
-                    && !text(variable, "value").is_empty()
-                    && let Some(map) = variable.as_map_mut()
-                {
-                    map.insert("value", Node::str(MODELS, origin));
-                }
-            });
-        }
+    let said = |key: &str| internal(annotations, key);
+    let named = said("storage-container-name").and_then(Node::as_str);
+    let container = storage_container(facts, named, uri.as_str().unwrap_or_default())?;
+    let storage = said("storage-spec").filter(|spec| spec.as_str() == Some("true"));
+    let storage = storage.map(|spec| StorageKey {
+        key: said("storage-spec-key").and_then(Node::scalar_text).unwrap_or_default(),
+        parameters: said("storage-spec-param").map(parameters).unwrap_or_default(),
+        origin: facts.model("storage").map_or(spec.origin, |storage| storage.origin),
     });
-    Ok(())
+    let request = Request {
+        sources: vec![Source { uri: uri.clone(), path: MODELS.into() }],
+        annotations,
+        container,
+        storage,
+        by_webhook: true,
+    };
+    provide(facts, &request, pod, findings)
+}
+
+/// The parameters of a storage in an annotation.
+fn parameters(node: &Node) -> Map {
+    let text = node.as_str().unwrap_or_default();
+    let written: BTreeMap<String, String> = serde_json::from_str(text).unwrap_or_default();
+    let entry = |(key, text): (String, String)| Entry {
+        key: key.into(),
+        key_origin: node.origin,
+        node: Node::str(text, node.origin),
+    };
+    written.into_iter().map(entry).collect()
 }
 
 /// The user that what fetches the model runs as: the one an annotation names, else that of Istio's
@@ -353,11 +317,7 @@ mod tests {
                 &["GOOGLE_APPLICATION_CREDENTIALS"],
                 &["user-gcp-sa"],
             ),
-            (
-                "AZ_CLIENT_ID: k",
-                &["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_EXPIRES_ON_SECONDS"],
-                &[],
-            ),
+            ("AZ_CLIENT_ID: k", &["AZURE_TENANT_ID", "AZURE_CLIENT_ID"], &[]),
             ("AZURE_STORAGE_ACCESS_KEY: k", &["AZURE_STORAGE_ACCESS_KEY"], &[]),
             ("https-host: h, headers: x", &["h-headers"], &[]),
             ("HDFS_NAMENODE: k", &[], &["hdfs-secrets"]),

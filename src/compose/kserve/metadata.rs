@@ -1,14 +1,13 @@
 //! Labels and annotations of a component (kserve.md 5.6).
 
 use super::Facts;
-use super::mode::ANNOTATION;
 use crate::api::Api;
 use crate::api::{ComponentKind, KServeConfig, Service};
 use crate::compose::edit::{lost, within};
 use crate::compose::history::{Record, Step};
 use crate::compose::metadata::union;
 use crate::compose::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
-use crate::decision::DeploymentMode;
+use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION as ANNOTATION};
 use crate::policy::{Policy, ReplicaRule, Semantics};
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
@@ -20,8 +19,7 @@ const INTERNAL: &str = "internal.serving.kserve.io/";
 const INITIAL_SCALE: &str = "autoscaling.knative.dev/initial-scale";
 
 /// The annotations of a service as the controller finds them, with what the webhook writes. A first
-/// scale that Knative would not take is dropped; that zero is allowed is a setting of Knative,
-/// which is not read.
+/// scale that Knative would not take is dropped.
 pub(super) fn of_service(
     policy: &Policy,
     service: &Service,
@@ -32,7 +30,8 @@ pub(super) fn of_service(
     let mut annotations = service.object.annotations();
     if mode == DeploymentMode::Serverless {
         let scale = annotations.get(INITIAL_SCALE).and_then(Node::scalar_text);
-        if scale.is_some_and(|text| text.parse::<i64>().ok().is_none_or(|scale| scale == 0)) {
+        let refused = |scale: i64| scale == 0 && !config.zero_initial_scale;
+        if scale.is_some_and(|text| text.parse().ok().is_none_or(refused)) {
             annotations.remove(INITIAL_SCALE);
         }
     }
@@ -175,7 +174,7 @@ fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &m
             confidential.get("enabled").and_then(Node::as_bool) == Some(true)
         }) {
             put("confidential-enabled", "true".into(), derived);
-            if let Some(id) = confidential.get("resourceId") {
+            if let Some(id) = confidential.get("resourceId").filter(|id| id.as_str() != Some("")) {
                 put("confidential-resource-id", id.scalar_text().unwrap_or_default(), id.origin);
             }
         }

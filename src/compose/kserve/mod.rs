@@ -8,8 +8,8 @@ mod agent;
 mod canary;
 mod credentials;
 mod effective;
+mod initializer;
 mod metadata;
-mod mode;
 mod nodes;
 mod oci;
 mod other;
@@ -18,8 +18,9 @@ mod server;
 mod storage;
 #[cfg(test)]
 mod testing;
+mod workload;
 
-pub use effective::effective;
+pub use effective::{effective, probed};
 
 use super::component::{Merged, MergedComponent, error};
 use super::history::Record;
@@ -28,7 +29,7 @@ use super::rules::KSERVE_NODES;
 use super::template::Metadata;
 use super::{ComposedComponent, lint, typed};
 use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::decision::{DeploymentMode, ServiceError, kserve_mode};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::policy::{FaultRule, Policy};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
@@ -76,7 +77,7 @@ fn of<'a>(
     config: &'a KServeConfig,
 ) -> (Facts<'a>, Option<Node>) {
     let model = predictor.get("model").filter(|model| model.as_map().is_some());
-    let (mode, basis) = mode::of_service(policy, service, config);
+    let (mode, basis) = kserve_mode(policy, service, config);
     let server = runtime.map(server::of).unwrap_or_default();
     let mut labels = service.object.labels();
     let mut facts = Facts {
@@ -180,6 +181,11 @@ impl Facts<'_> {
         }
     }
 
+    /// How the service is deployed.
+    pub fn mode(&self) -> DeploymentMode {
+        self.mode
+    }
+
     fn place(&self, kind: ComponentKind) -> Place<'_> {
         Place { service: self.service, runtime: self.runtime, kind }
     }
@@ -189,10 +195,11 @@ impl Facts<'_> {
     }
 }
 
-/// Merges and assembles every component of a service.
+/// Merges and assembles every component of a service that is not stopped; none of a service that is
+/// left to ModelMesh.
 ///
 /// # Errors
-/// What the controller says when it gives up.
+/// What the controller says when it gives up, which it also does for a service that is stopped.
 pub(super) fn components<R: Record>(
     policy: &Policy,
     service: &Service,
@@ -209,14 +216,15 @@ pub(super) fn components<R: Record>(
     let (facts, container) = of(policy, service, predictor, runtime, config);
     let mut findings = Vec::new();
     let mut made = Vec::new();
-    let stopped = facts
-        .annotations
-        .get(STOP)
-        .and_then(Node::as_str)
-        .is_some_and(|stop| stop.eq_ignore_ascii_case("true"));
-    if stopped {
+    if facts.mode == DeploymentMode::ModelMesh {
+        // A transformer is looked at, and waits for a predictor that another controller runs.
+        if let Some(transformer) = service.component(ComponentKind::Transformer) {
+            facts.bundle()?;
+            predictor::stored(&facts, ComponentKind::Transformer, transformer)?;
+        }
         return Ok(Checked::clean(made));
     }
+    facts.bundle()?;
     for component in &service.components {
         let (kind, node) = (component.kind, &component.node);
         let is_predictor = kind == ComponentKind::Predictor;
@@ -229,6 +237,11 @@ pub(super) fn components<R: Record>(
             runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
         let mut labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
         let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
+        let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
+        let worker_metadata = (
+            metadata::labels(&facts, kind, worker_layer, node, &mut ()),
+            metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
+        );
         let (pod, mut worker) = if is_predictor {
             // In a service whose runtime was not found, the service alone says what its components
             // are.
@@ -236,11 +249,15 @@ pub(super) fn components<R: Record>(
             if unknown {
                 (typed::pod_fields(node), None)
             } else {
-                predictor::pods(&facts, container.as_ref(), Some(&annotations), rec, &mut findings)?
+                let annotations =
+                    nodes::Annotations { head: &annotations, workers: &worker_metadata.1 };
+                let model = container.as_ref();
+                predictor::pods(&facts, model, Some(annotations), rec, &mut findings)?
             }
         } else {
             (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
         };
+        facts.workload(&name, &labels, &annotations)?;
         // Knative runs the head alone, which is told of its workers all the same.
         if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
             labels.insert(
@@ -249,11 +266,6 @@ pub(super) fn components<R: Record>(
             );
             labels.sort();
         }
-        let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
-        let worker_metadata = (
-            metadata::labels(&facts, kind, worker_layer, node, &mut ()),
-            metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
-        );
         lints(&facts, kind, node, &pod, &mut findings);
         let mut spec = node.clone();
         let canaries = if is_predictor {
@@ -275,7 +287,18 @@ pub(super) fn components<R: Record>(
         made.push(Made { component, basis: facts.basis });
         made.extend(canaries);
     }
+    // What is stopped was built all the same: the controller fails on it before it looks.
+    made.retain(|Made { component, .. }| {
+        let workers = component.worker_metadata.as_ref();
+        !stops(&component.annotations) || workers.is_some_and(|(_, own)| !stops(own))
+    });
     Ok(Checked { value: made, diagnostics: findings })
+}
+
+/// Whether annotations take an object down.
+pub fn stops(annotations: &Map) -> bool {
+    let stop = annotations.get(STOP).and_then(Node::as_str);
+    stop.is_some_and(|stop| stop.eq_ignore_ascii_case("true"))
 }
 
 /// What can be said of a component before it is wrapped.

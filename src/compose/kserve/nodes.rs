@@ -3,7 +3,8 @@
 
 use super::Facts;
 use super::predictor::{over, pod_over};
-use crate::api::{ComponentKind, GPU_TYPES};
+use super::storage::WORKER;
+use crate::api::GPU_TYPES;
 use crate::compose::container::set_env;
 use crate::compose::edit::{list_mut, map_mut, text};
 use crate::compose::history::Record;
@@ -12,7 +13,7 @@ use crate::compose::typed;
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::Code;
 use crate::quantity::Quantity;
-use crate::yaml::{Node, Origin};
+use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};
 
 /// The GPU when nobody names one.
@@ -26,9 +27,19 @@ struct Shares {
     worker: i64,
 }
 
+/// Annotations of the pods of a predictor.
+#[derive(Clone, Copy)]
+pub(super) struct Annotations<'m> {
+    /// Of its only pod, or of its head.
+    pub(super) head: &'m Map,
+    /// Of its workers.
+    pub(super) workers: &'m Map,
+}
+
 /// Finishes the head's pod and builds the workers'; none when the predictor runs on one node.
 pub(super) fn workers<R: Record>(
     facts: &Facts<'_>,
+    Annotations { head: annotations, workers: of_workers }: Annotations<'_>,
     head: &mut Node,
     rec: &mut R,
 ) -> Result<Option<(Node, i64)>, ServiceError> {
@@ -51,14 +62,13 @@ pub(super) fn workers<R: Record>(
         return Err(facts
             .invalid("No workerSpec container configuration found in selected serving runtime"));
     }
-    let Some(lower) = listed.iter().find(|container| text(container, "name") == "worker-container")
-    else {
-        return Err(facts
-            .invalid("failed to find worker-container in ServingRuntime workerSpec containers"));
+    let Some(lower) = listed.iter().find(|container| text(container, "name") == WORKER) else {
+        return Err(facts.invalid(format!("failed to find {WORKER} in ServingRuntime containers")));
     };
-    let container = match own.get("containers").and_then(|list| list.items().first()) {
+    let upper = own.get("containers").and_then(|list| list.items().first());
+    let container = match upper {
         Some(upper) => over(facts, lower, upper, rec)?,
-        None => lower.clone(),
+        None => over(facts, lower, &Node::map(own.origin), rec)?,
     };
     let without = |spec: &Node| {
         let mut pod = typed::pod_fields(spec);
@@ -68,6 +78,11 @@ pub(super) fn workers<R: Record>(
         pod
     };
     let mut worker = pod_over(facts, &without(spec), &without(own), rec)?;
+    if text(&container, "name") != WORKER {
+        return Err(facts.invalid(format!(
+            "failed to add RAY_NODE_COUNT environment to the container({WORKER}): target container({WORKER}) does not exist"
+        )));
+    }
     // Quirk: whatever else the runtime lists beside its workers is gone.
     if let Some(map) = worker.as_map_mut() {
         map.insert("containers", Node::list([container], spec.origin));
@@ -81,12 +96,10 @@ pub(super) fn workers<R: Record>(
         .node
         .at(&["spec", "annotations", "multinode/executor-backend"])
         .and_then(Node::as_str);
-    let (head_type, head_gpus) = gpu(facts, head);
-    let (worker_type, worker_gpus) = gpu(facts, &worker);
     let shares = if backend == Some("mp") {
         Shares { nodes: pipeline, head: tensor, worker: tensor }
     } else {
-        shares(pipeline.saturating_mul(tensor), head_gpus, worker_gpus)
+        shares(pipeline.saturating_mul(tensor), requested(facts, head), requested(facts, &worker))
             .map_err(|message| facts.invalid(message))?
     };
     let name = facts.service.name();
@@ -95,9 +108,9 @@ pub(super) fn workers<R: Record>(
         [("PIPELINE_PARALLEL_SIZE", number(pipeline)), ("TENSOR_PARALLEL_SIZE", number(tensor))];
     let counts =
         |gpus: i64| [("RAY_NODE_COUNT", number(shares.nodes)), ("REQUEST_GPU_COUNT", number(gpus))];
-    let uri = ComponentKind::Predictor
-        .storage_uri(facts.predictor)
-        .map(|(uri, _)| uri)
+    let uri = annotations
+        .get("internal.serving.kserve.io/storage-initializer-sourceuri")
+        .and_then(Node::as_str)
         .unwrap_or_default();
     let stored = matches!(uri.split("://").next(), Some("pvc" | "oci"));
     let model = [
@@ -105,20 +118,21 @@ pub(super) fn workers<R: Record>(
         stored.then(|| ("MODEL_DIR", EcoString::from("/mnt/models"))),
     ];
     let generation = facts.generation();
-    // Quirk: the Service of the head follows the predictor's own name, the variable does not.
+    // Quirk: the Service of the head follows the predictor's own name, the variable that of the
+    // service, from which it takes the suffix too.
     let named = facts.predictor_name();
-    let base = named.strip_suffix("-predictor").unwrap_or(&named);
+    let without = |name: &'_ str| name.strip_suffix("-predictor").unwrap_or(name).to_owned();
     let peers = [
         ("ISVC_NAME", name.clone()),
-        ("HEAD_SVC", eco_format!("{name}-head-{generation}")),
-        ("WORKER_SVC", eco_format!("{base}-workers-{generation}")),
+        ("HEAD_SVC", eco_format!("{}-head-{generation}", without(name))),
+        ("WORKER_SVC", eco_format!("{}-workers-{generation}", without(&named))),
     ];
     variables(head, sizes.iter().chain(&counts(shares.head)).chain(model.iter().flatten()));
     variables(&mut worker, counts(shares.worker).iter().chain(&sizes).chain(&peers));
     // Knative Services are written without what Deployments are given.
     if facts.mode == DeploymentMode::RawDeployment {
-        devices(head, head_type.as_deref(), shares.head);
-        devices(&mut worker, worker_type.as_deref(), shares.worker);
+        devices(facts, annotations, head, shares.head)?;
+        devices(facts, of_workers, &mut worker, shares.worker)?;
     }
     Ok(Some((worker, shares.nodes - 1)))
 }
@@ -128,35 +142,29 @@ impl Facts<'_> {
     pub(super) fn generation(&self) -> i64 {
         self.service.object.metadata("generation").and_then(Node::as_int).unwrap_or(1)
     }
-
-    fn is_gpu(&self, resource: &str) -> bool {
-        self.config.is_gpu(resource, self.annotations.get(GPU_TYPES).and_then(Node::as_str))
-    }
 }
 
-/// The GPU resource of a pod's first container and how many it requests; a resource of which it
-/// asks none is none.
-fn gpu(facts: &Facts<'_>, pod: &Node) -> (Option<EcoString>, i64) {
-    let Some(container) = pod.get("containers").and_then(|list| list.items().first()) else {
-        return (None, 0);
-    };
-    let of = |side: &str| {
-        let amounts = container.at(&["resources", side])?;
-        let count = |node: &Node| {
-            node.scalar_text()
-                .and_then(|text| Quantity::parse(&text).ok())
-                .and_then(|quantity| quantity.value())
-                .unwrap_or(0)
-        };
-        amounts
-            .entries()
-            .filter(|entry| facts.is_gpu(&entry.key))
-            .map(|entry| (entry.key.clone(), count(&entry.node)))
-            .find(|(_, count)| *count > 0)
-    };
-    let requested = of("requests");
-    let kind = of("limits").or_else(|| requested.clone()).map(|(kind, _)| kind);
-    (kind, requested.map_or(0, |(_, count)| count))
+/// The first container of a pod.
+fn first(pod: &Node) -> Option<&Node> {
+    pod.get("containers").and_then(|list| list.items().first())
+}
+
+/// How many GPUs the first container of a pod requests. Those that only an annotation names do not
+/// count here.
+fn requested(facts: &Facts<'_>, pod: &Node) -> i64 {
+    let requests = first(pod).and_then(|container| container.at(&["resources", "requests"]));
+    let known = requests
+        .into_iter()
+        .flat_map(Node::entries)
+        .filter(|entry| facts.config.is_gpu(&entry.key, None));
+    known.map(|entry| count(&entry.node)).find(|count| *count > 0).unwrap_or(0)
+}
+
+fn count(node: &Node) -> i64 {
+    node.scalar_text()
+        .and_then(|text| Quantity::parse(&text).ok())
+        .and_then(|quantity| quantity.value())
+        .unwrap_or(0)
 }
 
 /// Nodes and GPUs of each for `total` GPUs, of which the head requests `head` and each worker
@@ -211,26 +219,45 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
     }
 }
 
-/// Writes GPUs into the first container of a pod.
-fn devices(pod: &mut Node, kind: Option<&str>, gpus: i64) {
+/// Writes GPUs into the first container of a pod: of the kind it asks for already, by the
+/// annotations of the pod.
+fn devices(
+    facts: &Facts<'_>,
+    annotations: &Map,
+    pod: &mut Node,
+    gpus: i64,
+) -> Result<(), ServiceError> {
+    let known = facts
+        .config
+        .gpus(annotations.get(GPU_TYPES).and_then(Node::as_str))
+        .map_err(|message| facts.invalid(message))?;
+    let resources = first(pod).and_then(|container| container.get("resources"));
+    let asked = |gpu: &&EcoString| {
+        ["limits", "requests"].iter().any(|side| {
+            let amount = resources.and_then(|resources| resources.at(&[side, gpu]));
+            amount.is_some_and(|amount| count(amount) != 0)
+        })
+    };
+    let kind = known.iter().find(asked).cloned().unwrap_or_else(|| USUAL.into());
     let origin = Origin::Derived(&KSERVE_NODES);
     let Some(container) =
         list_mut(pod, "containers", origin).and_then(|list| list.make_mut().first_mut())
     else {
-        return;
+        return Ok(());
     };
     for side in ["limits", "requests"] {
-        let Some(resources) = map_mut(container, "resources", origin) else { return };
+        let Some(resources) = map_mut(container, "resources", origin) else { break };
         let mut amounts = resources
             .get(side)
             .filter(|node| node.as_map().is_some())
             .cloned()
             .unwrap_or_else(|| Node::map(origin));
         if let Some(map) = amounts.as_map_mut() {
-            map.insert(kind.unwrap_or(USUAL), Node::str(eco_format!("{gpus}"), origin));
+            map.insert(kind.clone(), Node::str(eco_format!("{gpus}"), origin));
         }
         resources.insert(side, amounts);
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,19 +1,23 @@
-//! Models in container images (kserve.md 5.7): linked from a sidecar, mounted as a volume, or
-//! pulled before the start.
+//! Models in container images: linked from a sidecar, mounted as a volume, or pulled before the
+//! start (storage.go, ConfigureModelcarToContainer and ConfigureOciNativeToContainer; oci_fetch.go).
 
-use super::storage::{
-    INITIALIZER, add_mount, ca_bundle, plain as initializer, readers, volume_name,
-};
+use super::initializer::{INITIALIZER, bundle_for_images, plain};
+use super::predictor::{MAIN, TRANSFORMER};
+use super::storage::{MODELS, Mount, Source, WORKER, add_mount, readers, volume_name};
 use super::{Facts, empty};
 use crate::compose::container::{has_volume, push, set_env};
-use crate::compose::edit::{each_mut, mapping, position, text};
+use crate::compose::edit::{list_mut, map_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_OCI;
+use crate::decision::ServiceError;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
+use std::borrow::Cow;
 
 const ORIGIN: Origin = Origin::Derived(&KSERVE_OCI);
 /// Volume through which a modelcar shows its model.
 const VOLUME: &str = "kserve-provision-location";
+/// How many images a pod may show.
+const MOST: usize = 10;
 
 /// How a model in an image comes to its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,85 +30,153 @@ pub(super) enum Way {
     Fetch,
 }
 
+/// The way that a scheme names, empty for `oci://` itself, and the image; none when an address is no
+/// image.
+fn parsed(address: &str) -> Option<(&str, &str)> {
+    let named = address.strip_prefix("oci+").and_then(|rest| rest.split_once("://"));
+    named
+        .filter(|(way, _)| !way.is_empty())
+        .or_else(|| address.strip_prefix("oci://").map(|image| ("", image)))
+}
+
+/// Whether an address is that of an image.
+pub(super) fn is_image(address: &str) -> bool {
+    parsed(address).is_some()
+}
+
 /// The way for an address and the image it names; none when it is no image, or the settings leave
 /// images alone.
-pub(super) fn way(facts: &Facts<'_>, address: &str) -> Option<(Way, EcoString)> {
-    for (prefix, way) in [("oci+native://", Way::Native), ("oci+fetch://", Way::Fetch)] {
-        if let Some(image) = address.strip_prefix(prefix) {
-            return Some((way, image.into()));
-        }
-    }
-    let image = address.strip_prefix("oci://")?;
-    let way = match facts.config.images.mode.as_str() {
-        "modelcar" => Way::Modelcar,
+pub(super) fn way<'a>(facts: &Facts<'_>, address: &'a str) -> Option<(Way, &'a str)> {
+    let (named, image) = parsed(address)?;
+    let way = match if named.is_empty() { facts.config.images.mode.as_str() } else { named } {
+        "" => return None,
         "native" => Way::Native,
         "fetch" => Way::Fetch,
-        _ => return None,
+        // Quirk: a way that nothing knows is this one.
+        _ => Way::Modelcar,
     };
-    Some((way, image.into()))
+    Some((way, image))
 }
 
 /// The directory that holds a path.
 fn parent(path: &str) -> &str {
-    path.rsplit_once('/')
+    path.trim_end_matches('/')
+        .rsplit_once('/')
         .map(|(parent, _)| parent)
         .filter(|parent| !parent.is_empty())
         .unwrap_or("/")
 }
 
-/// Whether the images of a component keep out of each other's way.
+/// Whether the images of a component keep out of each other's way. Quirk: all of them are judged by
+/// the way of the settings, whatever their own is.
+fn apart(facts: &Facts<'_>, paths: &[&str]) -> Result<(), String> {
+    if paths.len() > MOST {
+        return Err(format!("too many OCI sources ({}); maximum is {MOST} per pod", paths.len()));
+    }
+    let native = facts.config.images.mode == "native";
+    let place = |path: &'_ str| if native { path.to_owned() } else { parent(path).to_owned() };
+    for (index, path) in paths.iter().enumerate() {
+        let Some(earlier) = paths[..index].iter().find(|earlier| place(earlier) == place(path))
+        else {
+            continue;
+        };
+        return Err(if native {
+            format!(
+                "OCI mount path \"{path}\" is specified more than once; each native ImageVolume must have a unique mount path"
+            )
+        } else {
+            format!(
+                "OCI mount paths \"{earlier}\" and \"{path}\" share parent directory \"{}\", which would cause volume mount shadowing; use mount paths with distinct parent directories",
+                parent(path)
+            )
+        });
+    }
+    Ok(())
+}
+
+/// Shows the images among the models of `storageUris`.
 ///
 /// # Errors
-/// When one would be mounted over another: a link takes the directory it lies in, a volume its own.
-pub(super) fn apart(models: &[((Way, EcoString), String)]) -> Result<(), String> {
-    for (index, ((way, _), path)) in models.iter().enumerate() {
-        let taken = |path: &String| {
-            if *way == Way::Modelcar { parent(path).to_owned() } else { path.clone() }
-        };
-        if models[..index].iter().any(|((other, _), earlier)| {
-            other == way && *way != Way::Fetch && taken(earlier) == taken(path)
-        }) {
-            return Err(match way {
-                Way::Modelcar => format!(
-                    "OCI storage paths must have different parent directories to avoid volume mount shadowing: {}",
-                    parent(path)
-                ),
-                _ => format!("each OCI storage URI needs a unique mount path: {path}"),
-            });
+/// When they are too many, in each other's way, or nothing reads them.
+pub(super) fn show(
+    facts: &Facts<'_>,
+    sources: &[Source],
+    pod: &mut Node,
+) -> Result<(), ServiceError> {
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
+        return Err(facts.invalid("Invalid configuration: cannot find container"));
+    }
+    let address = |source: &'_ Source| source.uri.as_str().unwrap_or_default().to_owned();
+    let images: Vec<(String, &str)> = sources
+        .iter()
+        .map(|source| (address(source), source.path.as_str()))
+        .filter(|(address, _)| is_image(address))
+        .collect();
+    let paths: Vec<&str> = images.iter().map(|(_, path)| *path).collect();
+    apart(facts, &paths).map_err(|message| facts.invalid(message))?;
+    let shown = images.iter().filter_map(|(address, path)| Some((way(facts, address)?, *path)));
+    for (index, ((way, image), path)) in shown.enumerate() {
+        add(facts, way, &Model { image, path, index }, pod)?;
+    }
+    Ok(())
+}
+
+/// Shows the one image of a pod, where the settings show images at all.
+///
+/// # Errors
+/// When nothing reads it, or something else is mounted where it belongs.
+pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result<(), ServiceError> {
+    if facts.config.images.mode.is_empty() {
+        return Ok(());
+    }
+    let Some((way, image)) = way(facts, address) else { return Ok(()) };
+    if readers(pod).first().is_none_or(|name| *name == TRANSFORMER) {
+        return Err(facts.invalid(format!("Invalid configuration: cannot find container: {MAIN}")));
+    }
+    add(facts, way, &Model { image, path: MODELS, index: 0 }, pod)
+}
+
+/// A model in an image.
+struct Model<'a> {
+    image: &'a str,
+    /// Where servers find it.
+    path: &'a str,
+    /// How many of the component's images came before it.
+    index: usize,
+}
+
+fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) -> Result<(), ServiceError> {
+    for reader in readers(pod) {
+        match way {
+            Way::Modelcar => modelcar(facts, model, reader, pod),
+            Way::Native => native(model, reader, pod).map_err(|message| facts.invalid(message))?,
+            Way::Fetch => fetch(facts, model, reader, pod),
         }
     }
     Ok(())
 }
 
-/// A model in an image.
-pub(super) struct Model<'a> {
-    pub(super) image: &'a str,
-    /// Where servers find it.
-    pub(super) path: &'a str,
-    /// How many of the component's images came before it.
-    pub(super) index: usize,
-}
-
-/// Shows the model of an image to the containers that serve.
-pub(super) fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) {
-    match way {
-        Way::Modelcar => modelcar(facts, model, pod),
-        Way::Native => native(model, pod),
-        Way::Fetch => fetch(facts, model, pod),
+/// Changes the container of a name.
+fn container_mut(pod: &mut Node, name: &str, change: impl FnOnce(&mut Node)) {
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    let index = position(listed, "name", name);
+    if let (Some(index), Some(list)) = (index, list_mut(pod, "containers", ORIGIN)) {
+        change(&mut list.make_mut()[index]);
     }
 }
 
-fn modelcar(facts: &Facts<'_>, &Model { image, path, index }: &Model<'_>, pod: &mut Node) {
+fn modelcar(
+    facts: &Facts<'_>,
+    &Model { image, path, index }: &Model<'_>,
+    reader: &str,
+    pod: &mut Node,
+) {
     let settings = &facts.config.images;
     // The first image has the plain names.
     let called =
         |name: &str| if index == 0 { EcoString::from(name) } else { eco_format!("{name}-{index}") };
     let volume = called(VOLUME);
-    let readers = readers(pod);
-    if readers.is_empty() {
-        return;
-    }
-    let user = settings.user.map(|user| mapping([("runAsUser", Node::int(user, ORIGIN))], ORIGIN));
     let volume_mount = || {
         mapping(
             [
@@ -114,25 +186,32 @@ fn modelcar(facts: &Facts<'_>, &Model { image, path, index }: &Model<'_>, pod: &
             ORIGIN,
         )
     };
-    each_mut(pod, "containers", |container| {
-        if readers.contains(&text(container, "name")) {
-            set_env(container, "MODEL_INIT_MODE", "async".into(), &KSERVE_OCI, &mut ());
-            add_mount(container, volume_mount());
-            // Quirk: whatever else the security context says is gone.
-            if let (Some(map), Some(user)) = (container.as_map_mut(), &user) {
-                map.insert("securityContext", user.clone());
-            }
+    let run_as_user = |container: &mut Node| {
+        if let Some(user) = settings.user
+            && let Some(context) = map_mut(container, "securityContext", ORIGIN)
+        {
+            context.insert("runAsUser", Node::int(user, ORIGIN));
         }
-    });
+    };
     if !has_volume(pod, &volume) {
+        let source = ("emptyDir", empty(&KSERVE_OCI));
         push(
             pod,
             "volumes",
-            mapping(
-                [("name", Node::str(volume.clone(), ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))],
-                ORIGIN,
-            ),
+            mapping([("name", Node::str(volume.clone(), ORIGIN)), source], ORIGIN),
         );
+    }
+    container_mut(pod, reader, |container| {
+        set_env(container, "MODEL_INIT_MODE", "async".into(), &KSERVE_OCI, &mut ());
+        add_mount(container, volume_mount());
+        run_as_user(container);
+    });
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("shareProcessNamespace", Node::bool(true, ORIGIN));
+    }
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    if position(listed, "name", &called("modelcar")).is_some() {
+        return;
     }
     let amount = |value: &EcoString, usual: &str| {
         Node::str(if value.is_empty() { usual.into() } else { value.clone() }, ORIGIN)
@@ -157,38 +236,50 @@ fn modelcar(facts: &Facts<'_>, &Model { image, path, index }: &Model<'_>, pod: &
             ORIGIN,
         )
     };
-    let mut sidecar = container(
-        "modelcar",
-        eco_format!("ln -sf /proc/$$$$/root/models {path} && sleep infinity"),
-    );
+    let link = eco_format!("ln -sf /proc/$$$$/root/models {} && sleep infinity", quoted(path));
+    // Below the usual place the directory may not be there yet.
+    let script = if path == MODELS {
+        link
+    } else {
+        eco_format!("mkdir -p {} && {link}", quoted(parent(path)))
+    };
+    let mut sidecar = container("modelcar", script);
     push(&mut sidecar, "volumeMounts", volume_mount());
-    if let (Some(map), Some(user)) = (sidecar.as_map_mut(), user) {
-        map.insert("securityContext", user);
-    }
+    run_as_user(&mut sidecar);
     push(pod, "containers", sidecar);
     let check = eco_format!(
         "echo 'Pre-fetching modelcar {image}: ' && [ -d /models ] && [ \"$$(ls -A /models)\" ] && echo 'OK ... Prefetched and valid (/models exists)' || (echo 'NOK ... Prefetched but modelcar is invalid (/models does not exist or is empty)' && exit 1)"
     );
     push(pod, "initContainers", container("modelcar-init", check));
-    if let Some(map) = pod.as_map_mut() {
-        map.insert("shareProcessNamespace", Node::bool(true, ORIGIN));
+}
+
+/// A path as a word of the shell.
+fn quoted(path: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    if !path.is_empty() && path.chars().all(plain) {
+        Cow::Borrowed(path)
+    } else {
+        Cow::Owned(format!("'{}'", path.replace('\'', "'\\''")))
     }
 }
 
-fn native(&Model { image, path, .. }: &Model<'_>, pod: &mut Node) {
-    let volume = volume_name(path);
-    let readers = readers(pod);
-    each_mut(pod, "containers", |container| {
-        if readers.contains(&text(container, "name")) {
-            let mount = [
-                ("name", Node::str(volume.clone(), ORIGIN)),
-                ("mountPath", Node::str(path, ORIGIN)),
-                ("readOnly", Node::bool(true, ORIGIN)),
-                ("subPath", Node::str("models", ORIGIN)),
-            ];
-            add_mount(container, mapping(mount, ORIGIN));
-        }
-    });
+fn native(
+    &Model { image, path, .. }: &Model<'_>,
+    reader: &str,
+    pod: &mut Node,
+) -> Result<(), String> {
+    let volume = Some(volume_name(path)).filter(|name| !name.is_empty());
+    let volume = volume.unwrap_or_else(|| "oci-model".into());
+    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
+    let mounts = position(listed, "name", reader)
+        .and_then(|index| listed[index].get("volumeMounts"))
+        .map(Node::items)
+        .unwrap_or_default();
+    let taken = |mount: &&Node| text(mount, "mountPath") == path && text(mount, "name") != volume;
+    if let Some(mount) = mounts.iter().find(taken) {
+        let name = text(mount, "name");
+        return Err(format!("mountPath \"{path}\" already used by volume \"{name}\""));
+    }
     if !has_volume(pod, &volume) {
         let source = mapping(
             [
@@ -197,110 +288,94 @@ fn native(&Model { image, path, .. }: &Model<'_>, pod: &mut Node) {
             ],
             ORIGIN,
         );
-        push(
-            pod,
-            "volumes",
-            mapping([("name", Node::str(volume.clone(), ORIGIN)), ("image", source)], ORIGIN),
-        );
+        let node = [("name", Node::str(volume.clone(), ORIGIN)), ("image", source)];
+        push(pod, "volumes", mapping(node, ORIGIN));
     }
+    let mount = [
+        ("name", Node::str(volume, ORIGIN)),
+        ("mountPath", Node::str(path, ORIGIN)),
+        ("readOnly", Node::bool(true, ORIGIN)),
+        ("subPath", Node::str("models", ORIGIN)),
+    ];
+    container_mut(pod, reader, |container| {
+        add_mount(container, mapping(mount, ORIGIN));
+    });
+    Ok(())
 }
 
 /// The storage initializer pulls the image, with the first secret for images as its login. No
-/// ClusterStorageContainer is asked.
-fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, pod: &mut Node) {
+/// ClusterStorageContainer is asked. Quirk: as it is called like the one that fetches everything
+/// else, nothing else is fetched beside it.
+fn fetch(facts: &Facts<'_>, &Model { image, path, .. }: &Model<'_>, reader: &str, pod: &mut Node) {
+    let pair = [Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(path, ORIGIN)];
+    let listed = pod.get("initContainers").map(Node::items).unwrap_or_default();
+    match position(listed, "name", INITIALIZER) {
+        None => {
+            let mut container = plain(facts, pair);
+            login(&mut container, pod);
+            bundle_for_images(facts, &mut container, pod);
+            if facts.config.images.insecure {
+                let name = "KSERVE_OCI_INSECURE_REGISTRY";
+                let variable = super::other::variable(name, "true".into(), ORIGIN);
+                push(&mut container, "env", variable);
+            }
+            push(pod, "initContainers", container);
+        }
+        // Further images are pulled by the same container.
+        Some(index) => {
+            let args = listed[index].get("args").map(Node::items).unwrap_or_default();
+            let text = |node: &Node| node.as_str().map(EcoString::from);
+            let same = |have: &[Node]| have.iter().map(text).eq(pair.iter().map(text));
+            if !args.chunks_exact(2).any(same)
+                && let Some(list) = list_mut(pod, "initContainers", ORIGIN)
+            {
+                let container = &mut list.make_mut()[index];
+                for argument in pair {
+                    push(container, "args", argument);
+                }
+            }
+        }
+    }
+    let volume = Some(volume_name(path)).filter(|name| !name.is_empty());
+    let volume = volume.unwrap_or_else(|| "oci-fetch-model".into());
+    let mount = Mount { volume: &volume, path, sub_path: "", claim: "", writable: true };
+    mount.add(INITIALIZER, pod);
+    mount.add(reader, pod);
+}
+
+/// The first secret for images as the login of the container that pulls.
+fn login(container: &mut Node, pod: &mut Node) {
     const LOGIN: &str = "kserve-oci-fetch-docker-config";
     const DIRECTORY: &str = "/mnt/oci-fetch-auth";
-    let volume = volume_name(path);
-    let mount = || {
-        mapping(
-            [("name", Node::str(volume.clone(), ORIGIN)), ("mountPath", Node::str(path, ORIGIN))],
-            ORIGIN,
-        )
+    let secrets = pod.get("imagePullSecrets").map(Node::items).unwrap_or_default();
+    let Some(secret) = secrets.first().and_then(|secret| secret.get("name")).cloned() else {
+        return;
     };
-    let args = [Node::str(eco_format!("oci://{image}"), ORIGIN), Node::str(path, ORIGIN)];
-    let volumes = |pod: &mut Node| {
-        if !has_volume(pod, &volume) {
-            push(
-                pod,
-                "volumes",
-                mapping(
-                    [("name", Node::str(volume.clone(), ORIGIN)), ("emptyDir", empty(&KSERVE_OCI))],
-                    ORIGIN,
-                ),
-            );
-        }
-    };
-    let readers = readers(pod);
-    let read = |container: &mut Node| {
-        if readers.contains(&text(container, "name")) {
-            add_mount(container, mount());
-        }
-    };
-    // Further images are pulled by the same container.
-    let there = pod
-        .get("initContainers")
-        .is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
-    if there {
-        each_mut(pod, "initContainers", |container| {
-            if text(container, "name") == INITIALIZER {
-                for argument in &args {
-                    push(container, "args", argument.clone());
-                }
-                add_mount(container, mount());
-            }
-        });
-        each_mut(pod, "containers", read);
-        volumes(pod);
+    if has_volume(pod, LOGIN) {
         return;
     }
-    let mut container = initializer(facts, args.to_vec());
-    let secret = pod
-        .get("imagePullSecrets")
-        .and_then(|list| list.items().first())
-        .and_then(|secret| secret.get("name"))
-        .cloned();
-    if let Some(secret) = secret.filter(|_| !has_volume(pod, LOGIN)) {
-        let item = mapping(
-            [
-                ("key", Node::str(".dockerconfigjson", ORIGIN)),
-                ("path", Node::str("config.json", ORIGIN)),
-            ],
-            ORIGIN,
-        );
-        let source = [
-            ("secretName", secret),
-            ("items", Node::list([item], ORIGIN)),
-            ("defaultMode", Node::int(0o400, ORIGIN)),
-        ];
-        push(
-            pod,
-            "volumes",
-            mapping(
-                [("name", Node::str(LOGIN, ORIGIN)), ("secret", mapping(source, ORIGIN))],
-                ORIGIN,
-            ),
-        );
-        let mount = [
-            ("name", Node::str(LOGIN, ORIGIN)),
-            ("mountPath", Node::str(DIRECTORY, ORIGIN)),
-            ("readOnly", Node::bool(true, ORIGIN)),
-        ];
-        push(&mut container, "volumeMounts", mapping(mount, ORIGIN));
-        set_env(
-            &mut container,
-            "KSERVE_OCI_DOCKER_CONFIG",
-            eco_format!("{DIRECTORY}/config.json"),
-            &KSERVE_OCI,
-            &mut (),
-        );
-    }
-    if !facts.config.ca_bundle.is_empty() {
-        ca_bundle(facts, &mut container, pod);
-    }
-    add_mount(&mut container, mount());
-    push(pod, "initContainers", container);
-    each_mut(pod, "containers", read);
-    volumes(pod);
+    let item = mapping(
+        [
+            ("key", Node::str(".dockerconfigjson", ORIGIN)),
+            ("path", Node::str("config.json", ORIGIN)),
+        ],
+        ORIGIN,
+    );
+    let source = [
+        ("secretName", secret),
+        ("items", Node::list([item], ORIGIN)),
+        ("defaultMode", Node::int(0o400, ORIGIN)),
+    ];
+    let volume = [("name", Node::str(LOGIN, ORIGIN)), ("secret", mapping(source, ORIGIN))];
+    push(pod, "volumes", mapping(volume, ORIGIN));
+    let mount = [
+        ("name", Node::str(LOGIN, ORIGIN)),
+        ("mountPath", Node::str(DIRECTORY, ORIGIN)),
+        ("readOnly", Node::bool(true, ORIGIN)),
+    ];
+    push(container, "volumeMounts", mapping(mount, ORIGIN));
+    let file = eco_format!("{DIRECTORY}/config.json");
+    push(container, "env", super::other::variable("KSERVE_OCI_DOCKER_CONFIG", file, ORIGIN));
 }
 
 #[cfg(test)]

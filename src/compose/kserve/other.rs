@@ -5,7 +5,7 @@ use super::predictor::MAIN;
 use super::{Facts, empty};
 use crate::api::{Amounts, ComponentKind};
 use crate::compose::container::set_env;
-use crate::compose::edit::{each_mut, list_mut, map_mut, mapping, text};
+use crate::compose::edit::{list_mut, map_mut, mapping, text};
 use crate::compose::rules::{
     KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN,
     SERVICE_NAME_ENV,
@@ -15,7 +15,6 @@ use crate::decision::ServiceError;
 use crate::diag::Diagnostic;
 use crate::policy::LayerRule;
 use crate::quantity::go_json::string;
-use crate::schema::CRD_DEFAULT;
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 
@@ -60,24 +59,6 @@ pub(super) fn resources(facts: &Facts<'_>, container: &mut Node) {
                 resources.insert(side, listed);
             }
         }
-    }
-}
-
-/// What the CRDs default inside of containers: the protocol of a port.
-pub(super) fn crd_defaults(facts: &Facts<'_>, pod: &mut Node) {
-    if !facts.policy.crd_defaults {
-        return;
-    }
-    for key in ["containers", "initContainers"] {
-        each_mut(pod, key, |container| {
-            each_mut(container, "ports", |port| {
-                if let Some(map) = port.as_map_mut()
-                    && !map.contains_key("protocol")
-                {
-                    map.insert("protocol", Node::str("TCP", Origin::Default(&CRD_DEFAULT)));
-                }
-            });
-        });
     }
 }
 
@@ -127,12 +108,11 @@ pub(super) fn pod(
     } else {
         return Err(facts.invalid(format!("the {} has no container", kind.as_str())));
     }
-    crd_defaults(facts, &mut pod);
     token(facts, &mut pod);
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
-    super::storage::several(facts, spec, annotations, &mut pod, findings)?;
+    super::storage::several(facts, kind, spec, annotations, &mut pod, findings)?;
     Ok(pod)
 }
 
@@ -140,9 +120,20 @@ pub(super) fn pod(
 /// any case.
 fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mut Node) {
     let origin = Origin::Derived(&KSERVE_ARGUMENTS);
-    let host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
+    let mut host = eco_format!("{}.{}", facts.predictor_name(), facts.service.namespace);
     let workers = spec.get("containerConcurrency").and_then(Node::scalar_text);
+    // Quirk: the annotation counts here even where it does not decide the mode; a predictor that
+    // nobody waited for has no host yet.
+    let mesh = kind == ComponentKind::Transformer && facts.asks_for_modelmesh();
+    let said = |key: &str| {
+        let key = eco_format!("internal.serving.kserve.io/predictor-{key}");
+        facts.annotations.get(&key).and_then(Node::scalar_text).unwrap_or_default()
+    };
+    if mesh {
+        host = said("host");
+    }
     let wanted = [
+        ("--protocol", mesh.then(|| said("protocol"))),
         ("--model_name", Some(facts.service.name().clone())),
         ("--predictor_host", Some(host)),
         ("--http_port", Some(EcoString::from("8080"))),

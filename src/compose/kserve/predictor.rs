@@ -1,7 +1,7 @@
 //! The pod of a predictor: a runtime's containers with the model's over the main one, or the
 //! service's own containers (kserve.md 5.1 to 5.5).
 
-use super::{Facts, nodes, other, server, storage};
+use super::{Facts, initializer, nodes, other, server, storage};
 use crate::api::ComponentKind;
 use crate::compose::container::set_env;
 use crate::compose::edit::{each_mut, position, text, within};
@@ -60,8 +60,11 @@ pub(super) fn stored(
     {
         return Err(facts.invalid("must provide only one of storageUri and storage.path"));
     }
-    let known =
-        facts.config.storage_containers.iter().any(|container| storage::fetches(container, &text));
+    let known = facts
+        .config
+        .storage_containers
+        .iter()
+        .any(|container| initializer::fetches(container, &text));
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
     let served = if text.contains(AZURE) {
@@ -104,7 +107,7 @@ fn is_azure_blob(text: &str) -> bool {
 pub(super) fn pods<R: Record>(
     facts: &Facts<'_>,
     model: Option<&Node>,
-    annotations: Option<&Map>,
+    annotations: Option<nodes::Annotations<'_>>,
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<Pods, ServiceError> {
@@ -114,7 +117,6 @@ pub(super) fn pods<R: Record>(
         _ => of_service(facts),
     })?;
     let name = facts.service.name();
-    other::crd_defaults(facts, &mut pod);
     each_mut(&mut pod, "containers", |container| {
         set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
     });
@@ -122,14 +124,21 @@ pub(super) fn pods<R: Record>(
     if facts.policy.layers == LayerRule::Written {
         quantities::canonical(&mut pod);
     }
+    let mut worker = None;
     if let Some(annotations) = annotations {
-        storage::several(facts, facts.predictor, annotations, &mut pod, findings)?;
+        worker = nodes::workers(facts, annotations, &mut pod, rec)?;
+        let kind = ComponentKind::Predictor;
+        storage::several(facts, kind, facts.predictor, annotations.head, &mut pod, findings)?;
+        if let Some((worker, _)) = &mut worker {
+            // Nothing new is to be said of what the head was told already.
+            let quiet = &mut Vec::new();
+            storage::several(facts, kind, facts.predictor, annotations.workers, worker, quiet)?;
+        }
     }
-    let worker = nodes::workers(facts, &mut pod, rec)?;
     Ok((pod, worker))
 }
 
-/// One container over another, by the policy's layers.
+/// One container over another, by the policy's layers; arguments follow arguments.
 pub(super) fn over<R: Record>(
     facts: &Facts<'_>,
     lower: &Node,
@@ -145,10 +154,33 @@ pub(super) fn over<R: Record>(
     });
     let mut merged =
         merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
-    // A variable keeps the kind of value that the service gives it.
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
+/// One container over another where arguments replace arguments.
+pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, ServiceError> {
+    let mut merged = match facts.policy.layers {
+        LayerRule::Written => {
+            let mut merged = merge::written(lower, upper, &mut ());
+            let own = upper.get("args").filter(|args| !args.is_empty());
+            if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
+                map.insert("args", args.clone());
+            }
+            merged
+        }
+        LayerRule::Typed => typed::patched(lower, upper, &mut ())
+            .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
+    };
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
+/// A variable keeps the kind of value that the upper container gives it.
+fn one_value(merged: &mut Node, upper: &Node) {
     let own = upper.get("env").map(Node::items).unwrap_or_default();
     let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
-    each_mut(&mut merged, "env", |variable| {
+    each_mut(merged, "env", |variable| {
         let written = places.get(text(variable, "name")).map(|index| &own[index]);
         if let (Some(written), Some(map)) = (written, variable.as_map_mut())
             && map.contains_key("value")
@@ -157,7 +189,6 @@ pub(super) fn over<R: Record>(
             map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });
         }
     });
-    Ok(merged)
 }
 
 fn of_runtime<R: Record>(
@@ -191,14 +222,17 @@ fn of_runtime<R: Record>(
             findings,
         )?),
         (Some(one), None) | (None, Some(one)) => {
-            containers.push(expand(facts, TRANSFORMER, &one, findings)?);
+            containers.push(expand(facts, TRANSFORMER, &decoded(facts, &one)?, findings)?);
         }
         (None, None) => {}
     }
     let another = |container: &&Node| !matches!(text(container, "name"), MAIN | TRANSFORMER);
-    containers.extend(listed.iter().filter(another).cloned());
-    containers
-        .extend(own.iter().filter(|container| text(container, "name") != TRANSFORMER).cloned());
+    for container in listed.iter().filter(another) {
+        containers.push(decoded(facts, container)?);
+    }
+    for container in own.iter().filter(|container| text(container, "name") != TRANSFORMER) {
+        containers.push(decoded(facts, container)?);
+    }
     let base: Map = spec
         .entries()
         .filter(|entry| POD_OF_RUNTIME.contains(&entry.key.as_str()))
@@ -215,6 +249,16 @@ fn of_runtime<R: Record>(
         map.insert("containers", Node::list(containers, origin));
     }
     Ok(pod)
+}
+
+/// A container as the controller holds it.
+fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, ServiceError> {
+    match facts.policy.layers {
+        LayerRule::Written => Ok(container.clone()),
+        LayerRule::Typed => {
+            typed::decoded_container(container).map_err(|message| facts.invalid(message))
+        }
+    }
 }
 
 /// One pod over another, containers left out.
@@ -258,10 +302,13 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
         return Err(facts.invalid("the predictor has neither a model nor a container"));
     }
     let mut containers = containers;
-    if containers.len() == 1 || text(&containers[0], "name").is_empty() {
-        other::named(&mut containers[0]);
+    // Quirk: what asks for ModelMesh is not defaulted, also where something else is decided.
+    if !facts.asks_for_modelmesh() {
+        if containers.len() == 1 || text(&containers[0], "name").is_empty() {
+            other::named(&mut containers[0]);
+        }
+        other::resources(facts, &mut containers[0]);
     }
-    other::resources(facts, &mut containers[0]);
     // Quirk: the main container is copied over the first one.
     let Some(main) = position(&containers, "name", MAIN) else {
         return Err(ServiceError {

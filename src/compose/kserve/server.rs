@@ -103,9 +103,8 @@ fn tag(image: &str) -> Option<(&str, &str)> {
 
 /// The image with the tag that runtimeVersion or a GPU asks for.
 pub(super) fn image(server: &str, container: &mut Node, version: Option<&Node>) {
-    let Some(image) = container.get("image").and_then(Node::as_str).map(EcoString::from) else {
-        return;
-    };
+    // A container without an image gets a tag all the same.
+    let image: EcoString = container.get("image").and_then(Node::as_str).unwrap_or_default().into();
     if image.contains("@sha256:") {
         return;
     }

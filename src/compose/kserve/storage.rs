@@ -1,34 +1,70 @@
-//! Several models at once: `storageUris` (kserve.md 5.7). What one `storageUri` needs is the
-//! webhook's to add.
+//! Models on their way to a server: claims that are mounted, images that are shown, and everything
+//! else that is fetched (storage_initializer_injector.go, CommonStorageInitialization).
+//!
+//! One way for both who ask: the controller for `storageUris`, the webhook of pods for the one
+//! `storageUri`. A pod is changed step by step, in the controller's order: where a step fails, what
+//! was done before it stays, as the controller has it in Knative mode.
 
 use super::credentials::Credentials;
+use super::initializer::{INITIALIZER, finish, plain, storage_container};
 use super::predictor::{MAIN, TRANSFORMER};
 use super::{Facts, empty, oci};
-use crate::api::Amounts;
-use crate::compose::container::{default_env, has_volume, push};
-use crate::compose::edit::{each_mut, mapping, position, text};
+use crate::api::{ComponentKind, Object};
+use crate::compose::container::{has_volume, push};
+use crate::compose::edit::{each_mut, list_mut, mapping, position, text};
 use crate::compose::rules::KSERVE_STORAGE;
-use crate::compose::{merge, typed};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::LayerRule;
 use crate::yaml::{Map, Node, Origin};
-use ecow::{EcoString, eco_format};
+use ecow::{EcoString, EcoVec, eco_format};
 
-/// Where a model lies when nobody says.
+/// Where a model lies when no path is written.
 pub(super) const MODELS: &str = "/mnt/models";
-/// Name of the container that fetches.
-pub(super) const INITIALIZER: &str = "storage-initializer";
 /// Container of workers.
-const WORKER: &str = "worker-container";
+pub(super) const WORKER: &str = "worker-container";
+const ORIGIN: Origin = Origin::Derived(&KSERVE_STORAGE);
 
-/// Mounts claims, shows images and fetches everything else for a component with `storageUris`.
+/// A model and where its server reads it.
+pub(super) struct Source {
+    pub(super) uri: Node,
+    pub(super) path: EcoString,
+}
+
+impl Source {
+    fn address(&self) -> &str {
+        self.uri.as_str().unwrap_or_default()
+    }
+}
+
+/// Whose key in the shared Secret is used, and what is said beside it.
+pub(super) struct StorageKey {
+    pub(super) key: EcoString,
+    pub(super) parameters: Map,
+    /// Where it is written.
+    pub(super) origin: Origin,
+}
+
+/// What is to be provided in a pod.
+pub(super) struct Request<'r> {
+    pub(super) sources: Vec<Source>,
+    /// Annotations of the pod.
+    pub(super) annotations: &'r Map,
+    /// The ClusterStorageContainer that fetches.
+    pub(super) container: Option<&'r Object>,
+    pub(super) storage: Option<StorageKey>,
+    /// The webhook asks for one model, not the controller for several.
+    pub(super) by_webhook: bool,
+}
+
+/// Mounts claims, shows images and fetches everything else for a component with `storageUris`;
+/// `container` was found for the first of them.
 ///
 /// # Errors
 /// What the controller says. Quirk: in Knative mode it says it into its log only, and goes on
 /// without what is missing.
 pub(super) fn several(
     facts: &Facts<'_>,
+    kind: ComponentKind,
     spec: &Node,
     annotations: &Map,
     pod: &mut Node,
@@ -36,8 +72,32 @@ pub(super) fn several(
 ) -> Result<(), ServiceError> {
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     let Some(first) = uris.first() else { return Ok(()) };
-    let container = initializer(facts, text(first, "uri"), spec)?;
-    match provide(facts, uris, &container, annotations, pod, findings) {
+    let named =
+        Some(text(spec, "storageContainerName")).filter(|_| kind == ComponentKind::Predictor);
+    let container = storage_container(facts, named, text(first, "uri"))?;
+    let source = |node: &Node| Source {
+        uri: node.get("uri").cloned().unwrap_or_else(|| Node::str("", ORIGIN)),
+        path: Some(text(node, "mountPath"))
+            .filter(|path| !path.is_empty())
+            .unwrap_or(MODELS)
+            .into(),
+    };
+    // Quirk: the key of the predictor's model serves every component.
+    let storage = facts.model("storage").and_then(|storage| {
+        Some(StorageKey {
+            key: storage.get("key")?.scalar_text().unwrap_or_default(),
+            parameters: storage.get("parameters")?.as_map()?.clone(),
+            origin: storage.origin,
+        })
+    });
+    let request = Request {
+        sources: uris.iter().map(source).collect(),
+        annotations,
+        container,
+        storage,
+        by_webhook: false,
+    };
+    match provide(facts, &request, pod, findings) {
         Err(error) if facts.mode == DeploymentMode::Serverless => {
             findings.push(
                 Diagnostic::new(
@@ -46,7 +106,7 @@ pub(super) fn several(
                 )
                 .severity(Severity::Warning)
                 .at(first.origin.span())
-                .path("spec.predictor.storageUris")
+                .path(format!("spec.{}.storageUris", kind.as_str()))
                 .object(facts.service.object.id.to_string())
                 .help("correct `storageUris`, or what is to fetch them"),
             );
@@ -56,304 +116,168 @@ pub(super) fn several(
     }
 }
 
-fn provide(
+/// Provides models in a pod, unless an agent pulls them.
+///
+/// # Errors
+/// What the controller or the webhook says when it gives up.
+pub(super) fn provide(
     facts: &Facts<'_>,
-    uris: &[Node],
-    container: &Initializer,
-    annotations: &Map,
+    request: &Request<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
 ) -> Result<(), ServiceError> {
-    let fetched = pod
-        .get("initContainers")
-        .is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
-    if super::effective::internal(annotations, "agent").is_some() || fetched {
+    if super::effective::internal(request.annotations, "agent").is_some() {
         return Ok(());
     }
-    let listed = pod.get("containers").map(Node::items).unwrap_or_default();
-    if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
+    if request.sources.iter().any(|source| oci::way(facts, source.address()).is_some()) {
+        // The one image of a pod is shown by another step of the webhook.
+        if request.by_webhook {
+            return Ok(());
+        }
+        oci::show(facts, &request.sources, pod)?;
+    }
+    let fetched = pod.get("initContainers").map(Node::items).unwrap_or_default();
+    if position(fetched, "name", INITIALIZER).is_some() {
+        return Ok(());
+    }
+    let readers = readers(pod);
+    let Some(&server) = readers.first().filter(|name| **name != TRANSFORMER) else {
         return Err(facts.invalid("Invalid configuration: cannot find container"));
-    }
-    if !container.several {
-        return Err(
-            facts.invalid(format!("storage container \"{}\" does not support multi-model download; set supportsMultiModelDownload to true", container.name))
-        );
-    }
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let path = |node: &Node| {
-        node.get("mountPath")
-            .and_then(Node::as_str)
-            .filter(|path| !path.is_empty())
-            .unwrap_or(MODELS)
-            .to_owned()
     };
-    let (images, others): (Vec<&Node>, Vec<&Node>) =
-        uris.iter().partition(|node| oci::way(facts, text(node, "uri")).is_some());
-    let shown: Vec<_> = images
-        .iter()
-        .filter_map(|node| Some((oci::way(facts, text(node, "uri"))?, path(node))))
-        .collect();
-    oci::apart(&shown).map_err(|message| facts.invalid(message))?;
-    for (index, ((way, image), path)) in shown.into_iter().enumerate() {
-        oci::add(facts, way, &oci::Model { image: &image, path: &path, index }, pod);
-    }
-    let (claims, fetched): (Vec<&Node>, Vec<&Node>) =
-        others.into_iter().partition(|node| text(node, "uri").starts_with("pvc://"));
-    let writable = is_writable(annotations);
-    for claim in claims {
-        let (uri, path) = (text(claim, "uri"), path(claim));
-        let name = uri.strip_prefix("pvc://").unwrap_or(uri).split('/').next().unwrap_or_default();
-        let volume = volume_name(&path);
-        mount(pod, &Mount { volume: &volume, path: &path, sub_path: None, writable });
-        if !has_volume(pod, &volume) {
-            let source = mapping([("claimName", Node::str(name, claim.origin))], origin);
-            push(
-                pod,
-                "volumes",
-                mapping(
-                    [("name", Node::str(volume, origin)), ("persistentVolumeClaim", source)],
-                    origin,
-                ),
-            );
-        }
-    }
-    // Quirk: what pulls images is called as what fetches, so that nothing else is fetched beside
-    // it.
-    let pulls = pod
-        .get("initContainers")
-        .is_some_and(|list| position(list.items(), "name", INITIALIZER).is_some());
-    if fetched.is_empty() || pulls {
+    let fetched = if request.by_webhook {
+        let fetched = one(facts, request, &readers, pod);
+        point_to_models(server, pod);
+        fetched
+    } else {
+        many(facts, request, &readers, pod)?
+    };
+    // The container was put last; it is finished apart, for its pod gets volumes meanwhile.
+    if !fetched {
         return Ok(());
     }
-    let paths: Vec<String> = fetched.iter().map(|node| path(node)).collect();
-    let parent = common_parent(&paths);
-    let volume = volume_name(&parent);
-    if !has_volume(pod, &volume) {
-        push(
-            pod,
-            "volumes",
-            mapping(
-                [("name", Node::str(volume.clone(), origin)), ("emptyDir", empty(&KSERVE_STORAGE))],
-                origin,
-            ),
-        );
-    }
-    let mut args = Vec::new();
-    for (node, path) in fetched.iter().zip(&paths) {
-        args.push(node.get("uri").cloned().unwrap_or_else(|| Node::str("", origin)));
-        args.push(Node::str(path.as_str(), origin));
-    }
-    mount(pod, &Mount { volume: &volume, path: &parent, sub_path: None, writable });
-    let account = pod.get("serviceAccountName").cloned();
-    let container = container.built(facts, args, (&volume, &parent), pod, |container, pod| {
-        Credentials { facts, annotations, findings }.of_account(account.as_ref(), container, pod);
-    })?;
+    let last = list_mut(pod, "initContainers", ORIGIN).and_then(EcoVec::pop);
+    let Some(mut container) = last else { return Ok(()) };
+    let mut credentials = Credentials { facts, annotations: request.annotations, findings };
+    let told = if let Some(storage) = &request.storage {
+        credentials.of_storage(storage, &mut container)
+    } else {
+        let account = pod.get("serviceAccountName").cloned();
+        credentials.of_account(account.as_ref(), &mut container, pod);
+        Ok(())
+    };
+    let result = told
+        .and_then(|()| finish(facts, request.container, request.annotations, &mut container, pod));
     push(pod, "initContainers", container);
-    Ok(())
+    result
 }
 
-/// What fetches models.
-pub(super) struct Initializer {
-    name: EcoString,
-    several: bool,
-    /// What a ClusterStorageContainer says of its container.
-    written: Option<Node>,
+/// Prefix of claims.
+const PVC: &str = "pvc://";
+/// Volume of the one model that is fetched.
+const VOLUME: &str = "kserve-provision-location";
+
+/// The one model of the webhook: a claim at the usual place, or what is fetched there. Whether
+/// anything is fetched.
+fn one(facts: &Facts<'_>, request: &Request<'_>, readers: &[&str], pod: &mut Node) -> bool {
+    let Some(source) = request.sources.first() else { return false };
+    let writable = is_writable(request.annotations);
+    if let Some(claim) = source.address().strip_prefix(PVC) {
+        let (claim, sub_path) = claim.split_once('/').unwrap_or((claim, ""));
+        let mount = Mount { volume: "kserve-pvc-source", path: MODELS, sub_path, claim, writable };
+        for reader in readers {
+            mount.add(reader, pod);
+        }
+        return false;
+    }
+    push(pod, "initContainers", fetching(facts, [source]));
+    let mount = Mount { volume: VOLUME, path: MODELS, sub_path: "", claim: "", writable };
+    for reader in readers.iter().chain(&[INITIALIZER]) {
+        mount.add(reader, pod);
+    }
+    true
 }
 
-/// The container that fetches from an address: the one the service names, or the first that knows
-/// the address.
-pub(super) fn initializer(
+/// The models of the controller: each claim at its own path, all that is fetched below one
+/// directory. Whether anything is fetched.
+fn many(
     facts: &Facts<'_>,
-    uri: &str,
-    spec: &Node,
-) -> Result<Initializer, ServiceError> {
-    let named =
-        spec.get("storageContainerName").and_then(Node::as_str).filter(|name| !name.is_empty());
-    let found = facts.config.storage_containers.iter().find(|object| {
-        if let Some(name) = named { object.id.name == name } else { fetches(object, uri) }
-    });
-    if let (None, Some(name)) = (found, named) {
-        return Err(facts.invalid(format!("ClusterStorageContainer \"{name}\" not found")));
+    request: &Request<'_>,
+    readers: &[&str],
+    pod: &mut Node,
+) -> Result<bool, ServiceError> {
+    if let Some(object) = request.container
+        && object.spec("supportsMultiModelDownload").and_then(Node::as_bool) != Some(true)
+    {
+        let name = object.spec("container").map(|container| text(container, "name"));
+        return Err(facts.invalid(format!(
+            "storage container \"{}\" does not support multi-model download; use the default kserve storage initializer or a compatible storage container",
+            name.unwrap_or_default()
+        )));
     }
-    Ok(match found {
-        Some(object) => Initializer {
-            name: object.id.name.clone(),
-            several: object
-                .spec("supportsMultiModelDownload")
-                .and_then(Node::as_bool)
-                .unwrap_or(false),
-            written: object.spec("container").cloned(),
-        },
-        None => Initializer { name: INITIALIZER.into(), several: true, written: None },
-    })
-}
-
-/// Whether a storage container fetches from an address before a server starts.
-pub(super) fn fetches(object: &crate::api::Object, uri: &str) -> bool {
-    let enabled = object.node.get("disabled").and_then(Node::as_bool) != Some(true);
-    let works = object
-        .spec("workloadType")
-        .and_then(Node::as_str)
-        .is_none_or(|kind| kind == "initContainer");
-    enabled && works && supports(object, uri)
-}
-
-/// Whether a storage container knows an address, by prefix or by pattern.
-fn supports(object: &crate::api::Object, uri: &str) -> bool {
-    object.spec("supportedUriFormats").map(Node::items).unwrap_or_default().iter().any(|format| {
-        let prefix = text(format, "prefix");
-        let pattern = text(format, "regex");
-        (!prefix.is_empty() && uri.starts_with(prefix))
-            || (!pattern.is_empty() && crate::schema::matches(&format!("^({pattern})"), uri))
-    })
-}
-
-/// The container that fetches, as the settings have it, before anything is mounted.
-pub(super) fn plain(facts: &Facts<'_>, args: Vec<Node>) -> Node {
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let config = &facts.config.storage_initializer;
-    let Amounts { cpu_request, cpu_limit, memory_request, memory_limit } = &config.resources;
-    let amounts = |cpu: &EcoString, memory: &EcoString| {
-        mapping(
-            [
-                ("cpu", Node::str(cpu.clone(), origin)),
-                ("memory", Node::str(memory.clone(), origin)),
-            ],
-            origin,
-        )
-    };
-    let image = if config.image.is_empty() {
-        "kserve/storage-initializer:latest".into()
-    } else {
-        config.image.clone()
-    };
-    mapping(
-        [
-            ("name", Node::str(INITIALIZER, origin)),
-            ("image", Node::str(image, origin)),
-            ("args", Node::list(args, origin)),
-            (
-                "resources",
-                mapping(
-                    [
-                        ("limits", amounts(cpu_limit, memory_limit)),
-                        ("requests", amounts(cpu_request, memory_request)),
-                    ],
-                    origin,
-                ),
-            ),
-            ("terminationMessagePolicy", Node::str("FallbackToLogsOnError", origin)),
-        ],
-        origin,
-    )
-}
-
-/// Mounts the CA bundle of the settings, or of S3, into the container that fetches.
-pub(super) fn ca_bundle(facts: &Facts<'_>, container: &mut Node, pod: &mut Node) {
-    const VOLUME: &str = "cabundle-cert";
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let own = |name: &str| {
-        let env = container.get("env").map(Node::items).unwrap_or_default();
-        env.iter()
-            .find(|variable| text(variable, "name") == name)
-            .and_then(|variable| variable.get("value"))
-            .and_then(Node::scalar_text)
-    };
-    // Outside of the controller's namespace a copy of the bundle is mounted.
-    let usual = if facts.service.namespace == "kserve" {
-        facts.config.ca_bundle.clone()
-    } else {
-        "global-ca-bundle".into()
-    };
-    let bundle = own("AWS_CA_BUNDLE_CONFIGMAP").unwrap_or(usual);
-    let path = match own("AWS_CA_BUNDLE") {
-        Some(file) => file.rsplit_once('/').map_or(".", |(directory, _)| directory).into(),
-        None if facts.config.ca_mount.is_empty() => "/etc/ssl/custom-certs".into(),
-        None => facts.config.ca_mount.clone(),
-    };
-    for (name, value) in [
-        ("CA_BUNDLE_CONFIGMAP_NAME", bundle.clone()),
-        ("CA_BUNDLE_VOLUME_MOUNT_POINT", path.clone()),
-    ] {
-        default_env(container, name, value, &KSERVE_STORAGE);
+    let writable = is_writable(request.annotations);
+    // Whatever the settings do with images, they are not fetched here.
+    let others = request.sources.iter().filter(|source| !oci::is_image(source.address()));
+    let (claims, fetched): (Vec<&Source>, Vec<&Source>) =
+        others.partition(|source| source.address().starts_with(PVC));
+    for source in claims {
+        // Quirk: the path within the claim is left out.
+        let claim = source.address().strip_prefix(PVC).unwrap_or_default();
+        let claim = claim.split('/').next().unwrap_or_default();
+        let volume = volume_name(&source.path);
+        let mount = Mount { volume: &volume, path: &source.path, sub_path: "", claim, writable };
+        for reader in readers {
+            mount.add(reader, pod);
+        }
     }
-    let source = mapping([("name", Node::str(bundle, origin))], origin);
-    push(
-        pod,
-        "volumes",
-        mapping([("name", Node::str(VOLUME, origin)), ("configMap", source)], origin),
-    );
-    let mount = [
-        ("name", Node::str(VOLUME, origin)),
-        ("mountPath", Node::str(path, origin)),
-        ("readOnly", Node::bool(true, origin)),
-    ];
-    push(container, "volumeMounts", mapping(mount, origin));
+    if fetched.is_empty() {
+        return Ok(false);
+    }
+    let paths: Vec<&str> = fetched.iter().map(|source| source.path.as_str()).collect();
+    let path = common_parent(&paths);
+    push(pod, "initContainers", fetching(facts, fetched));
+    let volume = volume_name(&path);
+    let mount = Mount { volume: &volume, path: &path, sub_path: "", claim: "", writable };
+    for reader in readers.iter().chain(&[INITIALIZER]) {
+        mount.add(reader, pod);
+    }
+    Ok(true)
 }
 
-impl Initializer {
-    /// The init container with its arguments, the mount it writes to, and what `credentials` adds
-    /// to it and its pod.
-    pub(super) fn built(
-        &self,
-        facts: &Facts<'_>,
-        args: Vec<Node>,
-        (volume, path): (&str, &str),
-        pod: &mut Node,
-        credentials: impl FnOnce(&mut Node, &mut Node),
-    ) -> Result<Node, ServiceError> {
-        let origin = Origin::Derived(&KSERVE_STORAGE);
-        let mut container = plain(facts, args);
-        push(
-            &mut container,
-            "volumeMounts",
-            mapping(
-                [("name", Node::str(volume, origin)), ("mountPath", Node::str(path, origin))],
-                origin,
-            ),
-        );
-        credentials(&mut container, pod);
-        let args = container.get("args").cloned();
-        if let Some(written) = &self.written {
-            let own_args = written.get("args").is_some_and(|args| !args.is_empty());
-            container = match facts.policy.layers {
-                LayerRule::Written => merge::written(&container, written, &mut ()),
-                LayerRule::Typed => typed::container(Some(container), written, &mut ())
-                    .map_err(|message| facts.invalid(message))?,
-            };
-            if let (Some(map), Some(args)) = (container.as_map_mut(), args)
-                && !own_args
+/// The container that fetches these models, each to its path.
+fn fetching<'s>(facts: &Facts<'_>, sources: impl IntoIterator<Item = &'s Source>) -> Node {
+    let pair = |source: &Source| [source.uri.clone(), Node::str(source.path.clone(), ORIGIN)];
+    plain(facts, sources.into_iter().flat_map(pair))
+}
+
+/// What a server calls the place of its model is now where it lies.
+fn point_to_models(server: &str, pod: &mut Node) {
+    each_mut(pod, "containers", |container| {
+        if text(container, "name") != server {
+            return;
+        }
+        each_mut(container, "env", |variable| {
+            if text(variable, "name") == "STORAGE_URI"
+                && !text(variable, "value").is_empty()
+                && let Some(map) = variable.as_map_mut()
             {
-                map.insert("args", args);
+                map.insert("value", Node::str(MODELS, ORIGIN));
             }
-        }
-        let bundled = container.get("env").is_some_and(|env| {
-            env.items().iter().any(|variable| text(variable, "name") == "AWS_CA_BUNDLE_CONFIGMAP")
         });
-        if bundled || !facts.config.ca_bundle.is_empty() {
-            ca_bundle(facts, &mut container, pod);
-        }
-        for (name, value) in [
-            ("HF_HUB_ENABLE_HF_TRANSFER", "1"),
-            ("HF_XET_HIGH_PERFORMANCE", "1"),
-            ("HF_XET_NUM_CONCURRENT_RANGE_GETS", "8"),
-        ] {
-            default_env(&mut container, name, value.into(), &KSERVE_STORAGE);
-        }
-        Ok(container)
-    }
+    });
 }
 
 /// Mounts a volume unless the container mounts it already.
-pub(super) fn add_mount(container: &mut Node, mount: Node) {
+pub(super) fn add_mount(container: &mut Node, mount: Node) -> bool {
     let mounts = container.get("volumeMounts").map(Node::items).unwrap_or_default();
-    if position(mounts, "name", text(&mount, "name")).is_none() {
+    let new = position(mounts, "name", text(&mount, "name")).is_none();
+    if new {
         push(container, "volumeMounts", mount);
     }
+    new
 }
 
 /// Whether servers may write where their models lie: an annotation of the pod.
-pub(super) fn is_writable(annotations: &Map) -> bool {
+fn is_writable(annotations: &Map) -> bool {
     annotations.get("storage.kserve.io/readonly").and_then(Node::as_str) == Some("false")
 }
 
@@ -366,58 +290,66 @@ pub(super) fn readers(pod: &Node) -> Vec<&'static str> {
     server.into_iter().chain(Some(TRANSFORMER).filter(has)).collect()
 }
 
-/// Where a volume is mounted.
+/// A volume of models and where it is mounted.
 pub(super) struct Mount<'a> {
     pub(super) volume: &'a str,
     pub(super) path: &'a str,
-    pub(super) sub_path: Option<&'a str>,
+    /// Empty for the volume's root.
+    pub(super) sub_path: &'a str,
+    /// The claim that is the volume; empty for an empty directory.
+    pub(super) claim: &'a str,
     pub(super) writable: bool,
 }
 
-/// Mounts a volume where models are read.
-pub(super) fn mount(pod: &mut Node, mount: &Mount<'_>) {
-    let origin = Origin::Derived(&KSERVE_STORAGE);
-    let readers = readers(pod);
-    each_mut(pod, "containers", |container| {
-        if !readers.contains(&text(container, "name")) {
+impl Mount<'_> {
+    /// Mounts the volume into the container of a name, else the init container of that name, which
+    /// writes to it; the pod gets the volume with its first mount (AddModelMount).
+    pub(super) fn add(&self, container: &str, pod: &mut Node) {
+        let added = self.add_to("containers", container, !self.writable, pod)
+            || self.add_to("initContainers", container, false, pod);
+        if !added || has_volume(pod, self.volume) {
             return;
         }
+        let name = ("name", Node::str(self.volume, ORIGIN));
+        let volume = if self.claim.is_empty() {
+            mapping([name, ("emptyDir", empty(&KSERVE_STORAGE))], ORIGIN)
+        } else {
+            let source = mapping([("claimName", Node::str(self.claim, ORIGIN))], ORIGIN);
+            mapping([name, ("persistentVolumeClaim", source)], ORIGIN)
+        };
+        push(pod, "volumes", volume);
+    }
+
+    fn add_to(&self, list: &str, name: &str, read_only: bool, pod: &mut Node) -> bool {
+        let containers = pod.get(list).map(Node::items).unwrap_or_default();
+        let Some(index) = position(containers, "name", name) else { return false };
         let mut node = mapping(
-            [
-                ("name", Node::str(mount.volume, origin)),
-                ("mountPath", Node::str(mount.path, origin)),
-            ],
-            origin,
+            [("name", Node::str(self.volume, ORIGIN)), ("mountPath", Node::str(self.path, ORIGIN))],
+            ORIGIN,
         );
         if let Some(map) = node.as_map_mut() {
-            if !mount.writable {
-                map.insert("readOnly", Node::bool(true, origin));
+            if read_only {
+                map.insert("readOnly", Node::bool(true, ORIGIN));
             }
-            if let Some(sub_path) = mount.sub_path.filter(|sub_path| !sub_path.is_empty()) {
-                map.insert("subPath", Node::str(sub_path, origin));
+            if !self.sub_path.is_empty() {
+                map.insert("subPath", Node::str(self.sub_path, ORIGIN));
             }
         }
-        add_mount(container, node);
-    });
+        list_mut(pod, list, ORIGIN).is_some_and(|list| add_mount(&mut list.make_mut()[index], node))
+    }
 }
 
 /// `/mnt/models/a` as the name of a volume.
 pub(super) fn volume_name(path: &str) -> EcoString {
-    let name: String = path
-        .trim_matches('/')
-        .to_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
-    eco_format!("{name}")
+    path.trim_matches('/').replace('/', "-").into()
 }
 
 /// The deepest directory that holds all paths.
-fn common_parent(paths: &[String]) -> String {
+fn common_parent(paths: &[&str]) -> EcoString {
     let (first, rest) = match paths {
-        [] => return MODELS.to_owned(),
+        [] => return MODELS.into(),
         // The only path stays as it is written.
-        [only] => return only.clone(),
+        [only] => return (*only).into(),
         [first, rest @ ..] => (first, rest),
     };
     let mut common: Vec<&str> = first.trim_matches('/').split('/').collect();
@@ -429,7 +361,7 @@ fn common_parent(paths: &[String]) -> String {
             .count();
         common.truncate(shared);
     }
-    format!("/{}", common.join("/"))
+    eco_format!("/{}", common.join("/"))
 }
 
 #[cfg(test)]
@@ -438,14 +370,10 @@ mod tests {
 
     #[test]
     fn models_share_the_deepest_directory() {
-        let paths = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(common_parent(&["/mnt/models/base", "/mnt/models/adapter"]), "/mnt/models");
+        assert_eq!(common_parent(&["/mnt/models"]), "/mnt/models");
         assert_eq!(
-            common_parent(&paths(&["/mnt/models/base", "/mnt/models/adapter"])),
-            "/mnt/models"
-        );
-        assert_eq!(common_parent(&paths(&["/mnt/models"])), "/mnt/models");
-        assert_eq!(
-            common_parent(&paths(&["/mnt/models/a", "/mnt/models/b/", "/mnt/models/"])),
+            common_parent(&["/mnt/models/a", "/mnt/models/b/", "/mnt/models/"]),
             "/mnt/models"
         );
         assert_eq!(volume_name("/mnt/models/one"), "mnt-models-one");

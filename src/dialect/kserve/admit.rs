@@ -12,8 +12,9 @@ mod storage;
 
 pub use runtime::refused as refused_runtime;
 
+use super::legacy::FRAMEWORKS;
 use crate::api::{ComponentKind, KServeConfig, Object, Refusal, Service};
-use crate::decision::DeploymentMode;
+use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION};
 use crate::diag::Code;
 use crate::source::Span;
 use crate::yaml::Node;
@@ -70,6 +71,12 @@ impl<'a> Judge<'a> {
             span,
             documented: false,
         });
+    }
+
+    /// Whether the service asks for ModelMesh, for which nothing is defaulted.
+    fn left_to_modelmesh(&self) -> bool {
+        let mode = self.object.annotation(KSERVE_MODE_ANNOTATION).and_then(Node::as_str);
+        mode == Some("ModelMesh")
     }
 
     /// A value outside of its set or range.
@@ -280,11 +287,20 @@ fn sidecar(judge: &mut Judge<'_>, predictor: &Node) {
 }
 
 fn implementations(judge: &mut Judge<'_>, kind: ComponentKind, component: &Node, path: &str) {
+    const MAIN: &str = "kserve-container";
     let listed = items(component, "containers");
-    let custom =
-        listed.iter().filter(|container| text(container, "name") == "kserve-container").count();
-    let others =
-        usize::from(component.get("model").is_some()) + usize::from(component.get("art").is_some());
+    let mut custom = listed.iter().filter(|container| text(container, "name") == MAIN).count();
+    // A framework key that was not read as a model is one of a service that is left to ModelMesh.
+    let frameworks = FRAMEWORKS.iter().filter(|framework| component.get(framework.key).is_some());
+    let others = frameworks.count()
+        + usize::from(component.get("model").is_some())
+        + usize::from(component.get("art").is_some());
+    // A first container without a name was given this one before it is judged.
+    let unnamed = listed.first().is_some_and(|first| text(first, "name").is_empty());
+    let named = kind == ComponentKind::Predictor && !judge.left_to_modelmesh();
+    if named && others == 0 && custom == 1 && unnamed {
+        custom += 1;
+    }
     let count = match kind {
         ComponentKind::Predictor if others + custom == 0 => usize::from(!listed.is_empty()),
         ComponentKind::Predictor => others + custom,

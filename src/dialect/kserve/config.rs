@@ -2,13 +2,14 @@
 
 use crate::api::{
     Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED,
-    KServeConfig, ModelImages, Object,
+    KServeConfig, KnativeDomain, LoggerStore, ModelImages, Object,
 };
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::go_json::{boolean, fields, list, string};
 use crate::dialect::ingress::{self, Spelling};
 use crate::quantity::names::dns1123_label;
-use crate::yaml::{Entry, Map, Node};
+use crate::source::SourceId;
+use crate::yaml::{Entry, Limits, Map, Node, parse, split};
 use ecow::EcoString;
 use serde_json::Value as Json;
 
@@ -313,6 +314,7 @@ fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoS
             "cpuModelcar" => string(&mut config.images.cpu, &value, WHAT, &name)?,
             "memoryModelcar" => string(&mut config.images.memory, &value, WHAT, &name)?,
             "uidModelcar" => config.images.user = value.as_i64(),
+            "ociInsecureRegistry" => boolean(&mut config.images.insecure, &value, WHAT, &name)?,
             "enableModelcar" | "enableOciModelSupport" => {
                 let mut one = false;
                 boolean(&mut one, &value, WHAT, &name)?;
@@ -391,10 +393,61 @@ fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
             "caBundle" => string(&mut config.logger.ca_bundle, &value, WHAT, &name)?,
             "caCertFile" => string(&mut config.logger.ca_file, &value, WHAT, &name)?,
             "tlsSkipVerify" => boolean(&mut config.logger.skip_verify, &value, WHAT, &name)?,
+            "marshallerUrl" => string(&mut config.logger.marshaller, &value, WHAT, &name)?,
+            "batchSize" => config.logger.batch_size = value.as_i64().unwrap_or_default(),
+            "batchInterval" => string(&mut config.logger.batch_interval, &value, WHAT, &name)?,
+            "storage" => config.logger.store = logger_store(&value)?,
             _ => {}
         }
     }
     Ok(())
+}
+
+fn logger_store(value: &Json) -> Result<Option<LoggerStore>, EcoString> {
+    const WHAT: &str = "logger config";
+    if value.is_null() {
+        return Ok(None);
+    }
+    let mut store = LoggerStore::default();
+    let parameters = value.get("parameters").unwrap_or(&Json::Null);
+    for (field, from, key) in [
+        (&mut store.path, value, "path"),
+        (&mut store.format, parameters, "format"),
+        (&mut store.account, value, "serviceAccountName"),
+    ] {
+        let written = from.get(key).unwrap_or(&Json::Null);
+        string(field, written, WHAT, &format!("LoggerConfig.storage.{key}"))?;
+    }
+    Ok(Some(store))
+}
+
+/// The domains of Knative's ConfigMap `config-domain`, by name. A value that is no mapping selects
+/// every route, and so does the key of its example, which Knative skips and KServe does not.
+pub fn knative_domains(object: &Object) -> Vec<KnativeDomain> {
+    let mut domains: Vec<KnativeDomain> = object
+        .node
+        .get("data")
+        .and_then(Node::as_map)
+        .into_iter()
+        .flatten()
+        .map(|entry| KnativeDomain {
+            name: entry.key.clone(),
+            selector: selector(entry.node.as_str().unwrap_or_default()),
+        })
+        .collect();
+    domains.sort_by(|a, b| a.name.cmp(&b.name));
+    domains
+}
+
+/// `selector` of a domain.
+fn selector(text: &str) -> Vec<(EcoString, EcoString)> {
+    let source = SourceId(0);
+    let limits = Limits::default();
+    let Some(range) = split(source, text).value.into_iter().next() else { return Vec::new() };
+    let written = parse(source, text, range, &limits).value;
+    let labels = written.as_ref().and_then(|node| node.get("selector"));
+    let pair = |entry: &Entry| Some((entry.key.clone(), entry.node.scalar_text()?));
+    labels.and_then(Node::as_map).into_iter().flatten().filter_map(pair).collect()
 }
 
 fn autoscaler(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {

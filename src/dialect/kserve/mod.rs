@@ -6,17 +6,18 @@ mod config;
 mod legacy;
 
 pub use admit::{Violation, refusal, refused, refused_runtime};
-pub use config::{config, is_config};
+pub use config::{config, is_config, knative_domains};
 pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field,
+    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field,
     FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Refusal, Runtime,
     RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
 };
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::{Policy, Semantics};
+use crate::schema;
 use crate::yaml::{Node, Rule};
 use ecow::EcoString;
 
@@ -32,8 +33,36 @@ static V2_SERVERS: Rule = Rule {
     cite: "kserve 3.1, inference_service_defaults.go",
 };
 
+/// Writes the defaults of the CRD into an object, as the server stores it.
+fn stored(object: &mut Object) {
+    if let Some(schema) = schema::kind(&object.api_version, &object.id.kind) {
+        schema.default(&mut object.node);
+    }
+}
+
+/// Writes the defaults of the CRD into a ClusterStorageContainer. Its container has those of the
+/// containers of a runtime.
+pub fn stored_container(object: &mut Object) {
+    const RUNTIME: &str = "serving.kserve.io/v1alpha1";
+    let containers = schema::kind(RUNTIME, "ClusterServingRuntime")
+        .and_then(|schema| schema.root().at(&["spec", "containers"]));
+    if let Some(schema::Type::List(item)) = containers
+        && let Some(spec) = object.node.as_map_mut().and_then(|map| map.get_mut("spec"))
+        && let Some(container) = spec.as_map_mut().and_then(|map| map.get_mut("container"))
+    {
+        item.ty.default(container);
+    }
+}
+
 /// Reads a ServingRuntime or ClusterServingRuntime.
-pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnostic>) -> Runtime {
+pub fn runtime(
+    mut object: Object,
+    semantics: Semantics,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Runtime {
+    if Policy::of(Api::KServe, semantics).is_some_and(|policy| policy.crd_defaults) {
+        stored(&mut object);
+    }
     let formats: Vec<FormatEntry> = object
         .spec("supportedModelFormats")
         .map(Node::items)
@@ -110,7 +139,10 @@ fn format_entry(entry: &Node) -> FormatEntry {
 
 /// Reads an InferenceService by the rules of one policy. A framework key is read as the model it
 /// stands for.
-pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+    if policy.crd_defaults {
+        stored(&mut object);
+    }
     let namespace = match &object.id.scope {
         Scope::Namespace(namespace) => namespace.clone(),
         Scope::Cluster => "default".into(),

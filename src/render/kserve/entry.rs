@@ -2,12 +2,13 @@
 
 use super::{VISIBILITY, View};
 use crate::api::ComponentKind;
+use crate::compose::ComposedComponent;
 use crate::decision::ServiceError;
 use crate::render::build::node;
 use crate::render::metadata::{metadata, text};
 use crate::render::rules;
 use crate::yaml::{Map, Node, Rule};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
 /// Whether a service of Standard mode can be entered from outside.
 pub(super) fn is_open(view: &View<'_>) -> bool {
@@ -20,22 +21,29 @@ pub(super) fn is_open(view: &View<'_>) -> bool {
 /// host of a transformer leads to the predictor and, with an explainer, to that first.
 pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
     const RULE: &Rule = &rules::KSERVE_INGRESS;
-    let of = |kind| view.component(kind).map(|component| component.name.clone());
-    let Some(predictor) = of(ComponentKind::Predictor) else { return Ok(None) };
+    let name = |component: &ComposedComponent| component.name.clone();
+    let Some(predictor) = view.ready(ComponentKind::Predictor).map(name) else { return Ok(None) };
+    // Quirk: beside a transformer the explainer need not be ready.
+    let explainer = eco_format!("{}-explainer", view.name());
+    let explained = view.has(ComponentKind::Explainer);
+    let Ok(transformer) = view.optional(ComponentKind::Transformer) else { return Ok(None) };
     let mut targets: Vec<(EcoString, EcoString)> = Vec::new();
-    match (of(ComponentKind::Transformer), of(ComponentKind::Explainer)) {
-        (Some(transformer), explainer) => {
-            if let Some(explainer) = explainer {
+    match transformer.map(name) {
+        Some(transformer) => {
+            if explained {
                 targets.push((transformer.clone(), explainer));
             }
             targets.push((view.name().clone(), transformer.clone()));
             targets.push((transformer, predictor.clone()));
         }
-        (None, Some(explainer)) => {
+        None if explained => {
+            if view.ready(ComponentKind::Explainer).is_none() {
+                return Ok(None);
+            }
             targets.push((view.name().clone(), predictor.clone()));
             targets.push((explainer.clone(), explainer));
         }
-        (None, None) => targets.push((view.name().clone(), predictor.clone())),
+        None => targets.push((view.name().clone(), predictor.clone())),
     }
     targets.push((predictor.clone(), predictor));
     let mut rules = Vec::new();
@@ -52,6 +60,37 @@ pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
         metadata: (metadata(view.name().clone(), Some(&view.namespace), &Map::new(), &view.annotations)),
         spec: { ingressClassName: (&view.config.ingress.ingress_class_name), rules: rules },
     }))
+}
+
+/// Whether the status can say by which address a service is reached inside of the cluster: it looks
+/// at the Service that requests go to first.
+///
+/// # Errors
+/// When that Service is not written, because its component is stopped.
+pub(super) fn address(view: &View<'_>) -> Result<(), ServiceError> {
+    let first = if view.has(ComponentKind::Transformer) {
+        ComponentKind::Transformer
+    } else {
+        ComponentKind::Predictor
+    };
+    if view.running(first).is_some() {
+        return Ok(());
+    }
+    let named = view.service.component(first).and_then(|node| node.get("name")?.as_str());
+    let variant = named.filter(|name| first == ComponentKind::Predictor && !name.is_empty());
+    let name = variant.map_or_else(
+        || eco_format!("{}-{}", view.name(), first.as_str()),
+        |variant| eco_format!("{}-{variant}-predictor", view.name()),
+    );
+    Err(ServiceError {
+        span: Some(view.service.object.name_span()),
+        ..view.fault(
+            format!(
+                "fails to reconcile ingress: failed to get entry point service {name}: services \"{name}\" not found"
+            ),
+            "start the component, or keep its entry: without one the controller looks for its Service",
+        )
+    })
 }
 
 /// The alias by which a serverless service is reached inside of the cluster.

@@ -14,9 +14,12 @@ mod virtual_service;
 use super::domain::IngressSettings;
 use super::kind::config_map;
 use super::metadata;
-use super::{RenderedObject, Settings, rules};
+use super::{RenderedObject, Settings, pod, rules};
 use crate::api::{ComponentKind, KServeConfig, Service};
-use crate::compose::{Composed, ComposedComponent, kserve_effective, kserve_facts};
+use crate::compose::{
+    Composed, ComposedComponent, KServeFacts as Facts, kserve_effective, kserve_facts,
+    kserve_probed, kserve_stops,
+};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code};
 use crate::policy::Semantics;
@@ -41,7 +44,12 @@ struct View<'a> {
     allowed: Map,
     settings: IngressSettings,
     cluster_domain: &'a str,
+    /// The release deletes workers in every pass, and creates them again.
+    recreates_workers: bool,
 }
+
+/// A component that a route leads to is not ready, so the route is not written.
+struct NotReady;
 
 impl View<'_> {
     fn name(&self) -> &EcoString {
@@ -52,19 +60,48 @@ impl View<'_> {
         self.composed.components.iter().find(|component| component.kind == kind)
     }
 
+    /// The host of a name, by labels and annotations of the service.
     fn host(&self, name: &str) -> Result<EcoString, ServiceError> {
         self.settings
             .host_of(name, &self.service.namespace, &self.labels, &self.annotations)
-            .map_err(|message| {
-                let span =
-                    self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
-                ServiceError {
-                    code: Code::InvalidInput,
-                    message,
-                    help: Some("correct `domainTemplate` or `ingressDomain`".into()),
-                    span: Some(span),
-                }
-            })
+            .map_err(|message| self.fault(message, "correct `domainTemplate` or `ingressDomain`"))
+    }
+
+    /// What is wrong with the settings of the entry.
+    fn fault(&self, message: String, help: &str) -> ServiceError {
+        let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
+        ServiceError {
+            code: Code::InvalidInput,
+            message,
+            help: Some(help.into()),
+            span: Some(span),
+        }
+    }
+
+    /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
+    /// on several nodes never does, for the controller deletes its workers in every pass and creates
+    /// them again (components/predictor.go, reconcileCanaryDeployments).
+    fn ready(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+        self.running(kind).filter(|component| !self.recreates_workers || component.worker.is_none())
+    }
+
+    /// A component that is not stopped.
+    fn running(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+        self.component(kind).filter(|component| !kserve_stops(&component.annotations))
+    }
+
+    /// Whether the service has a component, stopped or not.
+    fn has(&self, kind: ComponentKind) -> bool {
+        self.service.component(kind).is_some()
+    }
+
+    /// A transformer or explainer that is ready, none when the service has none; an error while it
+    /// is not ready.
+    fn optional(&self, kind: ComponentKind) -> Result<Option<&ComposedComponent>, NotReady> {
+        if !self.has(kind) {
+            return Ok(None);
+        }
+        self.ready(kind).map(Some).ok_or(NotReady)
     }
 
     /// Labels without those that are not copied.
@@ -96,21 +133,11 @@ impl View<'_> {
     }
 }
 
-/// The objects of a service.
-///
-/// # Errors
-/// Where the controller fails before it has written everything, in its words.
-pub(super) fn objects(
-    composed: &Composed<'_>,
-    settings: Settings<'_>,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+/// What a service is rendered from; none without a predictor.
+fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<'a>, Facts<'a>)> {
     let service = composed.service;
     let config = &settings.config.kserve;
-    let Some(facts) = kserve_facts(settings.policy, service, composed.runtime, config) else {
-        return Ok(Checked::clean(Vec::new()));
-    };
-    let Some(first) = composed.components.first() else { return Ok(Checked::clean(Vec::new())) };
-    let mode = first.mode;
+    let facts = kserve_facts(settings.policy, service, composed.runtime, config)?;
     let view = View {
         service,
         config,
@@ -121,29 +148,83 @@ pub(super) fn objects(
         annotations: facts.annotations.clone(),
         settings: IngressSettings::of(&config.ingress),
         cluster_domain: settings.cluster_domain,
+        recreates_workers: settings.policy.semantics != Semantics::Documented,
     };
+    Some((view, facts))
+}
+
+/// What the controller fails on when it writes the objects of a service, in its words.
+pub(super) fn refusal(composed: &Composed<'_>, settings: Settings<'_>) -> Option<ServiceError> {
+    let (view, facts) = view(composed, settings)?;
+    entries(&view, facts.mode()).err()
+}
+
+/// The objects that lead requests to a service.
+///
+/// # Errors
+/// Where the controller finds no host or no path for it.
+fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, ServiceError> {
+    let stopped = kserve_stops(&view.annotations);
+    if mode == DeploymentMode::Serverless {
+        if stopped || view.config.ingress.disable_istio_virtual_host {
+            return Ok(Vec::new());
+        }
+        // Quirk: the alias is written also while there is nothing that it leads to.
+        return Ok(vec![virtual_service::object(view), entry::alias(view)]);
+    }
+    if mode != DeploymentMode::RawDeployment {
+        return Ok(Vec::new());
+    }
+    let gateway = view.config.ingress.enable_gateway_api;
+    let open = entry::is_open(view);
+    if stopped && (open || !gateway) {
+        return Ok(Vec::new());
+    }
+    let objects = match (open, gateway) {
+        (false, _) => Vec::new(),
+        (true, true) => route::objects(view)?,
+        (true, false) => match entry::ingress(view)? {
+            Some(ingress) => vec![Some(ingress)],
+            None => return Ok(Vec::new()),
+        },
+    };
+    if !gateway || !open {
+        view.host(view.name())?;
+        entry::address(view)?;
+    }
+    Ok(objects)
+}
+
+/// The objects of a service.
+///
+/// # Errors
+/// Where the controller fails before it has written everything, in its words.
+pub(super) fn objects(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    let service = composed.service;
+    let Some((view, facts)) = view(composed, settings) else {
+        return Ok(Checked::clean(Vec::new()));
+    };
+    let (config, mode) = (view.config, facts.mode());
+    let mesh = mode == DeploymentMode::ModelMesh;
+    if mesh && !view.has(ComponentKind::Transformer) {
+        return Ok(Checked::clean(Vec::new()));
+    }
     let mut writer = Vec::new();
     let mut push = |component: Option<ComponentKind>, wave: i32, object: Option<Node>| {
         if let Some(node) = object {
             writer.push(RenderedObject { node, component, wave });
         }
     };
-    if mode == DeploymentMode::ModelMesh {
-        return Ok(Checked::clean(Vec::new()));
+    let own = |name: &str| config.ca_bundle == name && service.namespace == "kserve";
+    if let Some(file) = facts.bundle()?.filter(|_| !own(BUNDLE)) {
+        let data = node!(&rules::KSERVE_BUNDLE; { "cabundle.crt": file });
+        let data = data.unwrap_or_else(|| file.clone());
+        push(None, 0, config_map::plain(BUNDLE.into(), &view.namespace, &Map::new(), data));
     }
-    if let Some(data) = config.ca_data.as_ref().filter(|_| service.namespace != "kserve") {
-        push(
-            None,
-            0,
-            config_map::plain(
-                "global-ca-bundle".into(),
-                &view.namespace,
-                &Map::new(),
-                data.clone(),
-            ),
-        );
-    }
-    if facts.pulls_models() {
+    if !mesh && facts.pulls_models() {
         let data = node!(&rules::KSERVE_MODELS; { "models.json": "[]" })
             .unwrap_or_else(|| view.namespace.clone());
         let labels = metadata::sorted(service.object.labels());
@@ -158,57 +239,40 @@ pub(super) fn objects(
             ),
         );
     }
-    let settled = settings.policy.semantics == Semantics::Documented
-        || composed.components.iter().all(|component| component.worker.is_none());
     let mut findings = Vec::new();
+    let raw = mode == DeploymentMode::RawDeployment;
     for component in &composed.components {
         let kind = Some(component.kind);
-        let shown = if config.expand || config.v2_probes {
+        let mut component = component.clone();
+        kserve_probed(settings.policy, service, composed.runtime, config, &mut component);
+        if raw {
+            // Before the webhook sees the pods, the controller has written defaults into them.
+            component.pod = pod::deployment(&component.pod, &raw::PROBED);
+            if let Some((worker, _)) = &mut component.worker {
+                *worker = pod::deployment(worker, &raw::PROBED);
+            }
+        }
+        let mut of_pods = None;
+        if config.expand {
             let shown =
-                kserve_effective(settings.policy, service, composed.runtime, config, component)?;
+                kserve_effective(settings.policy, service, composed.runtime, config, &component)?;
             findings.extend(shown.diagnostics);
-            Some(shown.value)
-        } else {
-            None
-        };
-        let (component, of_pods) = shown
-            .as_ref()
-            .map_or((component, None), |shown| (&shown.component, Some(&shown.annotations)));
-        if mode == DeploymentMode::Serverless {
-            push(kind, 1, knative::object(&view, component, of_pods));
-            continue;
+            component = shown.value.component;
+            of_pods = Some(shown.value.annotations);
         }
-        if let Some(class) = scale::unknown_class(component) {
-            return Err(ServiceError {
-                code: Code::InvalidInput,
-                message: format!(
-                    "unknown autoscaler class type: {}",
-                    class.scalar_text().unwrap_or_default()
-                ),
-                help: Some("write `hpa`, `keda`, `external` or `none`".into()),
-                span: class.origin.span().or_else(|| Some(service.object.name_span())),
-            });
-        }
-        view.host(&component.name)?;
-        for (wave, object) in raw::objects(&view, component, of_pods) {
-            push(kind, wave, object);
-        }
-    }
-    if mode == DeploymentMode::Serverless {
-        if let Some(routes) =
-            virtual_service::object(&view).filter(|_| !config.ingress.disable_istio_virtual_host)
-        {
-            push(None, 3, Some(routes));
-            push(None, 3, entry::alias(&view));
-        }
-    } else if settled && entry::is_open(&view) {
-        if config.ingress.enable_gateway_api {
-            for object in route::objects(&view)? {
-                push(None, 3, Some(object));
+        if raw {
+            for (wave, object) in raw::objects(&view, &component, of_pods.as_ref()) {
+                push(kind, wave, object);
             }
         } else {
-            push(None, 3, entry::ingress(&view)?);
+            push(kind, 1, knative::object(&view, &component, of_pods.as_ref()));
         }
+    }
+    for object in entries(&view, mode)? {
+        push(None, 3, object);
     }
     Ok(Checked { value: writer, diagnostics: findings })
 }
+
+/// The copy of the CA bundle in the namespace of a service.
+const BUNDLE: &str = "global-ca-bundle";

@@ -49,7 +49,7 @@ pub(super) fn services(
     let workers = of(
         "worker",
         eco_format!("{base}-workers-{number}"),
-        eco_format!("isvc.{}-predictor-worker", view.name()),
+        eco_format!("isvc.{}-worker", component.name),
     );
     [head, workers].into_iter()
 }

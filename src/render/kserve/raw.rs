@@ -1,15 +1,15 @@
 //! Deployment and Service of Standard mode (kserve.md 6.1).
 
 use super::{View, nodes, scale};
-use crate::compose::ComposedComponent;
+use crate::compose::{ComposedComponent, kserve_stops};
 use crate::render::build::{node, set};
 use crate::render::metadata::{label, metadata, with};
-use crate::render::{pod, rules};
+use crate::render::rules;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
 /// Containers that are asked whether they are ready.
-const PROBED: [&str; 2] = ["kserve-container", "transformer-container"];
+pub(super) const PROBED: [&str; 2] = ["kserve-container", "transformer-container"];
 /// Port of the agent.
 const AGENT: i64 = 9081;
 
@@ -38,36 +38,8 @@ pub(super) fn objects(
         labels = with(&labels, [nodes::generation(view)]);
     }
     let mut objects = vec![(1, service(view, component, &labels, &app))];
-    if let Some((worker, count)) = &component.worker {
+    if component.worker.is_some() {
         objects.extend(nodes::services(view, component, &labels).map(|object| (1, object)));
-        let head = Wrapped {
-            name: &component.name,
-            pod: &component.pod,
-            labels: &labels,
-            app: &app,
-            workers: None,
-            of_pods,
-        };
-        objects.push((1, deployment(view, component, &head)));
-        let name = eco_format!("{}-predictor-worker", view.name());
-        let app = eco_format!("isvc.{name}");
-        let (own, annotations) = component
-            .worker_metadata
-            .clone()
-            .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
-        let labels =
-            with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
-        let component = ComposedComponent { annotations, ..component.clone() };
-        let workers = Wrapped {
-            name: &name,
-            pod: worker,
-            labels: &labels,
-            app: &app,
-            workers: Some(*count),
-            of_pods,
-        };
-        objects.push((1, deployment(view, &component, &workers)));
-        return objects;
     }
     objects.push((1, scale::collector(view, component)));
     let wrapped = Wrapped {
@@ -80,6 +52,33 @@ pub(super) fn objects(
     };
     objects.push((1, deployment(view, component, &wrapped)));
     objects.push((2, scale::object(view, component, &labels)));
+    // Head and workers are stopped apart: each by its own annotations.
+    if kserve_stops(&component.annotations) {
+        objects.clear();
+    }
+    if let Some((worker, count)) = &component.worker {
+        // Quirk: the label follows the predictor's own name, the Deployment does not.
+        let name = eco_format!("{}-predictor-worker", view.name());
+        let app = eco_format!("isvc.{}-worker", component.name);
+        let (own, annotations) = component
+            .worker_metadata
+            .clone()
+            .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
+        let labels =
+            with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
+        let of_workers = ComposedComponent { annotations, ..component.clone() };
+        let workers = Wrapped {
+            name: &name,
+            pod: worker,
+            labels: &labels,
+            app: &app,
+            workers: Some(*count),
+            of_pods,
+        };
+        if !kserve_stops(&of_workers.annotations) {
+            objects.push((1, deployment(view, &of_workers, &workers)));
+        }
+    }
     objects
 }
 
@@ -109,11 +108,7 @@ fn deployment(
     let none = scale::class(component) == Some("none");
     let replicas = match workers {
         Some(count) => node!(RULE; count),
-        None => component
-            .spec
-            .get("minReplicas")
-            .filter(|_| none && component.worker.is_none())
-            .cloned(),
+        None => component.spec.get("minReplicas").filter(|_| none).cloned(),
     };
     let (history, progress) = if own.is_some() { (None, None) } else { (Some(10), Some(600)) };
     let of = |annotations: &Map| metadata(name.clone(), Some(&view.namespace), labels, annotations);
@@ -130,7 +125,7 @@ fn deployment(
             replicas: replicas,
             selector: { matchLabels: selector },
             // Upstream puts the whole metadata into the template, name and namespace included.
-            template: { metadata: (of(&pods)), spec: (pod::deployment(pod_spec, &PROBED)) },
+            template: { metadata: (of(&pods)), spec: pod_spec },
             strategy: strategy,
             revisionHistoryLimit: history,
             progressDeadlineSeconds: progress,

@@ -20,13 +20,6 @@ pub(super) fn class(component: &ComposedComponent) -> Option<&str> {
     component.annotations.get(CLASS).and_then(Node::as_str)
 }
 
-/// The class of a component, when it is none that the controller knows: the webhook looks at those
-/// of the service only.
-pub(super) fn unknown_class(component: &ComposedComponent) -> Option<&Node> {
-    let known = matches!(class(component), None | Some("hpa" | "keda" | "external" | "none"));
-    component.annotations.get(CLASS).filter(|_| !known)
-}
-
 /// The autoscaler of a component, when the controller makes one.
 pub(super) fn object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
     match class(component) {

@@ -1,44 +1,69 @@
 //! Istio VirtualService of a serverless service (kserve.md 6.2).
 
 use super::{View, route};
-use crate::api::ComponentKind;
+use crate::api::{ComponentKind, KnativeDomain};
 use crate::render::build::node;
 use crate::render::kind::virtual_service::{KNATIVE_DOMAIN, quote};
 use crate::render::metadata::{metadata, text};
 use crate::render::rules;
-use crate::yaml::{Node, Rule};
+use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::KSERVE_VIRTUAL_SERVICE;
 
-/// The VirtualService of a service.
+/// The domain that Knative gives to the route of a component: the one whose selector asks for most
+/// of its labels, the first by name among equals; that of the cluster when a label keeps it inside
+/// or no domain takes every route.
+fn domain(view: &View<'_>, labels: &Map) -> EcoString {
+    let local = eco_format!("svc.{}", view.cluster_domain);
+    if text(labels, VISIBILITY).as_deref() == Some("cluster-local") {
+        return local;
+    }
+    let Some(domains) = &view.config.knative_domains else { return KNATIVE_DOMAIN.into() };
+    let fits = |domain: &&KnativeDomain| {
+        domain.selector.iter().all(|(key, value)| text(labels, key).as_ref() == Some(value))
+    };
+    let listed = domains.iter().filter(|domain| domain.name != EXAMPLE);
+    let found = listed.filter(fits).reduce(|best, domain| {
+        if domain.selector.len() > best.selector.len() { domain } else { best }
+    });
+    found.map_or(local, |domain| domain.name.clone())
+}
+
+/// Label that keeps a route of Knative inside the cluster.
+const VISIBILITY: &str = "networking.knative.dev/visibility";
+/// The key of Knative's ConfigMaps that holds their documentation.
+const EXAMPLE: &str = "_example";
+
+/// The VirtualService of a service; none while one of its components is not ready.
 pub(super) fn object(view: &View<'_>) -> Option<Node> {
     let ingress = &view.config.ingress;
     let namespace = view.service.namespace.as_str();
     let name = view.name();
     let internal_host = eco_format!("{name}.{namespace}.svc.{}", view.cluster_domain);
-    let main = view
-        .component(ComponentKind::Transformer)
-        .or_else(|| view.component(ComponentKind::Predictor))?;
-    let explainer = view.component(ComponentKind::Explainer);
+    let predictor = view.ready(ComponentKind::Predictor)?;
+    let main = view.optional(ComponentKind::Transformer).ok()?.unwrap_or(predictor);
+    let explainer = view.optional(ComponentKind::Explainer).ok()?;
     // Quirk: the first occurrence goes, also when it belongs to the service's own name.
     let suffix =
         if main.kind == ComponentKind::Transformer { "-transformer" } else { "-predictor" };
-    let host = format!("{}.{namespace}.{KNATIVE_DOMAIN}", main.name);
+    let host = format!("{}.{namespace}.{}", main.name, domain(view, &main.labels));
     // Quirk: `-default` anywhere in the host is taken for the suffix that names once had.
     let legacy =
         if host.contains("-default") { format!("{suffix}-default") } else { suffix.to_owned() };
     let public_host = EcoString::from(host.replacen(&legacy, "", 1));
-    let internal = text(&view.labels, "networking.knative.dev/visibility").as_deref()
-        == Some("cluster-local")
+    let internal = text(&view.labels, VISIBILITY).as_deref() == Some("cluster-local")
         || public_host == internal_host;
-    // Without a path that can be written neither routes nor alias are.
+    // Without a path that can be written no route is.
     let path = view.settings.path(name, namespace).transpose().ok()?;
     let additional = if internal {
         Vec::new()
     } else {
-        view.settings
-            .additional_hosts(&public_host, &[KNATIVE_DOMAIN, view.settings.domain.as_str()])
+        let domains = view.config.knative_domains.as_ref().map_or_else(
+            || vec![KNATIVE_DOMAIN],
+            |domains| domains.iter().map(|domain| domain.name.as_str()).collect(),
+        );
+        view.settings.additional_hosts(&public_host, &domains)
     };
 
     let mut hosts = vec![internal_host.clone()];
@@ -50,13 +75,9 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
     if path.is_some() {
         hosts.push(view.settings.domain.clone());
     }
-    hosts.extend(additional.iter().cloned());
-    let mut seen: Vec<EcoString> = Vec::new();
-    hosts.retain(|host| {
-        let new = !seen.contains(host);
-        seen.push(host.clone());
-        new
-    });
+    let new: Vec<EcoString> =
+        additional.iter().filter(|host| !hosts.contains(host)).cloned().collect();
+    hosts.extend(new);
 
     let authority = |host: &str, gateways: Vec<EcoString>, uri: Option<Node>| node!(RULE; { authority: { regex: (expression(host)) }, gateways: gateways, uri: uri });
     let outside = || vec![ingress.ingress_gateway.clone()];
@@ -68,7 +89,8 @@ pub(super) fn object(view: &View<'_>) -> Option<Node> {
         )];
         if !internal {
             found.push(authority(&public_host, outside(), uri.clone()));
-            found.extend(additional.iter().map(|host| authority(host, outside(), uri.clone())));
+            let others = additional.iter().filter(|host| **host != public_host);
+            found.extend(others.map(|host| authority(host, outside(), uri.clone())));
         }
         found
     };

@@ -88,6 +88,18 @@ fn format(
     }
     let Some(model) = &request.model.format else {
         evaluation.fail(Gate::Format);
+        for (index, entry) in runtime.formats.iter().enumerate() {
+            let side = entry.format.as_ref().map(|format| format.name.value.clone());
+            trace.reject(|| Rejection {
+                reason: Reason::Attribute {
+                    attribute: Attribute::Format,
+                    model: None,
+                    runtime: side,
+                    entry: index,
+                },
+                origin: Some(entry.origin),
+            });
+        }
         return;
     };
     let mut best: Option<((bool, Option<i64>), usize)> = None;

@@ -6,6 +6,8 @@ mod accelerators;
 mod diff;
 mod fit;
 mod fleet;
+mod kserve;
+mod kserve_service;
 mod nodes;
 
 use fleet::{Fleet, fleets};
@@ -48,12 +50,17 @@ fn world(fleet: &Fleet, semantics: Semantics) -> World {
 
 /// A text as it is read from standard input.
 fn read(text: &str, semantics: Semantics) -> World {
+    load_text(text, &Given::new(semantics, &ome::policy::KTHENA_SEED))
+}
+
+/// A text as it is read from standard input under flags.
+fn load_text(text: &str, given: &Given) -> World {
     let loaded = load::load(
         &Request { paths: &[PathBuf::from("-")], ..Request::default() },
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    pipeline::read(loaded, &Given::new(semantics, &ome::policy::KTHENA_SEED))
+    pipeline::read(loaded, given)
 }
 
 fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {

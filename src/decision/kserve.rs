@@ -1,16 +1,17 @@
-//! How a service of KServe is deployed: one mode for all of its components (kserve.md 1.4, S3-004).
+//! How a service of KServe is deployed: one mode for all of its components (KServe, utils.go,
+//! GetDeploymentMode).
 
+use super::DeploymentMode;
 use crate::api::{KServeConfig, Service};
-use crate::decision::DeploymentMode;
 use crate::policy::{Policy, Semantics};
 use crate::yaml::Node;
 
 /// The annotation that asks for a mode.
-pub(super) const ANNOTATION: &str = "serving.kserve.io/deploymentMode";
+pub const KSERVE_MODE_ANNOTATION: &str = "serving.kserve.io/deploymentMode";
 
 /// The mode and what decided about it. An annotation that names none decides nothing; the
 /// controller looks at the status of an earlier pass before anything else.
-pub(crate) fn of_service(
+pub fn kserve_mode(
     policy: &Policy,
     service: &Service,
     config: &KServeConfig,
@@ -25,7 +26,10 @@ pub(crate) fn of_service(
     if let Some(mode) = named(status) {
         return (mode, "status");
     }
-    if let Some(mode) = named(service.object.annotation(ANNOTATION)) {
+    // What is not copied does not count either.
+    let counts = !config.disallowed_annotations.iter().any(|key| key == KSERVE_MODE_ANNOTATION);
+    if let Some(mode) = named(service.object.annotation(KSERVE_MODE_ANNOTATION).filter(|_| counts))
+    {
         return (mode, "annotation");
     }
     if let Some(mode) = config.mode_flag.as_deref().and_then(DeploymentMode::from_kserve) {
