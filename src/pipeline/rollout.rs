@@ -2,7 +2,7 @@
 
 use crate::api::{ModelServing, Role, RolloutType};
 use crate::diag::{Code, Diagnostic};
-use crate::policy::RoleScaling;
+use crate::policy::{KthenaPolicy, RoleScaling};
 use crate::quantity::Range;
 use crate::render::kthena::revision;
 use crate::rollout::{Action, Cause, Kind, Outcome, Scenario, simulate};
@@ -71,7 +71,7 @@ pub fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
     if let Some(from) =
         from.filter(|_| to.rollout.value == RolloutType::ServingGroup && updates().next().is_some())
     {
-        let (same, changed) = roles_by_change(from, to);
+        let (same, changed) = roles_by_change(from, to, scenario.policy);
         if !same.is_empty() && !changed.is_empty() {
             let said = format!(
                 "{} pods restart too, although only {} changed: the update replaces whole groups",
@@ -121,11 +121,14 @@ pub fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
 }
 
 /// Names of the roles in both whose templates are the same, and of those that are not.
-fn roles_by_change<'a>(from: &ModelServing, to: &'a ModelServing) -> (Vec<&'a str>, Vec<&'a str>) {
-    let unchanged = |role: &&Role| {
-        from.role(&role.name.value)
-            .is_some_and(|old| revision::of_role(&old.node) == revision::of_role(&role.node))
-    };
+fn roles_by_change<'a>(
+    from: &ModelServing,
+    to: &'a ModelServing,
+    policy: &KthenaPolicy,
+) -> (Vec<&'a str>, Vec<&'a str>) {
+    let hash = |role: &Role| revision::of_role(&role.node, policy.role_struct);
+    let unchanged =
+        |role: &&Role| from.role(&role.name.value).is_some_and(|old| hash(old) == hash(role));
     let (same, changed): (Vec<&Role>, Vec<&Role>) = to.roles.iter().partition(unchanged);
     let names =
         |roles: Vec<&'a Role>| roles.into_iter().map(|role| role.name.value.as_str()).collect();

@@ -141,6 +141,20 @@ pub enum RoleRecreateRule {
     RoleReplica,
 }
 
+/// The Go struct of a role, which is what a revision is the hash of: its fields by name, set or not
+/// (pkg/apis/workload/v1alpha1/servinggroup_types.go of each release).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleStruct {
+    /// v0.1.0: built with k8s.io/api v0.33.3, whose pods have fewer fields.
+    V0_1,
+    /// v0.4.0: the same struct with k8s.io/api v0.34.2.
+    V0_4,
+    /// v1.0.0: with `MaxUnavailable`.
+    V1_0,
+    /// @3cc0572: with an embedded `RollingUpdateConfiguration`.
+    Head,
+}
+
 /// Who checks a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -183,6 +197,8 @@ pub struct KthenaPolicy {
     pub gang_seed_labels: bool,
     /// The controller stores the role templates of a revision in a ControllerRevision (v0.3.0).
     pub controller_revisions: bool,
+    /// See [`RoleStruct`].
+    pub role_struct: RoleStruct,
     /// Plugins that add variables add them once more on every later worker of a role replica
     /// (kthena.md 2.5).
     pub plugin_env_repeats: bool,
@@ -219,6 +235,7 @@ pub static KTHENA_SEED: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::RequestsOrLimits,
     gang_seed_labels: true,
     controller_revisions: false,
+    role_struct: RoleStruct::Head,
     scale_subresource: false,
     plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
@@ -244,6 +261,7 @@ pub static KTHENA_V0_1: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: false,
+    role_struct: RoleStruct::V0_1,
     scale_subresource: false,
     plugin_env_repeats: false,
     ordinals: OrdinalRule::FillHoles,
@@ -269,6 +287,7 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: true,
+    role_struct: RoleStruct::V1_0,
     scale_subresource: true,
     plugin_env_repeats: true,
     ordinals: OrdinalRule::Append,
@@ -294,6 +313,7 @@ pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {
     gang_resources: GangResources::Requests,
     gang_seed_labels: false,
     controller_revisions: true,
+    role_struct: RoleStruct::Head,
     scale_subresource: true,
     plugin_env_repeats: true,
     ordinals: OrdinalRule::FillHoles,

@@ -21,7 +21,7 @@ mod resource;
 mod resource_name;
 mod selector;
 #[cfg(test)]
-mod tables;
+pub(crate) mod tables;
 mod version;
 
 pub use count::Count;

@@ -1,19 +1,25 @@
 //! Whether the pods of every stage find a place on the nodes that were given.
 
+use super::Scenario;
 use super::target::{Id, Names};
 use super::trace::Trace;
-use crate::api::{ModelServing, Role};
+use crate::api::Role;
 use crate::machines::{Inventory, Shape};
+use crate::policy::RoleStruct;
 use crate::render::kthena::revision;
 
-/// One answer per stage; none when what some pod asks for is not known. The pods of all stages are made from the templates of `servings`.
-pub fn fits<'a>(
+/// One answer per stage; none when what some pod asks for is not known. The pods of all stages are
+/// made from the templates of the scenario.
+pub fn fits(
     trace: &Trace,
-    servings: impl IntoIterator<Item = &'a ModelServing>,
+    scenario: &Scenario<'_>,
     inventory: &Inventory<'_>,
 ) -> Option<Vec<bool>> {
-    let roles = servings.into_iter().flat_map(|serving| &serving.roles);
-    let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = roles.map(shapes_of).collect();
+    let servings = scenario.from.iter().map(|before| before.serving).chain([scenario.to]);
+    let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = servings
+        .flat_map(|serving| &serving.roles)
+        .map(|role| shapes_of(role, scenario.policy.role_struct))
+        .collect();
     let known = |(_, entry, worker): &(_, Shape, Option<Shape>)| {
         entry.is_known() && worker.as_ref().is_none_or(Shape::is_known)
     };
@@ -35,9 +41,9 @@ pub fn fits<'a>(
     Some(trace.capacity.iter().map(stage).collect())
 }
 
-fn shapes_of(role: &Role) -> (ecow::EcoString, Shape, Option<Shape>) {
+fn shapes_of(role: &Role, declared: RoleStruct) -> (ecow::EcoString, Shape, Option<Shape>) {
     (
-        revision::of_role(&role.node),
+        revision::of_role(&role.node, declared),
         Shape::of(&role.entry.spec),
         role.worker.as_ref().map(|worker| Shape::of(&worker.spec)),
     )

@@ -93,7 +93,7 @@ impl Target {
                     replicas,
                     // Without a template there are no workers, whatever their number says.
                     size: if role.worker.is_some() { role.size() } else { 1 },
-                    hash: names.id(revision::of_role(&role.node)),
+                    hash: names.id(revision::of_role(&role.node, policy.role_struct)),
                     service: role.worker.is_some(),
                     max_unavailable: match role.budget.unavailable(replicas) {
                         // The CRD writes 1 where nothing is written; releases before it had no
@@ -115,7 +115,10 @@ impl Target {
         Self {
             gpus_known,
             replicas,
-            revision: names.id(revision::of_roles(serving.roles.iter().map(|role| &role.node))),
+            revision: names.id(revision::of_roles(
+                serving.roles.iter().map(|role| &role.node),
+                policy.role_struct,
+            )),
             roles,
             partition: serving.budget.protected(replicas),
             max_unavailable: serving.budget.unavailable(replicas).unwrap_or(1),

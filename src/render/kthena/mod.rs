@@ -87,11 +87,12 @@ pub fn expand(
                 .help(format!("the plugins are {}", plugins::REGISTERED.join(", "))),
         );
     }
-    let revision = revision::of_roles(serving.roles.iter().map(|role| &role.node));
+    let roles = serving.roles.iter().map(|role| &role.node);
+    let revision = revision::of_roles(roles, policy.role_struct);
     let has_gang = pod_group::has_pod_group(serving, policy);
     let gang = pod_group::gang(serving, policy);
     let prepared: Vec<Prepared<'_>> =
-        serving.roles.iter().map(|role| Prepared::new(serving, role)).collect();
+        serving.roles.iter().map(|role| Prepared::new(serving, role, policy)).collect();
     let partition = serving.budget.protected(replicas);
     let mut services = Vec::new();
     for group in 0..replicas {

@@ -28,10 +28,10 @@ struct Base {
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new(serving: &ModelServing, role: &'a Role) -> Self {
+    pub(super) fn new(serving: &ModelServing, role: &'a Role, policy: &KthenaPolicy) -> Self {
         Self {
             role,
-            hash: super::revision::of_role(&role.node),
+            hash: super::revision::of_role(&role.node, policy.role_struct),
             entry: base(serving, &role.entry),
             worker: role.worker.as_ref().map(|worker| base(serving, worker)),
         }

@@ -1,5 +1,6 @@
 //! The Go declarations that a revision is printed by.
 
+use crate::policy::RoleStruct;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -19,6 +20,8 @@ pub(super) struct Field {
     pub(super) spelled: &'static str,
     /// How its value is printed.
     pub(super) kind: Kind,
+    /// k8s.io/api v0.33 does not have it.
+    pub(super) recent: bool,
 }
 
 /// How a value is printed.
@@ -59,9 +62,13 @@ pub(super) fn structure(name: &str) -> &'static Struct {
     table().get(name).unwrap_or(&EMPTY)
 }
 
-/// The struct of a role.
-pub(super) fn role() -> &'static Struct {
-    structure("v1alpha1.Role")
+/// The struct of a role as a release declares it.
+pub(super) fn role(declared: RoleStruct) -> &'static Struct {
+    structure(match declared {
+        RoleStruct::V0_1 | RoleStruct::V0_4 => "v1alpha1.Role@v0.4.0",
+        RoleStruct::V1_0 => "v1alpha1.Role@v1.0.0",
+        RoleStruct::Head => "v1alpha1.Role",
+    })
 }
 
 fn read(text: &'static str) -> Table {
@@ -87,15 +94,16 @@ fn read(text: &'static str) -> Table {
 
 fn field(key: &'static str, spelled: &'static str, names: &[&'static str]) -> Field {
     let kind = kind(spelled, names);
+    let (key, recent) = key.strip_prefix('+').map_or((key, false), |key| (key, true));
     if key == "-" {
         let name = spelled.rsplit('.').next().unwrap_or(spelled);
-        return Field { name: name.to_owned(), json: None, spelled, kind };
+        return Field { name: name.to_owned(), json: None, spelled, kind, recent };
     }
     let (json, name) = match key.split_once('=') {
         Some((json, name)) => (json, name.to_owned()),
         None => (key, key[..1].to_ascii_uppercase() + &key[1..]),
     };
-    Field { name, json: Some(json), spelled, kind }
+    Field { name, json: Some(json), spelled, kind, recent }
 }
 
 fn kind(spelled: &'static str, names: &[&'static str]) -> Kind {
@@ -131,16 +139,16 @@ mod tests {
     fn every_struct_of_the_table_has_fields_and_is_reached() {
         assert!(table().len() > 100, "{}", table().len());
         assert!(table().values().all(|structure| !structure.fields.is_empty()));
-        assert_eq!(
-            role().fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(),
-            [
-                "Name",
-                "Replicas",
-                "EntryTemplate",
-                "WorkerReplicas",
-                "WorkerTemplate",
-                "RollingUpdateConfiguration"
-            ]
-        );
+        let common = ["Name", "Replicas", "EntryTemplate", "WorkerReplicas", "WorkerTemplate"];
+        for (declared, last) in [
+            (RoleStruct::V0_1, None),
+            (RoleStruct::V0_4, None),
+            (RoleStruct::V1_0, Some("MaxUnavailable")),
+            (RoleStruct::Head, Some("RollingUpdateConfiguration")),
+        ] {
+            let fields = &role(declared).fields;
+            let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            assert_eq!(names, common.into_iter().chain(last).collect::<Vec<_>>(), "{declared:?}");
+        }
     }
 }
