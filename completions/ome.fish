@@ -718,7 +718,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
-shipped\t'Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them'
+shipped\t'Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in their shipped shape, every other field that it refuses respelled or named as a loss'
 oep\t'Accelerator fields as OEP-0003 proposes them'
 previous\t'The deprecated form: framework keys of KServe, names of formats in the entry'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'

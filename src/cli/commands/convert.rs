@@ -40,7 +40,8 @@ enum Form {
     /// Services and runtimes of KServe as objects of OME; the model a service describes becomes a
     /// BaseModel.
     Ome,
-    /// Accelerator fields of classes, runtimes and services as OME v0.1.5 ships them.
+    /// Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in
+    /// their shipped shape, every other field that it refuses respelled or named as a loss.
     #[value(alias = "controller")]
     Shipped,
     /// Accelerator fields as OEP-0003 proposes them.
@@ -147,8 +148,7 @@ fn previous(session: &Session, converted: &mut Converted) -> Result<(), Failure>
     Ok(())
 }
 
-/// Classes, runtimes and services with their accelerator fields in another shape, as far as they
-/// have any.
+/// Objects of OME with their accelerator fields in another shape, as far as they have any.
 fn reshaped(
     session: &Session,
     converted: &mut Converted,
@@ -165,12 +165,16 @@ fn reshaped(
         .into_iter()
         .map(|views| &views.of(session.semantics).object)
         .filter(|object| object.api == Api::Ome);
-    for object in classes.chain(of_ome).chain(services) {
+    let models = catalog
+        .models()
+        .map(|model| &model.object)
+        .filter(|object| !object.builtin && session.is_selected(object));
+    for object in classes.chain(models).chain(of_ome).chain(services) {
         let found = reshape(object);
+        converted.losses.extend(found.losses);
         if found.changed {
             converted.note(object, "the other shape of accelerators");
             converted.objects.push(found.node);
-            converted.losses.extend(found.losses);
         }
     }
     Ok(())

@@ -4,8 +4,7 @@
 use crate::diag::{Code, Diagnostic};
 use crate::policy::Semantics;
 use crate::source::Span;
-use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
-use std::fmt::Write;
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value, write};
 
 static FRAMEWORK_KEY: Rule = Rule {
     id: "framework-key",
@@ -59,17 +58,21 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// The new model, as it is written in YAML.
+    /// The new model in YAML, without what it holds in mappings and lists beside its format.
     pub fn snippet(&self) -> String {
         let model = self.spec.at(&["predictor", "model"]);
-        let text = |keys: &[&str]| model.and_then(|model| model.at(keys)).and_then(Node::as_str);
-        let mut out = String::from("model:\n  modelFormat:\n    name: ");
-        out.push_str(text(&["modelFormat", "name"]).unwrap_or_default());
-        for key in ["runtime", "protocolVersion", "storageUri"] {
-            if let Some(value) = text(&[key]) {
-                let _ = write!(out, "\n  {key}: {value}");
-            }
-        }
+        let short =
+            |entry: &&Entry| entry.key == "modelFormat" || entry.node.scalar_text().is_some();
+        let origin = Origin::Derived(&FRAMEWORK_KEY);
+        let entries = model.map(Node::entries).into_iter().flatten().filter(short).cloned();
+        let model = Entry {
+            key: "model".into(),
+            key_origin: origin,
+            node: Node::new(Value::Map(entries.collect()), origin),
+        };
+        let mut out = String::new();
+        write(&mut out, &Node::new(Value::Map([model].into_iter().collect()), origin));
+        out.truncate(out.trim_end().len());
         out
     }
 }
@@ -119,16 +122,26 @@ pub fn convert(service: &Node, semantics: Semantics) -> Result<Option<Converted>
     };
     put(&mut model, "modelFormat", Node::new(Value::Map([name].into_iter().collect()), origin));
     let protocol = old.node.get("protocolVersion").and_then(Node::as_str);
-    if semantics == Semantics::Documented {
-        let v2 = framework.v2_runtime.filter(|_| protocol == Some("v2"));
-        put(&mut model, "runtime", Node::str(v2.unwrap_or(framework.runtime), origin));
-    } else if framework.speaks_v2 && protocol.is_none() {
+    if semantics == Semantics::Controller && framework.speaks_v2 && protocol.is_none() {
         put(&mut model, "protocolVersion", Node::str("v2", origin));
     }
+    // The document writes it below the model's address (KServe, "Previous schema").
+    let mut runtime = (semantics == Semantics::Documented).then(|| {
+        let v2 = framework.v2_runtime.filter(|_| protocol == Some("v2"));
+        Node::str(v2.unwrap_or(framework.runtime), origin)
+    });
     for entry in
         old.node.entries().filter(|entry| !matches!(entry.key.as_str(), "modelFormat" | "runtime"))
     {
         model.insert_entry(entry.clone());
+        if entry.key == "storageUri"
+            && let Some(runtime) = runtime.take()
+        {
+            put(&mut model, "runtime", runtime);
+        }
+    }
+    if let Some(runtime) = runtime {
+        put(&mut model, "runtime", runtime);
     }
     let replacement = Entry {
         key: "model".into(),

@@ -1,11 +1,13 @@
 //! Accelerator fields in the other shape: as OEP-0003 proposes them, and as OME ships them (S2-133,
 //! accelerators.md 1).
 //!
-//! In: one AcceleratorClass, runtime or service. Out: the object with its accelerator fields in the
-//! other shape, and a finding per field that the other shape cannot say or says otherwise. What is
-//! no accelerator field stays as it stands.
+//! In: one object of OME. Out: the object with its accelerator fields in the other shape, and a
+//! finding per field that the other shape cannot say or says otherwise. What is no accelerator
+//! field stays as it stands; towards the shipped shape, what the shipped definition refuses is
+//! mended or named too, so that a server takes what is printed.
 
 mod proposed;
+mod refused;
 mod shipped;
 
 pub use proposed::to_proposed;
@@ -141,12 +143,13 @@ impl<'a> Shaper<'a> {
     }
 }
 
-/// An object with the fields of its kind in the other shape.
+/// An object with the fields of its kind in the other shape; `rest` sees every kind.
 fn by_kind(
     object: &Object,
     class: fn(&mut Shaper<'_>),
     runtime: fn(&mut Shaper<'_>),
     service: fn(&mut Shaper<'_>),
+    rest: fn(&mut Shaper<'_>),
 ) -> Reshaped {
     let mut shaper = Shaper::new(object);
     match object.id.kind.as_str() {
@@ -155,6 +158,7 @@ fn by_kind(
         "InferenceService" => service(&mut shaper),
         _ => {}
     }
+    rest(&mut shaper);
     shaper.finish()
 }
 

@@ -7,7 +7,7 @@ use ecow::eco_format;
 
 /// An AcceleratorClass, a runtime or a service as OEP-0003 proposes it.
 pub fn to_proposed(object: &Object) -> Reshaped {
-    by_kind(object, class, runtime, service)
+    by_kind(object, class, runtime, service, |_| {})
 }
 
 fn class(shaper: &mut Shaper<'_>) {

@@ -1,16 +1,17 @@
 //! From the proposal to what is shipped.
 
-use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, texts};
+use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, texts};
 use crate::api::{Figure, Object};
 use crate::dialect::ome::accelerator::memory;
+use crate::dialect::ome::current_formats;
 use crate::machines::{kubernetes_terms, without_keys_of};
 use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 
-/// An AcceleratorClass, a runtime or a service as OME ships it.
+/// An object of OME as a server with the shipped definitions takes it.
 pub fn to_shipped(object: &Object) -> Reshaped {
-    by_kind(object, class, runtime, service)
+    by_kind(object, class, runtime, service, refused::mend)
 }
 
 fn class(shaper: &mut Shaper<'_>) {
@@ -183,6 +184,9 @@ fn minimums(shaper: &mut Shaper<'_>, from: &[&str], to: &[&str], read: bool) {
 }
 
 fn runtime(shaper: &mut Shaper<'_>) {
+    if let Some(spec) = current_formats(&shaper.node) {
+        shaper.put(&["spec"], spec);
+    }
     let requirements = ["spec", "acceleratorRequirements"];
     if let Some(supported) = shaper.get(&["spec", "acceleratorRequirements", "supportedClasses"]) {
         let globs: Vec<Node> = supported

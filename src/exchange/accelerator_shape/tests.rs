@@ -181,3 +181,60 @@ fn what_is_shipped_is_proposed_with_every_loss_named() {
     assert_eq!(lost(&proposed).len(), 3);
     assert_eq!(spec(&proposed), json!({}));
 }
+
+#[test]
+fn what_a_server_refuses_is_mended_or_named() {
+    let model = read(
+        "ClusterBaseModel",
+        "",
+        "{modelParameterSize: 7000000000, storage: {storageUri: 'hf://a/b'}}",
+    );
+    let shipped = to_shipped(&model);
+    assert_eq!(
+        spec(&shipped),
+        json!({ "modelParameterSize": "7000000000", "storage": { "storageUri": "hf://a/b" } })
+    );
+    assert!(shipped.losses.is_empty());
+
+    let runtime = read(
+        "ClusterServingRuntime",
+        "",
+        "{supportedModelFormats: [{name: safetensors, version: '1.0.0'}], modelSizeRange: {max: 9, min: 5B}, \
+         engineConfig: {runner: {image: i}, minReplica: 1}, routerConfig: {runner: {image: r}}}",
+    );
+    let shipped = to_shipped(&runtime);
+    assert_eq!(
+        spec(&shipped),
+        json!({
+            "supportedModelFormats": [{ "modelFormat": { "name": "safetensors", "version": "1.0.0" } }],
+            "modelSizeRange": { "max": "9", "min": "5B" },
+            "engineConfig": { "runner": { "name": "ome-container", "image": "i" } },
+            "routerConfig": { "runner": { "image": "r" } },
+        })
+    );
+    let mut named = lost(&shipped);
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        [
+            "spec.engineConfig.minReplica",
+            "spec.routerConfig.runner.name",
+            "spec.supportedModelFormats[0].modelFramework",
+        ]
+    );
+
+    let own = "{router: {runner: {name: router}, resources: {limits: {cpu: '1'}}}}";
+    let shipped = to_shipped(&read("InferenceService", "", own));
+    assert_eq!(
+        spec(&shipped)["router"],
+        json!({ "runner": { "name": "router", "resources": { "limits": { "cpu": "1" } } } })
+    );
+    assert!(shipped.losses.is_empty());
+    let none = to_shipped(&read(
+        "InferenceService",
+        "",
+        "{router: {resources: {limits: {cpu: '1'}}, nodeSelector: {a: b}}}",
+    ));
+    assert_eq!(spec(&none)["router"], json!({ "nodeSelector": { "a": "b" } }));
+    assert_eq!(lost(&none), ["spec.router.resources"]);
+}

@@ -29,16 +29,19 @@ pub(super) fn parameter(node: &Node) -> Option<(String, String)> {
     let (Some(entry), None) = (set.next(), set.next()) else {
         return Some(("does not hold exactly one value".into(), ACCEPTED.into()));
     };
-    let (fits, kind) = match entry.key.as_str() {
-        "bool_param" => (entry.node.as_bool().is_some(), "a boolean"),
-        "int64_param" => {
+    let choice = ["bool_param", "int64_param", "string_param"]
+        .into_iter()
+        .find(|field| Form::GrpcV2.names(&entry.key, field));
+    let (fits, kind) = match choice {
+        Some("bool_param") => (entry.node.as_bool().is_some(), "a boolean"),
+        Some("int64_param") => {
             let whole = number(&entry.node, Form::GrpcV2).and_then(super::datatype::Number::whole);
             (whole.is_some_and(|number| i64::try_from(number).is_ok()), "a whole number of 64 bits")
         }
-        "string_param" => (entry.node.as_str().is_some(), "a string"),
-        other => {
+        Some(_) => (entry.node.as_str().is_some(), "a string"),
+        None => {
             return Some((
-                format!("has `{other}`, which is no field of InferParameter"),
+                format!("has `{}`, which is no field of InferParameter", entry.key),
                 ACCEPTED.into(),
             ));
         }
@@ -200,10 +203,14 @@ impl<'a> Raw<'a> {
             return;
         };
         let mut elsewhere = false;
-        for entry in node.entries().filter(|entry| entry.key != right && !entry.node.is_empty()) {
+        let form = checker.form;
+        let others = node.entries().filter(|entry| !form.names(&entry.key, right));
+        for entry in others.filter(|entry| !entry.node.is_empty()) {
             elsewhere = true;
-            let known =
-                DATATYPES.iter().any(|datatype| datatype.contents == Some(entry.key.as_str()));
+            let known = DATATYPES
+                .iter()
+                .filter_map(|datatype| datatype.contents)
+                .any(|field| form.names(&entry.key, field));
             let message = if known {
                 format!("tensor `{}`: `{}` is not for {}", head.name, entry.key, head.datatype.name)
             } else {

@@ -25,8 +25,8 @@ pub enum Form {
     V1,
     /// JSON of the V2 protocol.
     V2,
-    /// The JSON form of a message of the V2 gRPC service: field names as in the proto, bytes in
-    /// base64.
+    /// The JSON form of a message of the V2 gRPC service (protobuf.dev, "ProtoJSON Format"): field
+    /// names in lowerCamelCase or as in the proto file, bytes in base64.
     GrpcV2,
 }
 
@@ -41,6 +41,11 @@ impl Form {
             Self::V2 => "v2",
             Self::GrpcV2 => "grpc-v2",
         }
+    }
+
+    /// Whether a key is this field.
+    fn names(self, key: &str, field: &str) -> bool {
+        key == field || self == Self::GrpcV2 && key == json_name(field)
     }
 
     /// What can be checked in it.
@@ -125,6 +130,18 @@ pub fn examine(
         found.extend(check(form, kind, &node, request.as_ref()));
     }
     found
+}
+
+/// The name of a field in the JSON form of its message: `raw_input_contents`, `rawInputContents`.
+fn json_name(field: &str) -> String {
+    let mut words = field.split('_');
+    let mut name = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    name
 }
 
 /// Whether findings leave a payload valid.

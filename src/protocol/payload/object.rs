@@ -3,7 +3,7 @@
 use super::Form;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::Span;
-use crate::yaml::{FieldPath, Map, Node, Value};
+use crate::yaml::{Entry, FieldPath, Map, Node, Value};
 
 /// The JSON type a member has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,18 +113,37 @@ impl Checker {
         key: &str,
         expect: Expect,
     ) -> Member<'a> {
-        match object.map.get(key) {
-            None => Member::Absent,
-            Some(node) if node.is_null() && self.form == Form::GrpcV2 => Member::Absent,
-            Some(node) => {
-                let path = object.path.field(key);
-                if expect.admits(node) {
-                    return Member::Is(node, path);
-                }
-                self.wrong_type(node, &path, expect.words());
-                Member::Wrong
-            }
+        let Some(entry) = self.entry(object, key) else { return Member::Absent };
+        let node = &entry.node;
+        if node.is_null() && self.form == Form::GrpcV2 {
+            return Member::Absent;
         }
+        let path = object.path.field(entry.key.clone());
+        if expect.admits(node) {
+            return Member::Is(node, path);
+        }
+        self.wrong_type(node, &path, expect.words());
+        Member::Wrong
+    }
+
+    /// The entry of a member. A field of a proto message may be written in both its spellings, but
+    /// not twice.
+    pub(super) fn entry<'a>(&mut self, object: &Object<'a>, key: &str) -> Option<&'a Entry> {
+        let entry = object.map.iter().find(|entry| self.form.names(&entry.key, key))?;
+        if let Some(twice) = object
+            .map
+            .iter()
+            .find(|other| other.key != entry.key && self.form.names(&other.key, key))
+        {
+            let path = object.path.field(twice.key.clone());
+            let message = format!("`{}` and `{}` are one field", entry.key, twice.key);
+            let finding = Diagnostic::new(Code::DuplicateKey, message)
+                .at(twice.key_origin.span())
+                .label(entry.key_origin.span(), "given here first")
+                .help(format!("delete `{}` or `{}`", entry.key, twice.key));
+            self.add(finding, &path);
+        }
+        Some(entry)
     }
 
     /// A member that must be there.

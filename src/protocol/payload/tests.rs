@@ -280,6 +280,19 @@ fn the_other_kinds() {
     );
 }
 
+/// Every field of a text, or of a path, in lowerCamelCase.
+fn in_camel_case(text: &str) -> String {
+    text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .map(|word| {
+            let is_field = word.contains("model_")
+                || word.contains("raw_")
+                || word.contains("_param")
+                || word.contains("_contents");
+            if is_field { json_name(word) } else { word.to_owned() }
+        })
+        .collect()
+}
+
 // S3-045, S3-046, S3-047.
 #[test]
 fn grpc_requests() {
@@ -329,8 +342,8 @@ fn grpc_requests() {
             &[],
         ),
         (
-            tensor(r#""datatype": "FP32", "shape": [1], "contents": {"fp32Contents": [1]}"#, ""),
-            &[("payload-contents-field", "inputs[0].contents.fp32Contents")],
+            tensor(r#""datatype": "FP32", "shape": [1], "contents": {"fp32Content": [1]}"#, ""),
+            &[("payload-contents-field", "inputs[0].contents.fp32Content")],
         ),
         (
             tensor(
@@ -418,11 +431,25 @@ fn grpc_requests() {
             ],
         ),
         (
-            r#"{"modelName": "m", "inputs": []}"#.to_owned(),
+            r#"{"modelname": "m", "inputs": []}"#.to_owned(),
             &[("payload-missing-field", "model_name")],
+        ),
+        (
+            r#"{"model_name": "m", "modelName": "n", "inputs": []}"#.to_owned(),
+            &[("duplicate-key", "modelName")],
         ),
     ] {
         expect(Form::GrpcV2, Kind::InferRequest, &[(&text, expected)]);
+        // The other spelling of the fields says the same.
+        if !text.contains("modelName") {
+            let found = examined(Form::GrpcV2, Kind::InferRequest, &in_camel_case(&text));
+            let respelled = |(code, path): &Found<'_>| ((*code).to_owned(), in_camel_case(path));
+            assert_eq!(
+                short(&found).iter().map(respelled).collect::<Vec<_>>(),
+                expected.iter().map(respelled).collect::<Vec<_>>(),
+                "{text}"
+            );
+        }
     }
     expect(
         Form::GrpcV2,
