@@ -225,7 +225,7 @@ fn assign<'a>(
 /// The assignment that names the kind of machine: that of the accelerators, else the first.
 fn telling<'x, 'a>(set: &'x [Assigned<'a>]) -> Option<&'x Assigned<'a>> {
     let counts = |assigned: &&Assigned<'_>| {
-        assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name) || name.contains("/mig-"))
+        assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name))
     };
     set.iter().find(counts).or_else(|| set.first())
 }

@@ -56,6 +56,11 @@ pub(super) fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     Some(found)
 }
 
+/// Accelerators of a pod, of every resource; none when one of the amounts is no number of devices.
+pub fn of_pod(pod: &Node) -> Option<i64> {
+    of_part(pod)?.values().try_fold(0_i64, |sum, number| sum.checked_add(*number))
+}
+
 /// The number of devices that an entry of resources asks for, when it is one.
 fn devices(entry: &Entry) -> Option<i64> {
     Range::DEVICES.read(&entry.node.scalar_text()?)?.value()
@@ -67,7 +72,7 @@ mod tests {
     use crate::compose::testing::node;
 
     #[test]
-    fn devices_of_every_vendor_count_and_shares_do_not() {
+    fn devices_and_slices_of_every_vendor_count_and_amounts_do_not() {
         for (resource, expected) in [
             ("nvidia.com/gpu", true),
             ("amd.com/gpu", true),
@@ -79,7 +84,13 @@ mod tests {
             ("gpu.intel.com/i915_monitoring", false),
             ("habana.ai/gaudi", true),
             ("huawei.com/Ascend910", true),
-            ("nvidia.com/mig-3g.20gb", false),
+            ("huawei.com/ascend-1980", true),
+            ("huawei.com/Ascend910-memory", false),
+            ("google.com/tpu", true),
+            ("aws.amazon.com/neuroncore", true),
+            ("nvidia.com/mig-3g.20gb", true),
+            ("nvidia.com/gpumem", false),
+            ("aliyun.com/gpu-mem", false),
             ("gpu", false),
             ("cpu", false),
             ("rdma/hca", false),

@@ -13,7 +13,7 @@ mod component;
 mod container;
 mod edit;
 mod fine_tuned;
-mod gpus;
+pub mod gpus;
 pub mod history;
 mod host;
 mod kserve;

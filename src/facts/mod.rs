@@ -12,7 +12,7 @@ mod products;
 pub use instances::by_instance;
 pub use products::PRODUCTS;
 
-pub use crate::quantity::is_accelerator;
+pub use crate::quantity::{is_accelerator, is_device};
 
 use crate::api::Figure;
 use crate::quantity::{GIB, Memory};

@@ -219,7 +219,7 @@ impl Room<'_> {
         let code = |name: &str| match name {
             "cpu" => "cpu",
             PODS => "pods",
-            name if crate::facts::is_accelerator(name) || name.contains("/mig-") => "gpu",
+            name if crate::facts::is_accelerator(name) => "gpu",
             _ => "memory",
         };
         let mut short: Vec<(&'static str, EcoString)> = shape

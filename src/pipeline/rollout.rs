@@ -62,9 +62,12 @@ pub fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
         && updates().next().is_none()
     {
         let said = format!(
-            "all protected: templates of `{}` changed, and the partition {partition} leaves all {} groups alone",
+            "all protected: the templates of `{}` changed, and partition {partition} protects {}",
             to.name(),
-            to.replicas.value
+            match to.replicas.value {
+                1 => "its only group".to_owned(),
+                groups => format!("all {groups} groups"),
+            }
         );
         say(Code::RolloutAllProtected, said, "lower `partition` to begin the update");
     }

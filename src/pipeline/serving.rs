@@ -2,11 +2,13 @@
 
 use crate::api::{ModelServing, PodTemplate, Role};
 use crate::catalog::Catalog;
+use crate::compose::gpus::of_pod;
 use crate::diag::{Code, Diagnostic};
+use crate::facts::is_accelerator;
 use crate::machines::{self, Inventory, Shape};
-use crate::policy::{GangResources, GangRule, KthenaPolicy};
+use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::{Count, Range};
-use crate::render::kthena::{MOST_PODS, gpus, is_gpu, pod_group};
+use crate::render::kthena::{MOST_PODS, pod_group};
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 
@@ -141,7 +143,7 @@ fn gpus_in_limits(
             let requested = container.at(&["resources", "requests"]);
             let limits = container.at(&["resources", "limits"]).into_iter().flat_map(Node::entries);
             for entry in limits.filter(|entry| {
-                is_gpu(&entry.key)
+                is_accelerator(&entry.key)
                     && requested.is_none_or(|requests| requests.get(&entry.key).is_none())
             }) {
                 diagnostics.push(
@@ -201,9 +203,7 @@ fn fits(
 /// GPUs of all pods of a ModelServing.
 pub(super) fn serving_gpus(serving: &ModelServing) -> Count {
     let of = |template: Option<&PodTemplate>| {
-        template.map_or_else(Count::default, |template| {
-            gpus(&template.spec, GangResources::RequestsOrLimits).into()
-        })
+        template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
     };
     let role = |role: &Role| {
         let workers = Count::from(role.workers.value) * of(role.worker.as_ref());

@@ -33,7 +33,7 @@ pub use memory::{GIB, Memory, MemoryError};
 pub use params::{ParamCount, ParamCountError};
 pub use range::Range;
 pub use resource::{Format, MAX_DIGITS, MAX_EXPONENT, Quantity, QuantityError};
-pub use resource_name::{is_accelerator, is_native};
+pub use resource_name::{is_accelerator, is_device, is_native};
 pub use selector::{Requirement, Selector, SelectorError, SelectorOperator};
 pub use version::{
     DocumentedVersion, Operator, Part, Version, VersionError, VersionMismatch, matches_controller,

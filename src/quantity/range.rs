@@ -35,7 +35,7 @@ impl Range {
 
     /// Amounts of a resource. Extended resources are given out in whole numbers.
     pub fn of_resource(name: &str) -> Self {
-        if is_accelerator(name) || name.contains("/mig-") {
+        if is_accelerator(name) {
             return Self::DEVICES;
         }
         Self { whole: !is_native(name), ..Self::AMOUNT }

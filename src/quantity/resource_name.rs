@@ -3,12 +3,25 @@
 /// Resources of `gpu.intel.com` that are shares or figures of a device, not devices.
 const INTEL_SHARES: [&str; 4] = ["millicores", "memory.max", "tiles", "monitoring"];
 
-/// Whether a resource name means whole accelerator devices, of any vendor.
+/// Whether a resource name counts accelerators, of any vendor: devices, or the parts that a device
+/// is divided into (`nvidia.com/mig-3g.40gb`). What counts memory or computing power of a device
+/// does not.
 ///
-/// The one list of the tool: every `…/gpu` (NVIDIA, AMD and whoever follows the custom), Intel's
-/// GPU drivers, Gaudi, TPU, Neuron, Ascend, Cambricon and Hygon. MIG slices are no devices and are
-/// not counted.
+/// The only list of the program: services, ModelServings, gangs, rollouts, capacity and findings
+/// about routers ask it.
 pub fn is_accelerator(resource: &str) -> bool {
+    is_device(resource) || is_slice(resource)
+}
+
+/// Whether a resource name means a part of a device that is scheduled on its own: a MIG profile.
+fn is_slice(resource: &str) -> bool {
+    resource.rsplit_once('/').is_some_and(|(_, device)| device.starts_with("mig-"))
+}
+
+/// Whether a resource name means whole devices: every `…/gpu` (NVIDIA, AMD and other vendors that
+/// follow the custom), devices that are shared in time, Intel's GPU drivers, Gaudi, TPU, Neuron,
+/// Ascend, Cambricon and Hygon.
+pub fn is_device(resource: &str) -> bool {
     let Some((vendor, device)) = resource.rsplit_once('/') else { return false };
     match (vendor, device) {
         (_, "gpu" | "gpu.shared")
@@ -17,9 +30,10 @@ pub fn is_accelerator(resource: &str) -> bool {
         | ("cambricon.com", "mlu")
         | ("hygon.com", "dcu") => true,
         ("gpu.intel.com", share) => !INTEL_SHARES.iter().any(|word| share.ends_with(word)),
-        ("aws.amazon.com", device) => matches!(device, "neuron" | "neurondevice" | "neuroncore"),
-        ("huawei.com", device) => device.starts_with("Ascend"),
-        _ => false,
+        ("aws.amazon.com", device) => device.starts_with("neuron"),
+        // Ascend910, Ascend310P, npu-core; Ascend910-memory is an amount.
+        ("huawei.com", device) => !device.ends_with("memory"),
+        (_, device) => device.ends_with("-gpu"),
     }
 }
 

@@ -64,7 +64,7 @@ pub struct Outcome {
     pub proof: Option<String>,
     /// What the loss of a pod cost.
     pub recovery: Option<Recovery>,
-    /// Pods that an update deleted and created again.
+    /// Pods that the update and the recovery deleted and created again.
     pub restarted: i64,
     /// Names given that are no pod of this ModelServing.
     pub unknown: Vec<EcoString>,
@@ -121,10 +121,7 @@ impl Outcome {
             cause,
             reason: Reason::NoPlace,
         });
-        self.restarted = count(&self.trace, |event| {
-            event.action == Action::Delete
-                && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
-        });
+        self.restarted = restarted(&self.trace, self.recovery.as_ref());
         self.stuck = Some(ordinal);
         let name = names::group(&self.trace.serving, ordinal);
         self.proof = Some(format!(
@@ -199,9 +196,6 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     cluster.begin(&goal);
     cluster.apply(goal, applied, scenario.to.object.node.get("spec"));
     cluster.settle(scenario.stagger);
-    let restarted = count(&cluster.trace, |event| {
-        event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
-    });
     let protected =
         cluster.groups.iter().filter(|group| group.revision != cluster.target.revision).count();
 
@@ -232,10 +226,10 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
     };
     reader.unknown.extend(named.into_iter().filter(|(at, _)| !is_known(*at)).map(|(_, name)| name));
     Outcome {
+        restarted: restarted(&cluster.trace, recovery.as_ref()),
         stuck,
         proof,
         recovery,
-        restarted,
         unknown: reader.unknown,
         templates_changed,
         protected: i64::try_from(protected).unwrap_or(i64::MAX),
@@ -245,6 +239,15 @@ pub fn simulate(scenario: &Scenario<'_>) -> Outcome {
         left_behind: cluster.left_behind(),
         trace: cluster.trace,
     }
+}
+
+/// Pods that are deleted and created again: by updates, and by the recovery from a failure.
+fn restarted(trace: &Trace, recovery: Option<&Recovery>) -> i64 {
+    let updated = count(trace, |event| {
+        event.action == Action::Delete && matches!(event.cause, Cause::Update | Cause::RoleUpdate)
+    });
+    let recovered = recovery.into_iter().flat_map(|recovery| &recovery.restarted);
+    recovered.map(|(_, pods)| *pods).fold(updated, i64::saturating_add)
 }
 
 fn count(trace: &Trace, wanted: impl Fn(&Event) -> bool) -> i64 {

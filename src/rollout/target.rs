@@ -1,7 +1,7 @@
 //! What a ModelServing asks for, with names and revisions as small numbers.
 
 use crate::api::{ModelServing, RecoveryPolicy, RolloutType};
-use crate::policy::{GangResources, KthenaPolicy};
+use crate::policy::KthenaPolicy;
 use crate::render::kthena::{gpus, names, plugins, pod_group, revision};
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -84,7 +84,7 @@ impl Target {
                 let replicas = role.replicas.value;
                 let mut gpus = |template: Option<&crate::api::PodTemplate>| {
                     let Some(template) = template else { return 0 };
-                    let found = gpus(&template.spec, GangResources::RequestsOrLimits);
+                    let found = gpus(&template.spec);
                     gpus_known &= found.is_some();
                     found.unwrap_or(0)
                 };

@@ -98,7 +98,7 @@ impl<'m> Sighting<'m> {
         mark: Mark,
     ) -> Self {
         let resource = offered(machine)
-            .find(|name| facts::vendor_of(name) == vendor && facts::is_accelerator(name));
+            .find(|name| facts::vendor_of(name) == vendor && facts::is_device(name));
         let memory = match vendor {
             "nvidia" => [
                 "nvidia.com/gpu.memory",
@@ -219,8 +219,8 @@ fn nvidia<'m>(machine: &'m Machine, label: &'m str, found: &mut Vec<Sighting<'m>
     let renamed = offered(machine).any(|name| name == "nvidia.com/gpu.shared");
     let strategy = machine.label(SHARING).filter(|strategy| !matches!(*strategy, "none" | ""));
     let profiles = profiles(machine);
-    let devices = offered(machine)
-        .any(|name| facts::vendor_of(name) == "nvidia" && facts::is_accelerator(name));
+    let devices =
+        offered(machine).any(|name| facts::vendor_of(name) == "nvidia" && facts::is_device(name));
     if devices || profiles.is_empty() {
         let mut marks = vec![(EcoString::from(NVIDIA_PRODUCT), EcoString::from(label))];
         let mut word = EcoString::from(label);
@@ -367,9 +367,8 @@ fn instance_type(machine: &Machine) -> Option<Sighting<'_>> {
 
 /// Resources of vendors that no label speaks of: what they are is unknown.
 fn bare<'m>(machine: &'m Machine, found: &mut Vec<Sighting<'m>>) {
-    let names: Vec<&EcoString> = offered(machine)
-        .filter(|name| facts::is_accelerator(name) || name.starts_with(MIG))
-        .collect();
+    let names: Vec<&EcoString> =
+        offered(machine).filter(|name| facts::is_accelerator(name)).collect();
     for name in names {
         let vendor = facts::vendor_of(name);
         let slice = name.strip_prefix(MIG);

@@ -26,7 +26,7 @@ pub(super) fn status(
 ) -> Status {
     let counts = |name: &str| {
         if resources.is_empty() {
-            facts::is_accelerator(name)
+            facts::is_device(name)
         } else {
             resources.iter().any(|own| own == name)
         }

@@ -29,7 +29,7 @@ pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
 /// Most pods of a ModelServing that is expanded or simulated.
 pub const MOST_PODS: i128 = 200_000;
 
-pub use pod_group::{gpus, is_gpu};
+pub use crate::compose::gpus::of_pod as gpus;
 
 /// The finding about a ModelServing that is too large to be looked at pod by pod.
 pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {

@@ -3,7 +3,7 @@
 use super::{names, rules};
 use crate::api::{ModelServing, Role};
 use crate::policy::{GangForm, GangResources, GangRule, KthenaPolicy, UnlistedRole};
-use crate::quantity::{Quantity, Range};
+use crate::quantity::Quantity;
 use crate::render::build::{mapping, node};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoString;
@@ -87,25 +87,6 @@ pub fn asked(container: &Node, rule: GangResources) -> Vec<(EcoString, Quantity)
         }
     }
     found
-}
-
-/// Whether a resource counts GPUs or parts of them: extended resources of any vendor.
-pub fn is_gpu(resource: &str) -> bool {
-    resource.split_once('/').is_some_and(|(_, name)| {
-        name == "gpu" || name.ends_with("-gpu") || name.starts_with("mig-") || name == "gaudi"
-    })
-}
-
-/// GPUs that the containers of a pod ask for; none when an amount is no number of devices.
-pub fn gpus(pod: &Node, rule: GangResources) -> Option<i64> {
-    let containers = pod.get("containers").map_or(&[][..], Node::items);
-    let found = containers
-        .iter()
-        .flat_map(|container| asked(container, rule))
-        .filter(|(name, _)| is_gpu(name));
-    found
-        .map(|(_, amount)| amount.value().filter(|_| Range::DEVICES.holds_amount(&amount)))
-        .try_fold(0_i64, |sum, number| sum.checked_add(number?))
 }
 
 /// The arithmetic of all pods of a group, one term per role: `2*(1+3) + 1*(1+2) = 11` (S4-020).
