@@ -27,7 +27,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs')
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show which layer wrote a field of a rendered object, and what it overrode')
             [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it')

@@ -24,7 +24,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand plan 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
+            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
             cand why 'Show which layer wrote a field of a rendered object, and what it overrode'
             cand render 'Print the manifests that the operator would create'
             cand diff 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'

@@ -30,7 +30,7 @@ never\t'Never'"
 complete -c ome -n "__fish_ome_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_needs_command" -s V -l version -d 'Print version'
 complete -c ome -n "__fish_ome_needs_command" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
+complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
 complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
 complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests that the operator would create'
 complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'

@@ -442,6 +442,8 @@ codes! {
         "V2 is recommended (S3-022)." "protocolVersions: [v1, v2]" "set `protocolVersion: v2`, if clients speak it"
     GrpcPortMissing "grpc-port-missing" Finding Warning "grpc-v2 is asked for and no port is named h2c or grpc"
         "Nothing leads gRPC to the pod (S3-042)." "protocolVersion: grpc-v2" "add `ports: [{name: h2c, containerPort: 9000}]`"
+    V2Probes "v2-probes" Finding Info "the server speaks v2, and its container has no readiness or liveness probe"
+        "Server Ready and Server Live of the V2 protocol can be used directly as readinessProbe and livenessProbe (KServe, Data Plane, API Definitions). Without them a pod gets requests before its model is loaded, and a server that hangs is not restarted." "protocolVersion: v2, and kserve-container without readinessProbe" "render with `--v2-probes`, or write `readinessProbe: {httpGet: {path: /v2/health/ready, port: 8080}}`"
     ProbeTwoHandlers "probe-two-handlers" Finding Warning "a merged probe has two handlers"
         "The API server accepts one (S1-016)." "httpGet of the runtime, tcpSocket of the service" "use the handler of the runtime, or write another probe"
     StorageUriScheme "storage-uri-scheme" Finding Error "the storageUri has a scheme that nobody serves"

@@ -30,7 +30,7 @@ pub struct Plan<'a> {
     pub depth: Depth,
     /// The services.
     pub planned: &'a [Planned<'a>],
-    /// The ModelServings; empty in `explain`.
+    /// The ModelServings.
     pub servings: &'a [PlannedServing<'a>],
     /// What would make a runtime win, per service; empty unless that was asked.
     pub flips: &'a [Flip],
@@ -67,12 +67,10 @@ impl Serialize for Plan<'_> {
                 })
             }),
         )?;
-        if self.depth == Depth::Plan {
-            map.serialize_entry(
-                "modelServings",
-                &Streamed(|| self.servings.iter().map(super::serving::json)),
-            )?;
-        }
+        map.serialize_entry(
+            "modelServings",
+            &Streamed(|| self.servings.iter().map(super::serving::json)),
+        )?;
         map.serialize_entry("totals", &totals(self.planned, self.machines))?;
         map.serialize_entry(
             "findings",

@@ -10,6 +10,7 @@ use crate::decision::{DecidedBy, Step};
 use crate::machines::Machine;
 use crate::pipeline::{Planned, PlannedComponent, PlannedServing};
 use crate::policy::{KthenaPolicy, Semantics};
+use crate::source::SourceMap;
 use serde_json::{Value, json};
 
 /// What a plan is shown with.
@@ -27,6 +28,10 @@ pub struct View<'a> {
     pub kthena: &'static KthenaPolicy,
     /// The nodes.
     pub machines: &'a [Machine],
+    /// Notes on ModelServings.
+    pub notes: &'a serving::Notes<'a>,
+    /// The texts that findings point into.
+    pub sources: &'a SourceMap,
 }
 
 impl View<'_> {
@@ -50,6 +55,7 @@ impl View<'_> {
             "profile": self.kthena.profile.to_string(),
             "titles": serving::TITLES,
             "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
+            "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),
         });
         fill("plan.html", include_str!("plan.html"), &data)
     }

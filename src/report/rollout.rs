@@ -3,7 +3,8 @@
 use super::SCHEMA_VERSION;
 use super::screen::{Page, printable};
 use super::table::{Style, table};
-use crate::api::{ModelServing, RolloutType, serving_names as names};
+use crate::api::{ModelServing, serving_names as names};
+use crate::diag::{Diagnostic, Severity};
 use crate::policy::{KthenaProfile, Semantics};
 use crate::quantity::Count;
 use crate::rollout::{Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace};
@@ -26,6 +27,8 @@ pub struct Rollout<'a> {
     pub outcome: &'a Outcome,
     /// Whether the pods of each stage find a place; none without nodes that state what they have.
     pub fits: Option<&'a [bool]>,
+    /// Findings about the rollout that are no errors.
+    pub notes: &'a [&'a Diagnostic],
     /// All findings, as JSON.
     pub found: &'a [Value],
 }
@@ -304,28 +307,6 @@ impl Rollout<'_> {
         self.trace().capacity.get(row.stage? as usize)
     }
 
-    /// What is set for updates, in words.
-    fn strategy(&self) -> String {
-        let by_role = self.to.rollout.value == RolloutType::Role;
-        let mut out = self.to.rollout.value.as_str().to_owned();
-        if !by_role {
-            let most = self
-                .to
-                .budget
-                .max_unavailable
-                .as_ref()
-                .map_or("1".to_owned(), |most| most.value.to_string());
-            let partition = self
-                .to
-                .budget
-                .partition
-                .as_ref()
-                .map_or("0".to_owned(), |partition| partition.value.to_string());
-            let _ = write!(out, ", maxUnavailable {most}, partition {partition}");
-        }
-        out
-    }
-
     fn title(&self) -> String {
         format!(
             "{}/{} · semantics: {} · kthena: {} · {}",
@@ -333,7 +314,7 @@ impl Rollout<'_> {
             self.to.name(),
             self.semantics,
             self.profile,
-            self.strategy()
+            super::serving::strategy(self.to)
         )
     }
 
@@ -379,8 +360,8 @@ impl Rollout<'_> {
         ]
     }
 
-    /// What a reader takes away, a sentence each.
-    fn summary(&self) -> Vec<String> {
+    /// What a reader takes away, a sentence each; notes of this severity and less.
+    fn summary(&self, most: Severity) -> Vec<String> {
         let mut out = Vec::new();
         let restarted = self.outcome.restarted;
         if let Some(lowest) = self.lowest() {
@@ -394,8 +375,15 @@ impl Rollout<'_> {
                 self.shown(self.gpus_extra())
             ));
         } else {
-            out.push("nothing to do".to_owned());
+            let nothing = if self.outcome.templates_changed {
+                "no pod is recreated although the templates changed"
+            } else {
+                "nothing to do"
+            };
+            out.push(nothing.to_owned());
         }
+        let notes = self.notes.iter().filter(|note| note.severity <= most);
+        out.extend(notes.map(|note| note.message.clone()));
         if let Some((from, to)) = self.ratio().filter(|(from, to)| from != to) {
             out.push(format!("prefill:decode per group: {from} to {to}"));
         }
@@ -433,7 +421,7 @@ impl Rollout<'_> {
             out.push_str(if self.has_absent() { "· absent  " } else { "" });
             out.push_str("○ old  ◐ in progress  ● as wanted; lowest ordinal left\n\n");
         }
-        for line in self.summary() {
+        for line in self.summary(Severity::Info) {
             let _ = writeln!(out, "{line}");
         }
         out.finish()
@@ -467,7 +455,7 @@ impl Rollout<'_> {
             out.push_str(if self.has_absent() { "\n· absent, " } else { "\n" });
             out.push_str("○ old, ◐ in progress, ● as wanted\n\n");
         }
-        for line in self.summary() {
+        for line in self.summary(Severity::Warning) {
             let _ = writeln!(out, "- {line}");
         }
         printable(&out)
@@ -501,7 +489,7 @@ impl Rollout<'_> {
             );
         }
         out.push_str("</table>\n<ul>\n");
-        for line in self.summary() {
+        for line in self.summary(Severity::Warning) {
             let _ = writeln!(out, "<li>{}</li>", escape(&line));
         }
         out.push_str("</ul>\n</html>\n");

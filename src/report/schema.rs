@@ -1,22 +1,12 @@
 //! The fields of a kind, for people.
 
 use crate::schema::{Field, Schema, Type};
-use crate::yaml::{FieldPath, Segment};
+use crate::yaml::FieldPath;
 use std::fmt::Write;
 
 /// The fields at a path of a kind; `None` when there is no such path.
 pub fn fields(schema: &Schema, path: &FieldPath) -> Option<String> {
-    let mut ty = schema.root();
-    for segment in &path.0 {
-        ty = match segment {
-            Segment::Field(name) => match ty.item() {
-                Some(item) if matches!(ty, Type::Map(_)) => &item.ty,
-                Some(item) => &item.ty.field(name)?.ty,
-                None => &ty.field(name)?.ty,
-            },
-            Segment::Index(_) | Segment::Keyed(..) | Segment::All => &ty.item()?.ty,
-        };
-    }
+    let ty = schema.root().select(path)?;
     let mut out = format!("{} {}", schema.api_version, schema.kind);
     if !path.0.is_empty() {
         let _ = write!(out, "  {path}");

@@ -1,11 +1,45 @@
-//! ModelServings in `plan`: groups, roles, gangs, what fits.
+//! ModelServings in `plan` and `explain`: groups, roles, gangs, what fits.
 
 use super::screen::{Page, printable};
 use super::table::{Style, table};
-use crate::api::serving_names as names;
+use crate::api::{ModelServing, RolloutType, serving_names as names};
+use crate::diag::{Diagnostic, Severity};
 use crate::pipeline::PlannedServing;
+use crate::policy::KthenaPolicy;
+use crate::render::kthena::pod_group;
+use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Informative findings by the object they are about: they are part of the page, where errors and
+/// warnings go to stderr.
+#[derive(Debug, Default)]
+pub struct Notes<'a>(BTreeMap<&'a str, Vec<&'a Diagnostic>>);
+
+impl<'a> Notes<'a> {
+    /// Those among all findings.
+    pub fn of(found: &'a [Diagnostic]) -> Self {
+        let mut notes: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+        for finding in found.iter().filter(|finding| finding.severity == Severity::Info) {
+            if let Some(object) = finding.objects.first() {
+                notes.entry(object).or_default().push(finding);
+            }
+        }
+        Self(notes)
+    }
+
+    /// Those about a ModelServing.
+    pub fn about(&self, serving: &ModelServing) -> &[&'a Diagnostic] {
+        self.0.get(serving.object.id.to_string().as_str()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A note as a line.
+fn note(finding: &Diagnostic, sources: &SourceMap) -> String {
+    let place = finding.span().map_or(String::new(), |span| format!("  {}", sources.locate(span)));
+    format!("{}: {}{place}", finding.code.as_str(), finding.message)
+}
 
 /// One ModelServing in the documented shape.
 pub fn json(planned: &PlannedServing<'_>) -> Value {
@@ -98,8 +132,118 @@ pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {
 pub(super) const TITLES: [&str; 7] =
     ["MODELSERVING", "GROUPS", "ROLES", "PODS", "GPUS", "GANG PER GROUP", "FITS"];
 
+/// What is set for updates, in words.
+pub(super) fn strategy(serving: &ModelServing) -> String {
+    let mut out = serving.rollout.value.as_str().to_owned();
+    if serving.rollout.value == RolloutType::ServingGroup {
+        let budget = &serving.budget;
+        let most =
+            budget.max_unavailable.as_ref().map_or("1".to_owned(), |most| most.value.to_string());
+        let partition = budget
+            .partition
+            .as_ref()
+            .map_or("0".to_owned(), |partition| partition.value.to_string());
+        _ = write!(out, ", maxUnavailable {most}, partition {partition}");
+    }
+    out
+}
+
+/// One ModelServing with what its controller makes of it, and the rules behind.
+pub fn explain(
+    planned: &PlannedServing<'_>,
+    policy: &KthenaPolicy,
+    notes: &[&Diagnostic],
+    sources: &SourceMap,
+    style: Style,
+) -> String {
+    let serving = planned.serving;
+    let mut out = Page::default();
+    let place = sources.locate(serving.object.name_span());
+    _ = writeln!(out, "{}/{} (ModelServing)  {place}", serving.namespace, serving.name());
+    let groups = serving.replicas.value;
+    let named = |ordinal| names::group(serving.name(), ordinal);
+    let range = match groups {
+        0 => "none".to_owned(),
+        1 => named(0).to_string(),
+        _ => format!("{} to {}", named(0), named(groups - 1)),
+    };
+    let place = serving
+        .replicas
+        .span()
+        .map_or("default".to_owned(), |span| sources.locate(span).to_string());
+    _ = writeln!(out, "groups   {range} (spec.replicas {groups})  {place}");
+    let each = serving.pods_per_group();
+    let (all, gpus) = (serving.pods(), planned.gpus);
+    _ = writeln!(out, "pods     {each} per group, {all} in all; {gpus} GPUs in all");
+    _ = writeln!(out, "update   {}", strategy(serving));
+    _ = writeln!(
+        out,
+        "recovery {}, restartGracePeriodSeconds {}",
+        serving.recovery.value.as_str(),
+        serving.restart_grace_seconds
+    );
+    out.end_line();
+    let titles = ["ROLE", "REPLICAS", "PODS/REPLICA", "PODS/GROUP", "GANG MINIMUM", "WHERE"];
+    let rows = serving.roles.iter().enumerate().map(|(index, role)| {
+        let minimum = match &planned.gang {
+            None => "-".to_owned(),
+            Some(gang) => match gang.roles.get(index).copied().flatten() {
+                Some(minimum) => format!("{minimum} of {}", role.replicas.value),
+                None => "none".to_owned(),
+            },
+        };
+        let place = role.name.span().map_or(String::new(), |span| sources.locate(span).to_string());
+        vec![
+            role.name.value.to_string(),
+            role.replicas.value.to_string(),
+            match role.workers.value {
+                0 => "1 entry".to_owned(),
+                1 => "1 entry + 1 worker".to_owned(),
+                workers => format!("1 entry + {workers} workers"),
+            },
+            role.pods().to_string(),
+            minimum,
+            place,
+        ]
+    });
+    out.draw(&table(&titles, rows, style));
+    out.end_line();
+    if let (Some(gang), Some(arithmetic)) = (&planned.gang, planned.arithmetic()) {
+        _ = writeln!(
+            out,
+            "gang     {arithmetic}: {} of the {each} pods of a group start together or not at all",
+            gang.min_member
+        );
+        let resources: Vec<String> = planned
+            .resources()
+            .iter()
+            .map(|entry| format!("{} {}", entry.key, entry.node.as_str().unwrap_or_default()))
+            .collect();
+        _ = writeln!(out, "         minResources {}", resources.join(", "));
+        if let Some((fit, all)) = fitting(planned) {
+            _ = writeln!(out, "         fits: {fit} of {all} groups");
+        }
+        if policy.gang_seed_labels {
+            let (field, why) = pod_group::NOT_RENDERED;
+            _ = writeln!(out, "         {field} is not rendered: {why}");
+        }
+    } else {
+        let scheduler = &serving.scheduler.value;
+        _ = writeln!(out, "gang     none: no PodGroup is created (schedulerName {scheduler})");
+    }
+    for finding in notes {
+        _ = writeln!(out, "note     {}", note(finding, sources));
+    }
+    out.finish()
+}
+
 /// ModelServings for people.
-pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
+pub fn text(
+    planned: &[PlannedServing<'_>],
+    notes: &Notes<'_>,
+    sources: &SourceMap,
+    style: Style,
+) -> String {
     let mut out = Page::default();
     out.draw(&table(&TITLES, planned.iter().map(|planned| cells(planned).to_vec()), style));
     for planned in planned {
@@ -126,16 +270,40 @@ pub fn text(planned: &[PlannedServing<'_>], style: Style) -> String {
             }
         }
     }
+    for remark in remarks(planned, notes, sources) {
+        _ = writeln!(out, "note {remark}");
+    }
     out.finish()
 }
 
-/// ModelServings as a table of Markdown.
-pub fn markdown(planned: &[PlannedServing<'_>]) -> String {
+/// The notes on all of them, each with the name of its ModelServing.
+pub(super) fn remarks<'p>(
+    planned: &'p [PlannedServing<'_>],
+    notes: &'p Notes<'_>,
+    sources: &'p SourceMap,
+) -> impl Iterator<Item = String> + 'p {
+    planned.iter().flat_map(move |planned| {
+        let serving = planned.serving;
+        notes.about(serving).iter().map(move |finding| {
+            format!("{}/{}: {}", serving.namespace, serving.name(), note(finding, sources))
+        })
+    })
+}
+
+/// ModelServings as a table of Markdown, with the notes below it.
+pub fn markdown(planned: &[PlannedServing<'_>], notes: &Notes<'_>, sources: &SourceMap) -> String {
     let mut out = String::from(
         "| ModelServing | groups | roles | pods | GPUs | gang per group | fits |\n|---|---|---|---|---|---|---|\n",
     );
     for planned in planned {
         _ = writeln!(out, "| {} |", cells(planned).join(" | "));
+    }
+    let all: Vec<String> = remarks(planned, notes, sources).collect();
+    if !all.is_empty() {
+        out.push('\n');
+    }
+    for remark in all {
+        _ = writeln!(out, "- {remark}");
     }
     printable(&out)
 }

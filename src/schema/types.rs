@@ -2,7 +2,7 @@
 
 use super::{overlay, table};
 use crate::source::Span;
-use crate::yaml::{Node, Value};
+use crate::yaml::{FieldPath, Node, Segment, Value};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -100,6 +100,19 @@ impl Type {
             Some(item) if matches!(ty, Self::List(_)) => item.ty.field(name).map(|field| &field.ty),
             Some(item) => Some(&item.ty),
             None => ty.field(name).map(|field| &field.ty),
+        })
+    }
+
+    /// The type at a path as users write it; a list may be passed through without a step for its
+    /// elements.
+    pub fn select(&self, path: &FieldPath) -> Option<&Type> {
+        path.0.iter().try_fold(self, |ty, segment| match segment {
+            Segment::Field(name) => match ty.item() {
+                Some(item) if matches!(ty, Self::Map(_)) => Some(&item.ty),
+                Some(item) => item.ty.field(name).map(|field| &field.ty),
+                None => ty.field(name).map(|field| &field.ty),
+            },
+            Segment::Index(_) | Segment::Keyed(..) | Segment::All => ty.item().map(|item| &item.ty),
         })
     }
 

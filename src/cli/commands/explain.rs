@@ -4,16 +4,16 @@ use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named};
-use crate::report::{explain, graph, json, table, why};
+use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, plan_servings};
+use crate::report::{explain, graph, json, serving, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
-/// decided.
+/// decided; of a ModelServing its groups, roles and gangs.
 ///
 /// Exit codes: 0 done, 1 a service is in error or the input is invalid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Services, as NAME or NAMESPACE/NAME; without any, all of them.
+    /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
     /// Why not this runtime, and the smallest edit that would make it win.
@@ -55,7 +55,7 @@ enum Format {
 /// Explains and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
-    let selected = session.select(&args.services)?;
+    let (selected, servings) = session.select_all(&args.services)?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     // Informative findings stand on the page; what the controller does otherwise has a line of its
@@ -86,7 +86,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Vec::new()
     };
-    let found = session.settle(found);
+    let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
+    let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
+    let found = session.settle(found.into_iter().chain(of_servings));
     match args.output {
         Format::Mermaid => {
             session.say(&found, io);
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 semantics: session.semantics,
                 depth: Depth::Explain,
                 planned: &planned,
-                servings: &[],
+                servings: &servings,
                 flips,
                 merges: &merges,
                 found: &found,
@@ -115,7 +117,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 (false, false) => explain::Detail::Nearest,
             };
             let fence = if args.output == Format::Markdown { "```\n" } else { "" };
-            io.print(&format!("{fence}semantics: {}{}\n\n", session.semantics, session.header()))?;
+            io.print(fence)?;
+            if !planned.is_empty() || servings.is_empty() {
+                io.print(&format!("semantics: {}{}\n\n", session.semantics, session.header()))?;
+            }
             for (index, planned) in planned.iter_mut().enumerate() {
                 if index > 0 {
                     io.print("\n")?;
@@ -138,6 +143,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 if let Some(flip) = flips.as_ref().and_then(|flips| flips.get(index)) {
                     io.print(&explain::flip(flip, &session.world.sources))?;
                 }
+            }
+            if !servings.is_empty() {
+                let gap = if planned.is_empty() { "" } else { "\n" };
+                io.print(&format!("{gap}kthena: {}\n", session.kthena.profile))?;
+            }
+            let of_servings = serving::Notes::of(&found);
+            for planned in &servings {
+                let notes = of_servings.about(planned.serving);
+                let sources = &session.world.sources;
+                let text = serving::explain(planned, session.kthena, notes, sources, style);
+                io.print(&format!("\n{text}"))?;
             }
             io.print(fence)?;
         }

@@ -41,9 +41,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
+    let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
     match args.output {
         PageFormat::Json => {
-            let sources = &session.world.sources;
             io.print_json(&json::Plan {
                 semantics: session.semantics,
                 depth: Depth::Plan,
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 io.print(&format!(
                     "{gap}kthena: {}\n\n{}",
                     session.kthena.profile,
-                    serving::text(&servings, style)
+                    serving::text(&servings, &notes, sources, style)
                 ))?;
             }
         }
@@ -87,6 +87,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 servings: &servings,
                 kthena: session.kthena,
                 machines: session.world.catalog.machines(),
+                notes: &notes,
+                sources,
             };
             io.print(&page.html().map_err(Failure::Usage)?)?;
         }
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 session.world.catalog.machines(),
             ))?;
             if !servings.is_empty() {
-                io.print(&format!("\n{}", serving::markdown(&servings)))?;
+                io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
         }
     }

@@ -185,6 +185,12 @@ fn model_serving(
         outcome.stop_where_nothing_fits(fits);
     }
     let json = as_json(session, &found, earlier, &before_found);
+    // Warnings of a page that is copied elsewhere would stay behind on stderr.
+    let about = to.object.id.to_string();
+    let notes: Vec<&Diagnostic> = found
+        .iter()
+        .filter(|finding| finding.severity < Severity::Error && finding.objects.contains(&about))
+        .collect();
     let view = rollout::Rollout {
         semantics: session.semantics,
         profile: session.kthena.profile,
@@ -192,6 +198,7 @@ fn model_serving(
         to,
         outcome: &outcome,
         fits: fits.as_deref(),
+        notes: &notes,
         found: &json,
     };
     match args.output {

@@ -9,7 +9,7 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{CODES, Code, Diagnostic, Severity, Topic, nearest};
 use crate::emit::{self, fix};
 use crate::load;
-use crate::pipeline::{Depth, Planner, Renderer};
+use crate::pipeline::{Depth, Planner, Renderer, plan_servings};
 use crate::policy::Semantics;
 use crate::render::accept::{accept, accept_rendered};
 use crate::report::{findings, github, junit, sarif};
@@ -220,7 +220,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
         &View { catalog, sources: &session.world.sources, semantics: session.semantics },
         &asked,
     );
-    let services = session.select(&[])?;
+    let (services, servings) = session.select_all(&[])?;
     let planner = Planner::new(catalog, session.semantics);
     let checked: BTreeSet<(Code, Option<Span>)> =
         later.iter().map(|finding| (finding.code, finding.span())).collect();
@@ -241,6 +241,8 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
             composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)),
         );
     }
+    let servings = plan_servings(catalog, &servings, session.kthena);
+    later.extend(servings.into_iter().flat_map(|planned| planned.diagnostics));
     let told: BTreeSet<Span> =
         later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();
     later.extend(

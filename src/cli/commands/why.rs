@@ -7,11 +7,12 @@ use crate::cli::{Failure, Io, Outcome};
 use crate::compose::history::History;
 use crate::diag::{Diagnostic, nearest};
 use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory, identity, why};
-use crate::render::kthena::{self, Expanded, Replaced};
+use crate::render::kthena::{self, Expanded, Replaced, pod_group};
 use crate::report::table::Style;
 use crate::report::why as view;
-use crate::yaml::FieldPath;
-use crate::yaml::Node;
+use crate::schema;
+use crate::yaml::{FieldPath, Node};
+use ecow::EcoString;
 
 /// Show which layer wrote a field of a rendered object, and what it overrode.
 ///
@@ -52,6 +53,38 @@ struct Wanted<'a> {
     others: Vec<String>,
 }
 
+/// The object, and the leaves at the path.
+struct Found {
+    id: ObjectRef,
+    api_version: EcoString,
+    leaves: Vec<Leaf>,
+}
+
+impl Found {
+    /// Why there is no leaf: the kind has no such field, or the object does not set it.
+    fn without(&self, asked: &str, path: &FieldPath) -> Failure {
+        let kind = &self.id.kind;
+        let schema = schema::kind(&self.api_version, kind);
+        if schema.is_none_or(|schema| schema.root().select(path).is_some()) {
+            return Failure::NotFound {
+                message: format!("{} does not set `{path}`", self.id),
+                help: Some(format!("`ome why {asked} '*'` lists every field that it sets")),
+            };
+        }
+        let (field, reason) = pod_group::NOT_RENDERED;
+        let help = if kind == "PodGroup" && path.to_string() == field {
+            reason.to_owned()
+        } else {
+            let above = FieldPath(path.0[..path.0.len().saturating_sub(1)].to_vec());
+            format!("`ome schema {kind} {above}` lists the fields")
+        };
+        Failure::NotFound {
+            message: format!("`{path}` is not a field of {kind}"),
+            help: Some(help),
+        }
+    }
+}
+
 impl Wanted<'_> {
     fn is(&self, id: &ObjectRef) -> bool {
         id.kind.eq_ignore_ascii_case(self.kind)
@@ -62,16 +95,16 @@ impl Wanted<'_> {
     }
 
     /// The leaves, if this is the object.
-    fn ask(
-        &mut self,
-        session: &Session,
-        object: &Node,
-        losers: &impl Losers,
-    ) -> Option<(ObjectRef, Vec<Leaf>)> {
+    fn ask(&mut self, session: &Session, object: &Node, losers: &impl Losers) -> Option<Found> {
         let id = identity(object);
         if self.is(&id) {
+            let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
             let layers = Layers::new(&session.world.catalog);
-            return Some((id, why(&layers, object, &self.path, losers)));
+            return Some(Found {
+                id,
+                api_version: api_version.into(),
+                leaves: why(&layers, object, &self.path, losers),
+            });
         }
         self.others.push(if self.qualified {
             id.to_string()
@@ -98,7 +131,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         Wanted { kind, namespace, name, path, qualified: rest.contains('/'), others: Vec::new() };
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let mut findings = Vec::new();
-    let Some((id, leaves)) = of_services(args, &session, &mut wanted, &mut findings)
+    let Some(object) = of_services(args, &session, &mut wanted, &mut findings)
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
         session.say(&session.settle(findings), io);
@@ -112,12 +145,10 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         });
     };
     let path = wanted.path;
-    if leaves.is_empty() {
-        return Err(Failure::NotFound {
-            message: format!("{id} has no field `{path}`"),
-            help: Some(format!("`ome why {} '*'` lists every field", args.object)),
-        });
+    if object.leaves.is_empty() {
+        return Err(object.without(&args.object, &path));
     }
+    let Found { id, leaves, .. } = object;
     match args.output {
         ReportFormat::Json => {
             io.print_json(&view::json(&id, &path, &leaves, &session.world.sources))?;
@@ -136,7 +167,7 @@ fn of_services(
     session: &Session,
     wanted: &mut Wanted<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<(ObjectRef, Vec<Leaf>)> {
+) -> Option<Found> {
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     session.select_in(wanted.namespace).into_iter().find_map(|views| {
@@ -153,7 +184,7 @@ fn of_servings(
     session: &Session,
     wanted: &mut Wanted<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<(ObjectRef, Vec<Leaf>)> {
+) -> Option<Found> {
     let in_namespace = |serving: &&ModelServing| {
         wanted.namespace.is_none_or(|namespace| serving.namespace == namespace)
     };

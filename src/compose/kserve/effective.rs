@@ -138,22 +138,27 @@ fn has_gpu(pod: &Node) -> bool {
         .any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
 }
 
-/// Asks a server that speaks v2 whether it is ready and lives, unless somebody asks already.
+/// Probes that a container of a server that speaks v2 could have and does not, each with the path
+/// that answers it (KServe, "API Definitions": Server Ready, Server Live).
+pub(super) fn missing_probes(container: &Node) -> Vec<(&'static str, &'static str)> {
+    let missing = |(probe, _): &(&str, &str)| container.get(probe).is_none_or(Node::is_null);
+    [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")]
+        .into_iter()
+        .filter(missing)
+        .collect()
+}
+
+/// Adds the probes that are missing.
 fn probes(container: &mut Node) {
     if text(container, "name") != MAIN {
         return;
     }
     let origin = Origin::Derived(&KSERVE_V2_PROBES);
-    let port = first_port(container);
+    let (port, missing) = (first_port(container), missing_probes(container));
     let Some(map) = container.as_map_mut() else { return };
-    for (probe, path) in
-        [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")]
-    {
-        if map.get(probe).is_none_or(Node::is_null) {
-            let request =
-                mapping([("path", Node::str(path, origin)), ("port", port.clone())], origin);
-            map.insert(probe, mapping([("httpGet", request)], origin));
-        }
+    for (probe, path) in missing {
+        let request = mapping([("path", Node::str(path, origin)), ("port", port.clone())], origin);
+        map.insert(probe, mapping([("httpGet", request)], origin));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pod of a predictor: a runtime's containers with the model's over the main one, or the
 //! service's own containers (kserve.md 5.1 to 5.5).
 
+use super::effective::missing_probes;
 use super::{Facts, initializer, nodes, other, server, storage};
 use crate::api::ComponentKind;
 use crate::compose::container::set_env;
@@ -348,6 +349,23 @@ pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic
                 .help("add `ports: [{name: h2c, containerPort: 9000}]` to the model"),
             );
         }
+    }
+    let missing = missing_probes(main);
+    if facts.protocol.as_deref() == Some("v2") && !facts.config.v2_probes && !missing.is_empty() {
+        let (probes, paths): (Vec<&str>, Vec<&str>) = missing.into_iter().unzip();
+        findings.push(
+            Diagnostic::new(
+                Code::V2Probes,
+                format!(
+                    "kserve-container has no {}, and a server that speaks v2 answers {}",
+                    probes.join(" and no "),
+                    paths.join(" and ")
+                ),
+            )
+            .at(facts.service.object.name_span())
+            .object(object.clone())
+            .help("`ome render --v2-probes` writes them; or add them to the runtime's container"),
+        );
     }
     let args = main.get("args").map(Node::items).unwrap_or_default();
     lint::duplicate_flags(

@@ -8,6 +8,12 @@ use crate::render::build::{mapping, node};
 use crate::yaml::{Entry, Map, Node, Origin, Value};
 use ecow::EcoString;
 
+/// A field that the document on ModelServing shows in a PodGroup and that is not rendered, and why.
+pub const NOT_RENDERED: (&str, &str) = (
+    "spec.ttlSecondsAfterFinished",
+    "the document shows it in the PodGroup of a ServingGroup (\"PodGroup Configuration\"); no version of Volcano's PodGroup has the field, and no field of a ModelServing gives a value",
+);
+
 /// What one ServingGroup must have before any of its pods starts.
 #[derive(Clone, Debug)]
 pub struct Gang {
