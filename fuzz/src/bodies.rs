@@ -329,9 +329,16 @@ pub fn plan(bytes: &[u8]) {
         };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
-        harmless(&table::plan(semantics, "", &planned, world.catalog.machines(), style));
-        harmless(&table::plan_markdown(semantics, &planned, world.catalog.machines()));
-        harmless(&serving::text(&servings, style));
+        let (machines, sources) = (world.catalog.machines(), &world.sources);
+        harmless(&table::plan(semantics, "", &planned, machines, sources, style));
+        harmless(&table::plan_markdown(semantics, &planned, machines, sources));
+        let notes = serving::Notes::of(&found);
+        harmless(&serving::text(&servings, &notes, sources, style));
+        harmless(&serving::markdown(&servings, &notes, sources));
+        for planned in &servings {
+            let about = notes.about(planned.serving);
+            harmless(&serving::explain(planned, kthena, about, sources, style));
+        }
         say(found, &world);
     }
 }

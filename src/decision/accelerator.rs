@@ -3,6 +3,7 @@
 use super::runtime::{Basis, Step, Verdict};
 use crate::api::{AcceleratorClass, ComponentKind};
 use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 
@@ -288,6 +289,14 @@ impl AcceleratorBasis {
 }
 
 impl AcceleratorDecision<'_> {
+    /// The requirements that files set, each with its place; the strategy rules no class out.
+    pub fn bounds(&self) -> impl Iterator<Item = (&Requirement, Span)> {
+        self.requirements
+            .iter()
+            .filter(|requirement| requirement.key != "strategy")
+            .filter_map(|requirement| Some((requirement, requirement.value.origin.span()?)))
+    }
+
     /// A decision that chose nothing.
     pub fn none(component: ComponentKind) -> Self {
         Self {

@@ -4,7 +4,7 @@ use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose::{self, ComposedComponent};
 use crate::decision::{
-    AcceleratorDecision, DeploymentMode, QueueDecision, Resolution, ServiceError,
+    AcceleratorDecision, DeploymentMode, QueueDecision, Requirement, Resolution, ServiceError,
 };
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Fit, Inventory, Shape};
@@ -13,6 +13,7 @@ use crate::quantity::{Count, Range};
 use crate::queue::{self, PodSet};
 use crate::render;
 use crate::resolve::Selector;
+use crate::source::Span;
 use ecow::EcoString;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -86,6 +87,8 @@ pub struct Difference {
     pub decided_by: Option<&'static str>,
     /// Its modes by component, when others.
     pub modes: Option<BTreeMap<&'static str, &'static str>>,
+    /// Its classes by component, where others; none where it takes no class.
+    pub accelerators: BTreeMap<&'static str, Option<EcoString>>,
     /// Its error, when only there or another one.
     pub error: Option<(Code, String)>,
 }
@@ -107,6 +110,18 @@ pub struct Planned<'a> {
     pub controller: Option<Difference>,
     /// What was found while composing, the error included.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Planned<'_> {
+    /// The requirements that files set and no accelerator class met, when the service is in error
+    /// for that.
+    pub fn unmet(&self) -> impl Iterator<Item = (&Requirement, Span)> {
+        let refused =
+            self.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator);
+        let failed =
+            self.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
+        failed.filter(move |_| refused).flat_map(AcceleratorDecision::bounds)
+    }
 }
 
 /// A question about room: main pod, workers with their number, fewest replicas.
@@ -187,10 +202,6 @@ impl<'a> Planner<'a> {
         let service = views.of(self.semantics);
         let [selector, twin] = &self.selectors[&service.object.api];
         let outcome = self.outcome(selector, service, depth);
-        let mut diagnostics = outcome.diagnostics;
-        if let Some(error) = &outcome.error {
-            diagnostics.push(finding(error, service));
-        }
         let mut planned = Planned {
             service,
             policy: selector.policy(),
@@ -198,8 +209,15 @@ impl<'a> Planner<'a> {
             components: outcome.components,
             error: outcome.error,
             controller: None,
-            diagnostics,
+            diagnostics: outcome.diagnostics,
         };
+        if let Some(error) = &planned.error {
+            let unmet = planned.unmet();
+            let finding = unmet.fold(finding(error, service), |finding, (requirement, span)| {
+                finding.label(Some(span), requirement.key)
+            });
+            planned.diagnostics.push(finding);
+        }
         if planned.error.is_none() {
             planned.diagnostics.extend(
                 planned.components.iter().filter_map(|component| not_counted(component, service)),
@@ -509,14 +527,41 @@ fn difference(planned: &Planned<'_>, other: &Outcome<'_>, policy: &Policy) -> Op
         (true, here, there) if here != there => Some(there),
         _ => None,
     };
+    let accelerators = if planned.error.is_none() && other.error.is_none() {
+        other_classes(&planned.resolution.accelerators, &other.resolution.accelerators)
+    } else {
+        BTreeMap::new()
+    };
     let healed = planned.error.is_some() && other.error.is_none();
-    (runtime.is_some() || error.is_some() || modes.is_some() || healed).then(|| Difference {
+    let differs = runtime.is_some()
+        || error.is_some()
+        || modes.is_some()
+        || !accelerators.is_empty()
+        || healed;
+    differs.then(|| Difference {
         release: policy.release,
         runtime,
         decided_by: other.resolution.runtime.decided_by.map(crate::decision::DecidedBy::as_str),
         modes,
+        accelerators,
         error,
     })
+}
+
+/// The classes of `there` by component, where `here` has others.
+fn other_classes(
+    here: &[AcceleratorDecision<'_>],
+    there: &[AcceleratorDecision<'_>],
+) -> BTreeMap<&'static str, Option<EcoString>> {
+    let class = |decisions: &[AcceleratorDecision<'_>], kind: ComponentKind| {
+        let decision = decisions.iter().find(|decision| decision.component == kind)?;
+        decision.chosen.map(|class| class.name().clone())
+    };
+    let kinds = here.iter().chain(there).map(|decision| decision.component);
+    kinds
+        .filter(|kind| class(here, *kind) != class(there, *kind))
+        .map(|kind| (kind.as_str(), class(there, kind)))
+        .collect()
 }
 
 fn differs(difference: &Difference, service: &Service) -> Diagnostic {
@@ -530,26 +575,34 @@ impl std::fmt::Display for Difference {
     /// One line: "controller v0.1.5 would choose X: tie broken by name".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "controller {} would ", self.release)?;
-        match (&self.error, &self.runtime, &self.modes) {
-            (Some((code, message)), _, _) => write!(f, "fail: {} ({message})", code.as_str()),
-            (None, Some(Some(runtime)), _) => {
-                write!(f, "choose {}", runtime.name)?;
-                match self.decided_by {
-                    Some("only-candidate") => f.write_str(": no other fits there"),
-                    Some("name") => f.write_str(": tie broken by name"),
-                    Some(key) => write!(f, ": decided by {key}"),
-                    None => Ok(()),
-                }
-            }
-            (None, Some(None), _) => f.write_str("choose no runtime"),
-            (None, None, Some(modes)) => {
-                let modes: Vec<String> = modes
-                    .iter()
-                    .map(|(component, mode)| format!("{component} as {mode}"))
-                    .collect();
-                write!(f, "deploy {}", modes.join(", "))
-            }
-            (None, None, None) => f.write_str("find nothing wrong"),
+        if let Some((code, message)) = &self.error {
+            return write!(f, "fail: {} ({message})", code.as_str());
         }
+        let runtime = self.runtime.as_ref().map(|runtime| match runtime {
+            Some(runtime) => {
+                let by = match self.decided_by {
+                    Some("only-candidate") => ": no other fits there".to_owned(),
+                    Some("name") => ": tie broken by name".to_owned(),
+                    Some(key) => format!(": decided by {key}"),
+                    None => String::new(),
+                };
+                format!("choose {}{by}", runtime.name)
+            }
+            None => "choose no runtime".to_owned(),
+        });
+        let classes = self.accelerators.iter().map(|(component, class)| match class {
+            Some(class) => format!("take AcceleratorClass {class} for the {component}"),
+            None => format!("take no AcceleratorClass for the {component}"),
+        });
+        let modes = self.modes.as_ref().map(|modes| {
+            let modes: Vec<String> =
+                modes.iter().map(|(component, mode)| format!("{component} as {mode}")).collect();
+            format!("deploy {}", modes.join(", "))
+        });
+        let all: Vec<String> = runtime.into_iter().chain(classes).chain(modes).collect();
+        if all.is_empty() {
+            return f.write_str("find nothing wrong");
+        }
+        f.write_str(&all.join("; "))
     }
 }

@@ -5,9 +5,8 @@ use super::screen::Page;
 use super::table::{Style, table};
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms,
-    Thrift, Verdict,
+    ServiceError, Thrift, Verdict,
 };
-use crate::diag::Code;
 use crate::machines::{self, Machine};
 use crate::pipeline::{Depth, Planned, PlannedComponent};
 use crate::quantity::Count;
@@ -437,10 +436,12 @@ fn eligible(
         .iter()
         .find(|requirement| requirement.key == "costThreshold")
         .map(|requirement| value(&requirement.value));
-    let compared = candidate
-        .behind
-        .zip(first)
-        .and_then(|(key, first)| against(key, candidate, first, threshold.as_deref()));
+    let compared = match (candidate.behind, decision.chosen, first) {
+        // It passed every check, and another class is demanded.
+        (Some(_), None, _) => Some(format!("only {} may be taken", admitted(decision))),
+        (Some(key), _, Some(first)) => against(key, candidate, first, threshold.as_deref()),
+        _ => None,
+    };
     let preference = (candidate.preference != 0 && compared.is_none())
         .then(|| format!("preference {}", candidate.preference));
     let score =
@@ -453,6 +454,15 @@ fn eligible(
     row.push([compared, preference, score].into_iter().flatten().collect::<Vec<_>>().join("; "));
     row.push(own_place(candidate, sources));
     row
+}
+
+/// The classes that a service admits, in words.
+fn admitted(decision: &AcceleratorDecision<'_>) -> String {
+    decision
+        .requirements
+        .iter()
+        .find(|requirement| requirement.key == "preferredClasses")
+        .map_or_else(String::new, |requirement| value(&requirement.value))
 }
 
 /// What put a candidate behind the first, both operands; a score speaks for itself.
@@ -523,27 +533,18 @@ fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
     }
 }
 
-/// The requirements of a choice that failed, each with its place: ` (supportedClasses [a] at
-/// runtime.yaml:9:5; …)`.
-pub(super) fn bounds(planned: &Planned<'_>, sources: &SourceMap) -> String {
-    if planned.error.as_ref().is_none_or(|error| error.code != Code::NoCompatibleAccelerator) {
-        return String::new();
-    }
-    let failed =
-        planned.resolution.accelerators.iter().filter(|decision| decision.chosen.is_none());
-    let requirements = failed
-        .flat_map(|decision| &decision.requirements)
-        .filter(|requirement| requirement.key != "strategy");
-    let bounds: Vec<String> = requirements
-        .filter_map(|requirement| {
-            let span = requirement.value.origin.span()?;
-            Some(format!(
-                "{} {} at {}",
-                requirement.key,
-                requirement.value.to_json(),
-                sources.locate(span)
-            ))
+/// The error of a service; that of a choice of accelerators with the requirements that nothing met,
+/// each with its place: ` (supportedClasses a at runtime.yaml:9; …)`.
+pub(super) fn message(error: &ServiceError, planned: &Planned<'_>, sources: &SourceMap) -> String {
+    let bounds: Vec<String> = planned
+        .unmet()
+        .map(|(requirement, span)| {
+            format!("{} {} at {}", requirement.key, value(&requirement.value), sources.locate(span))
         })
         .collect();
-    if bounds.is_empty() { String::new() } else { format!(" ({})", bounds.join("; ")) }
+    if bounds.is_empty() {
+        error.message.clone()
+    } else {
+        format!("{} ({})", error.message, bounds.join("; "))
+    }
 }

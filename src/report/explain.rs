@@ -134,7 +134,8 @@ pub fn service(
         out.draw(&accelerator::text(decision, detail, sources, style));
     }
     if let Some(error) = &planned.error {
-        let _ = write!(out, "\nerror {}: {}\n", error.code.as_str(), error.message);
+        let message = accelerator::message(error, planned, sources);
+        let _ = write!(out, "\nerror {}: {message}\n", error.code.as_str());
         if let Some(help) = &error.help {
             let _ = writeln!(out, "  help: {help}");
         }

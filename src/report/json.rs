@@ -3,9 +3,7 @@
 
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
-use crate::decision::{
-    Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision, ServiceError,
-};
+use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
 use crate::pipeline::{
@@ -134,7 +132,11 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
         "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
-        "error": planned.error.as_ref().map(|found| error(found, &super::accelerator::bounds(planned, sources))),
+        "error": planned.error.as_ref().map(|found| json!({
+            "code": found.code.as_str(),
+            "message": super::accelerator::message(found, planned, sources),
+            "help": found.help,
+        })),
     });
     if planned.policy.api == Api::KServe {
         out["protocol"] = planned.resolution.runtime.protocol.name.as_str().into();
@@ -171,14 +173,17 @@ fn graph(planned: &Planned<'_>) -> Vec<[&'static str; 2]> {
     edges
 }
 
-fn error(error: &ServiceError, bounds: &str) -> Value {
-    json!({ "code": error.code.as_str(), "message": format!("{}{bounds}", error.message), "help": error.help })
-}
-
 fn controller(difference: &Difference) -> Value {
     let mut out = Map::new();
     if let Some(runtime) = &difference.runtime {
         out.insert("runtime".into(), runtime.as_ref().map_or(Value::Null, reference));
+    }
+    if !difference.accelerators.is_empty() {
+        let classes = difference.accelerators.iter();
+        let classes: Map<String, Value> = classes
+            .map(|(component, class)| ((*component).into(), json!(class.as_deref())))
+            .collect();
+        out.insert("accelerators".into(), classes.into());
     }
     if let Some(modes) = &difference.modes {
         out.insert("modes".into(), json!(modes));

@@ -51,7 +51,7 @@ impl View<'_> {
             "semantics": self.semantics.as_str(),
             "header": self.header,
             "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
-            "services": self.planned.iter().map(service).collect::<Vec<_>>(),
+            "services": self.planned.iter().map(|planned| service(planned, self.sources)).collect::<Vec<_>>(),
             "profile": self.kthena.profile.to_string(),
             "titles": serving::TITLES,
             "servings": self.servings.iter().map(|planned| serving::cells(planned).to_vec()).collect::<Vec<_>>(),
@@ -83,7 +83,7 @@ fn percent(part: i64, of: i64) -> i64 {
     }
 }
 
-fn service(planned: &Planned<'_>) -> Value {
+fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let resolution = &planned.resolution;
     let first = resolution.runtime.steps.first().map_or(0, |step| step.r#in);
     json!({
@@ -95,10 +95,10 @@ fn service(planned: &Planned<'_>) -> Value {
             DecidedBy::Explicit => "named by the service".to_owned(),
             by => format!("decided by {}", by.as_str()),
         }),
-        "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
+        "error": planned.error.as_ref().map(|error| format!("{}: {}", error.code.as_str(), accelerator::message(error, planned, sources))),
         "steps": resolution.runtime.steps.iter().map(|one| step(one, first)).collect::<Vec<_>>(),
         "components": if planned.error.is_some() { Vec::new() } else { planned.components.iter().map(|one| component(planned, one)).collect() },
-        "remarks": table::remarks(planned),
+        "remarks": table::remarks(planned, sources).into_iter().chain(planned.controller.as_ref().map(ToString::to_string)).collect::<Vec<_>>(),
     })
 }
 

@@ -7,7 +7,9 @@ use crate::machines::Machine;
 use crate::pipeline::{Planned, PlannedComponent};
 use crate::policy::Semantics;
 use crate::quantity::Count;
+use crate::source::SourceMap;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use indexmap::IndexMap;
 use std::fmt::Write;
 
 /// How text may look.
@@ -59,6 +61,7 @@ pub fn plan(
     header: &str,
     planned: &[Planned<'_>],
     machines: &[Machine],
+    sources: &SourceMap,
     style: Style,
 ) -> String {
     let shown = Columns::of(planned);
@@ -140,7 +143,11 @@ pub fn plan(
         rows,
         style,
     ));
-    let remarks: Vec<String> = planned.iter().flat_map(remarks).collect();
+    let remarks: Vec<String> = planned
+        .iter()
+        .flat_map(|planned| remarks(planned, sources))
+        .chain(differences(planned))
+        .collect();
     if !remarks.is_empty() {
         out.end_line();
         out.push_str(&remarks.concat());
@@ -205,6 +212,7 @@ pub fn plan_markdown(
     semantics: Semantics,
     planned: &[Planned<'_>],
     machines: &[Machine],
+    sources: &SourceMap,
 ) -> String {
     let shown = Columns::of(planned);
     let (title, rule) = if shown.fits { (" fits |", "---|") } else { ("", "") };
@@ -243,8 +251,12 @@ pub fn plan_markdown(
             );
         }
     }
-    let remarks: Vec<String> =
-        planned.iter().flat_map(remarks).map(|line| format!("- {}\n", line.trim())).collect();
+    let remarks: Vec<String> = planned
+        .iter()
+        .flat_map(|planned| remarks(planned, sources))
+        .chain(differences(planned))
+        .map(|line| format!("- {}\n", line.trim()))
+        .collect();
     if !remarks.is_empty() {
         let _ = write!(out, "\n{}", remarks.concat());
     }
@@ -276,12 +288,32 @@ pub(super) fn replicas(component: &PlannedComponent) -> String {
     }
 }
 
+/// What the controller would do otherwise; services of which the same is said share a line.
+fn differences(planned: &[Planned<'_>]) -> Vec<String> {
+    const NAMED: usize = 3;
+    let mut groups: IndexMap<String, Vec<String>> = IndexMap::new();
+    for planned in planned {
+        let Some(difference) = &planned.controller else { continue };
+        let name = format!("{}/{}", planned.service.namespace, planned.service.name());
+        groups.entry(difference.to_string()).or_default().push(name);
+    }
+    groups
+        .into_iter()
+        .map(|(difference, names)| match names.len().checked_sub(NAMED) {
+            None | Some(0) => format!("{}: {difference}\n", names.join(", ")),
+            Some(more) => {
+                format!("{} and {more} more: {difference}\n", names[..NAMED].join(", "))
+            }
+        })
+        .collect()
+}
+
 /// What a person has to know beside the table: errors, and choices the documents do not guarantee.
-pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
+pub(super) fn remarks(planned: &Planned<'_>, sources: &SourceMap) -> Vec<String> {
     let name = format!("{}/{}", planned.service.namespace, planned.service.name());
     let mut out = Vec::new();
     if let Some(error) = &planned.error {
-        out.push(format!("{name}: error: {}\n", error.message));
+        out.push(format!("{name}: error: {}\n", accelerator::message(error, planned, sources)));
         if let Some(help) = &error.help {
             out.push(format!("  help: {help}\n"));
         }
@@ -309,9 +341,6 @@ pub(super) fn remarks(planned: &Planned<'_>) -> Vec<String> {
                 super::queue::line(decision)
             ));
         }
-    }
-    if let Some(difference) = &planned.controller {
-        out.push(format!("{name}: {difference}\n"));
     }
     out
 }

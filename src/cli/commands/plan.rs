@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     &session.header(),
                     &planned,
                     session.world.catalog.machines(),
+                    sources,
                     style,
                 ))?;
             }
@@ -98,6 +99,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 session.semantics,
                 &planned,
                 session.world.catalog.machines(),
+                sources,
             ))?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;

@@ -1007,9 +1007,11 @@ pub(super) fn decide<'a>(
     ];
     (decision.eligible, decision.rejected) = (ranked.len(), rejected.len());
     if fails {
-        let error = nothing_fits(request, kind, &wish, &rejected);
+        let error = nothing_fits(request, kind, &wish, &ranked, &rejected);
+        // What passed was ruled out by the class that is demanded.
+        let by = wish.hard.map_or(ClassDecidedBy::PreferredClass, |(_, by)| by);
         decision.candidates =
-            ranked.iter().map(|ranked| eligible(ranked, None)).chain(rejected).collect();
+            ranked.iter().map(|ranked| eligible(ranked, Some(by))).chain(rejected).collect();
         return (decision, Some(error));
     }
     let first = &ranked[0];
@@ -1136,11 +1138,27 @@ fn unlisted(named: &Field<EcoString>, classes: &[Known<'_>]) -> Diagnostic {
     .help(near(&named.value, classes).unwrap_or_else(|| "load the class with `-f`".into()))
 }
 
-/// The error that says of every class what it lacks, the nearest miss first.
+/// What demands a class, and the class.
+fn demand(wish: &Effective<'_>) -> Option<String> {
+    let names: Vec<&str> = wish.preferred.iter().map(|name| name.value.as_str()).collect();
+    let names = names.join(", ");
+    match wish.hard {
+        Some((_, ClassDecidedBy::Annotation)) => {
+            Some(format!("annotation ome.io/accelerator-class takes {names}"))
+        }
+        Some(_) => Some(format!("acceleratorClass takes {names}")),
+        None if names.is_empty() => None,
+        None => Some(format!("--strict-preferred takes {names}")),
+    }
+}
+
+/// The error that says of every class what it lacks, the nearest miss first; of classes that lack
+/// nothing, what rules them out.
 fn nothing_fits(
     request: &Request<'_, '_>,
     kind: ComponentKind,
     wish: &Effective<'_>,
+    passed: &[Ranked<'_, '_>],
     rejected: &[ClassCandidate<'_>],
 ) -> ServiceError {
     const SHOWN: usize = 5;
@@ -1156,23 +1174,35 @@ fn nothing_fits(
     let others = rejected
         .iter()
         .filter(|candidate| !wish.preferred.iter().any(|name| name.value == candidate.name));
+    // Where another class would do, only the one that is demanded has to be explained.
+    let others = others.filter(|_| passed.is_empty());
     let mut all: Vec<String> = named.chain(others).take(SHOWN).map(reasons).collect();
-    if rejected.len() > SHOWN {
+    if passed.is_empty() && rejected.len() > SHOWN {
         all.push(format!("{} more", rejected.len() - SHOWN));
     }
+    let of = format!(
+        "the requirements of the {} of {} on runtime {}",
+        kind.as_str(),
+        request.service.name(),
+        request.runtime.object.id.name
+    );
+    let see = format!("see every class and check with `ome explain {}`", request.service.name());
+    let names: Vec<&str> = passed.iter().map(|ranked| ranked.known.class.name().as_str()).collect();
+    let (message, help) = match demand(wish).filter(|_| !passed.is_empty()) {
+        Some(demand) => (
+            format!(
+                "{demand}, which does not meet {of}: {}; {} would",
+                all.join("; "),
+                names.join(", ")
+            ),
+            format!("take {}, or relax what it fails; {see}", names[0]),
+        ),
+        None => (format!("no accelerator class meets {of}: {}", all.join("; ")), see),
+    };
     ServiceError {
         code: Code::NoCompatibleAccelerator,
-        message: format!(
-            "no accelerator class meets the requirements of the {} of {} on runtime {}: {}",
-            kind.as_str(),
-            request.service.name(),
-            request.runtime.object.id.name,
-            all.join("; ")
-        ),
-        help: Some(format!(
-            "see every class and check with `ome explain {}`",
-            request.service.name()
-        )),
+        message,
+        help: Some(help),
         span: wish
             .preferred
             .first()
