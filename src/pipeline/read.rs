@@ -244,6 +244,7 @@ fn typed(
             Semantics::Controller => schema::Strictness::Server,
         };
         schema.check(&document.node, strictness, sources, diagnostics);
+        schema.drop_nulls(&mut document.node);
     }
     if is_model_serving {
         kthena::check(&document.node, given.kthena, diagnostics);

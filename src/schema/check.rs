@@ -2,7 +2,8 @@
 //! of range.
 //!
 //! Messages use the API server's words; each names the field in the user's spelling, the value and
-//! what is accepted. `null` counts as absent.
+//! what is accepted. A null counts as absent where the server drops it: in fields and maps, not in
+//! lists ([`Schema::drop_nulls`]).
 
 use super::types::{Definition, Field, Item, Object, Rules, Schema, Type};
 use super::{hint, pattern};
@@ -98,9 +99,8 @@ impl Place<'_> {
 
 struct Check<'f> {
     strictness: Strictness,
-    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There
-    /// `null` is a value of no type, and an amount is an integer or a text; for a Go struct
-    /// both are as good as any.
+    /// Whether the server judges the value by the schema of a CustomResourceDefinition. There an
+    /// amount is an integer or a text; for a Go struct any number is one.
     custom: bool,
     sources: &'f SourceMap,
     findings: &'f mut Vec<Diagnostic>,
@@ -137,7 +137,7 @@ impl Check<'_> {
                 self.length(node, map.len(), &item.rules, ("entry", "entries"), place);
                 for entry in map {
                     // A null in a map is dropped, like one in a field.
-                    if self.custom || !entry.node.is_null() {
+                    if !entry.node.is_null() {
                         self.value(&entry.node, &item.ty, &place.key(entry));
                     }
                     // A map of amounts is a list of resources.
@@ -233,10 +233,7 @@ impl Check<'_> {
         let mut present = 0;
         for entry in map {
             match object.fields.iter().find(|field| field.name == entry.key) {
-                Some(field) if entry.node.is_null() => {
-                    let refused = self.null(entry, field, place);
-                    present += usize::from(refused && field.needed());
-                }
+                Some(field) if entry.node.is_null() && !field.nullable => {}
                 Some(field) => {
                     present += usize::from(field.needed());
                     self.value(&entry.node, &field.ty, &place.key(entry));
@@ -250,12 +247,13 @@ impl Check<'_> {
         // what it needs later.
         let zero = self.strictness == Strictness::Server && definition.is_built_in();
         if present < object.needed && !zero {
-            let custom = self.custom;
+            let holds = |name: &str, nullable: bool| {
+                map.get(name).is_some_and(|node| nullable || !node.is_null())
+            };
             let missing = |field: &&Field| {
                 field.needed()
-                    && node.get(field.name).is_none()
-                    && !(custom && map.contains_key(field.name))
-                    && field.or.is_none_or(|other| node.get(other).is_none())
+                    && !holds(field.name, field.nullable)
+                    && field.or.is_none_or(|other| !holds(other, false))
             };
             for field in object.fields.iter().filter(missing) {
                 self.absent(node, field, place);
@@ -309,22 +307,6 @@ impl Check<'_> {
         }
     }
 
-    /// A field that is there and holds nothing; whether it was refused for that.
-    fn null(&mut self, entry: &Entry, field: &Field, place: &Place<'_>) -> bool {
-        // The server puts a default in its place, if there is one.
-        let refused = self.custom
-            && !field.nullable
-            && field.default.is_none()
-            && !matches!(field.ty, Type::Any);
-        if refused {
-            let finding = self.report(Code::InvalidType, &entry.node, &place.key(entry), |path| {
-                format!("`{path}` must be {}, not null", expected(&field.ty))
-            });
-            finding.help = Some("delete the key, or give it a value".into());
-        }
-        refused
-    }
-
     fn unknown(
         &mut self,
         entry: &Entry,
@@ -354,9 +336,11 @@ impl Check<'_> {
     fn absent(&mut self, parent: &Node, field: &Field, place: &Place<'_>) {
         let path = place.path();
         let dot = if path.is_empty() { "" } else { "." };
-        // Where the parent has no key of its own, its first key shows which one is meant.
+        // A null is no value. Where the parent has no key of its own, its first key shows which one
+        // is meant.
+        let null = parent.as_map().and_then(|map| map.get(field.name)?.origin.span());
         let first = parent.entries().next().and_then(|entry| entry.key_origin.span());
-        let span = place.key.or(first).or_else(|| parent.origin.span());
+        let span = null.or(place.key).or(first).or_else(|| parent.origin.span());
         let path = format!("{path}{dot}{}", field.name);
         self.findings.push(
             Diagnostic::new(Code::RequiredField, format!("`{path}` is required"))

@@ -1,5 +1,6 @@
-//! Defaults of the CRDs, as the API server stores them.
+//! What the API server does to an object before it looks at it: nulls go, defaults come.
 
+use super::marshal::zero;
 use super::types::{Schema, Type};
 use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
@@ -12,9 +13,20 @@ pub static CRD_DEFAULT: Rule = Rule {
 };
 
 impl Schema {
+    /// Takes out the nulls that the server drops (apiextensions-apiserver,
+    /// pkg/apiserver/schema/defaulting/prunenulls.go): those in fields and maps of a custom
+    /// resource that may not be null. In a Go struct of Kubernetes, such as `metadata`, a null in a
+    /// map is the zero value of what the map holds. Nulls in lists stay, and so do those in fields
+    /// without a type. Fields that only the documents know are treated alike.
+    pub fn drop_nulls(&self, object: &mut Node) {
+        if let Some(value) = without_nulls(object, self.root(), false) {
+            object.value = value;
+        }
+    }
+
     /// Writes the defaults of the CRD into an object; each has the origin [`CRD_DEFAULT`]. As on
-    /// the server, a null where there is a default becomes the default, any other null vanishes
-    /// unless the field may be null, and fields that only the documents know are left alone.
+    /// the server, a null where there is a default becomes the default, and fields that only the
+    /// documents know are left alone. Other nulls are gone ([`Self::drop_nulls`]).
     pub fn default(&self, object: &mut Node) {
         self.root().default(object);
     }
@@ -26,6 +38,68 @@ impl Schema {
         overruled(object, self.root(), &mut found);
         found
     }
+}
+
+/// The value without the nulls that the server drops; none when it holds none. `built_in`: the
+/// value belongs to a Go struct of Kubernetes.
+fn without_nulls(node: &Node, ty: &Type, built_in: bool) -> Option<Value> {
+    match (ty, &node.value) {
+        (Type::Object(definition), Value::Map(map)) => {
+            let object = definition.documented();
+            let built_in = definition.is_built_in();
+            edited(map, |entry| {
+                let Some(field) = object.fields.iter().find(|field| field.name == entry.key) else {
+                    return Edit::Keep;
+                };
+                match &entry.node.value {
+                    Value::Null if field.nullable => Edit::Keep,
+                    Value::Null => Edit::Drop,
+                    _ => without_nulls(&entry.node, &field.ty, built_in)
+                        .map_or(Edit::Keep, Edit::Change),
+                }
+            })
+        }
+        (Type::Map(item), Value::Map(map)) => edited(map, |entry| match &entry.node.value {
+            Value::Null if built_in => Edit::Change(zero(&item.ty)),
+            Value::Null if matches!(item.ty, Type::Any) => Edit::Keep,
+            Value::Null => Edit::Drop,
+            _ => without_nulls(&entry.node, &item.ty, built_in).map_or(Edit::Keep, Edit::Change),
+        }),
+        (Type::List(item), Value::List(items)) if !matches!(item.ty, Type::Str(_)) => {
+            let change = |element: &Node| without_nulls(element, &item.ty, built_in);
+            let values: Vec<Option<Value>> = items.iter().map(change).collect();
+            let changed = values.iter().any(Option::is_some);
+            let elements = items.iter().zip(values).map(|(element, value)| with(element, value));
+            changed.then(|| Value::List(elements.collect()))
+        }
+        _ => None,
+    }
+}
+
+enum Edit {
+    Keep,
+    Drop,
+    Change(Value),
+}
+
+/// A mapping with every entry looked at; none when nothing changes.
+fn edited(map: &Map, mut look: impl FnMut(&Entry) -> Edit) -> Option<Value> {
+    let mut changed: Option<Map> = None;
+    for (index, entry) in map.iter().enumerate() {
+        let edit = look(entry);
+        if changed.is_none() && !matches!(edit, Edit::Keep) {
+            changed = Some(map.iter().take(index).cloned().collect());
+        }
+        let Some(changed) = &mut changed else { continue };
+        match edit {
+            Edit::Keep => changed.push(entry.clone()),
+            Edit::Change(value) => {
+                changed.push(Entry { node: with(&entry.node, Some(value)), ..entry.clone() });
+            }
+            Edit::Drop => {}
+        }
+    }
+    changed.map(Value::Map)
 }
 
 fn overruled(node: &Node, ty: &Type, found: &mut Vec<(Span, Node)>) {
@@ -76,20 +150,13 @@ fn defaulted(node: &Node, ty: &Type) -> Option<Value> {
             for field in &definition.server().fields {
                 let found = map.get(field.name);
                 if found.is_none_or(|found| found.is_null() && !field.nullable) {
-                    match field.default {
-                        Some(default) => {
-                            let mut node = Node::from_json(
-                                &serde_json::from_str(default).unwrap_or_default(),
-                                Origin::Default(&CRD_DEFAULT),
-                            );
-                            field.ty.default(&mut node);
-                            changed.get_or_insert_with(|| map.clone()).insert(field.name, node);
-                        }
-                        None if found.is_some() => {
-                            changed.get_or_insert_with(|| map.clone()).remove(field.name);
-                        }
-                        None => {}
-                    }
+                    let Some(default) = field.default else { continue };
+                    let mut node = Node::from_json(
+                        &serde_json::from_str(default).unwrap_or_default(),
+                        Origin::Default(&CRD_DEFAULT),
+                    );
+                    field.ty.default(&mut node);
+                    changed.get_or_insert_with(|| map.clone()).insert(field.name, node);
                 } else if let Some(found) = found
                     && let Some(value) = defaulted(found, &field.ty)
                     && let Some(node) =

@@ -165,7 +165,7 @@ fn field(found: Option<&Node>, field: &Field, library: Library) -> Result<Option
 }
 
 /// What an unset value prints as.
-fn zero(ty: &Type) -> Value {
+pub(super) fn zero(ty: &Type) -> Value {
     match ty {
         Type::Str(_) | Type::Loose => Value::Str(EcoString::new()),
         Type::Quantity => Value::Str(EcoString::inline("0")),
