@@ -2,7 +2,7 @@
 
 use crate::decision::{Candidate, DecidedBy, Note, Rank};
 use crate::policy::RankRule;
-use crate::quantity::ParamCount;
+use crate::quantity::{ParamCount, go_sort};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering::{self, Equal};
 
@@ -13,77 +13,70 @@ pub(super) fn compare(
     b: &Candidate<'_>,
 ) -> (Ordering, DecidedBy) {
     let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return (Equal, DecidedBy::Name) };
-    let scope = right.namespaced.cmp(&left.namespaced);
-    let name = || {
-        // Equal names only meet across scopes, which differ before.
-        (a.runtime.listing_key().1.cmp(b.runtime.listing_key().1), DecidedBy::Name)
-    };
-    let keys: [(Ordering, DecidedBy); 4] = match rule {
-        RankRule::Protocol => [
-            (scope, DecidedBy::Scope),
-            (right.priority.cmp(&left.priority), DecidedBy::Priority),
-            (left.protocol.cmp(&right.protocol), DecidedBy::Protocol),
-            (age(b).cmp(&age(a)), DecidedBy::Age),
-        ],
-        RankRule::Priority => [
-            (scope, DecidedBy::Scope),
-            (right.priority.cmp(&left.priority), DecidedBy::Priority),
-            (closer(left, right), DecidedBy::SizeDistance),
-            (age(b).cmp(&age(a)), DecidedBy::Age),
-        ],
-        RankRule::Score => {
-            let distance = narrower(left, right);
-            [
-                (scope, DecidedBy::Scope),
-                (right.score.cmp(&left.score), DecidedBy::Score),
-                match distance {
-                    Distance::Differs(order) => (order, DecidedBy::SizeDistance),
-                    Distance::Equal => (Equal, DecidedBy::SizeDistance),
-                    // Quirk: a difference below 1 counts as equal and skips the name; the newer one
-                    // comes first (ome-selection 2.8).
-                    Distance::Truncated => (age(b).cmp(&age(a)), DecidedBy::Age),
-                },
-                (Equal, DecidedBy::Name),
-            ]
+    let scope = (right.namespaced.cmp(&left.namespaced), DecidedBy::Scope);
+    let age = (age(b).cmp(&age(a)), DecidedBy::Age);
+    let priority = (right.priority.cmp(&left.priority), DecidedBy::Priority);
+    // Equal names only meet across scopes, which differ before.
+    let name = (a.runtime.listing_key().1.cmp(b.runtime.listing_key().1), DecidedBy::Name);
+    let keys = match rule {
+        RankRule::Protocol => {
+            [scope, priority, (left.protocol.cmp(&right.protocol), DecidedBy::Protocol), age]
         }
+        RankRule::Priority => {
+            [scope, priority, (closer(left, right), DecidedBy::SizeDistance), age]
+        }
+        // What the controller calls equal stays as it was listed.
+        RankRule::Score => [scope, controller(a, b).unwrap_or(age), age, name],
     };
-    keys.into_iter().find(|(order, _)| order.is_ne()).unwrap_or_else(name)
+    keys.into_iter().find(|(order, _)| order.is_ne()).unwrap_or(name)
 }
 
 /// Sorts eligible candidates, the best first.
 ///
-/// The controller's order is not transitive where differences below 1 are truncated, and the
-/// standard sort may panic on such an order. So candidates are put in a total order first and then
-/// moved one by one where the order with truncation says otherwise.
+/// The controller's comparison is no order where differences of sizes are cut to integers, so its
+/// sorting algorithm is part of the answer, and so is the order it starts from: runtimes of the
+/// namespace and of the cluster apart, the newest first, then by name
+/// (pkg/runtimeselector/fetcher.go, sortServingRuntimeList; selector.go, sortMatches).
 pub(super) fn sort(rule: RankRule, candidates: &mut [Candidate<'_>]) {
     match rule {
         RankRule::Priority | RankRule::Protocol => candidates.sort_by(|a, b| compare(rule, a, b).0),
         RankRule::Score => {
-            candidates.sort_by(|a, b| total(a, b));
-            for end in 1..candidates.len() {
-                let mut index = end;
-                while index > 0
-                    && compare(rule, &candidates[index], &candidates[index - 1]).0.is_lt()
-                {
-                    candidates.swap(index, index - 1);
-                    index -= 1;
-                }
+            candidates.sort_by(listed);
+            let of_cluster = candidates.partition_point(namespaced);
+            let (own, shared) = candidates.split_at_mut(of_cluster);
+            for part in [own, shared] {
+                go_sort(part, |a, b| controller(a, b).is_some_and(|(order, _)| order.is_lt()));
             }
         }
     }
 }
 
-/// The controller's keys without truncation: what nearly sorts, so that the second pass has little
-/// to move.
-fn total(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
-    let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return Equal };
+fn namespaced(candidate: &Candidate<'_>) -> bool {
+    candidate.rank.is_some_and(|rank| rank.namespaced)
+}
+
+/// Which of two candidates comes first in the controller's list.
+fn listed(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
+    let newer = age(b).cmp(&age(a));
+    let name = || a.runtime.listing_key().1.cmp(b.runtime.listing_key().1);
+    namespaced(b).cmp(&namespaced(a)).then(newer).then_with(name)
+}
+
+/// The controller's comparison of two candidates of one scope (pkg/runtimeselector/scorer.go,
+/// CompareRuntimes): the better one first, and the key on which they differ; none where it calls
+/// them equal.
+fn controller(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<(Ordering, DecidedBy)> {
+    let (Some(left), Some(right)) = (&a.rank, &b.rank) else { return None };
+    let score = right.score.cmp(&left.score);
+    if score.is_ne() {
+        return Some((score, DecidedBy::Score));
+    }
     let distance = |rank: &Rank| rank.distance.unwrap_or(0.0);
-    right
-        .namespaced
-        .cmp(&left.namespaced)
-        .then_with(|| right.score.cmp(&left.score))
-        .then_with(|| distance(left).total_cmp(&distance(right)))
-        .then_with(|| a.runtime.listing_key().1.cmp(b.runtime.listing_key().1))
+    if let Some(order) = narrower(distance(left), distance(right)) {
+        return Some((order, DecidedBy::SizeDistance)).filter(|(order, _)| order.is_ne());
+    }
+    let name = a.runtime.listing_key().1.cmp(b.runtime.listing_key().1);
+    Some((name, DecidedBy::Name)).filter(|(order, _)| order.is_ne())
 }
 
 /// Closed ranges come before open and absent ones; among closed ones the smaller distance (S0-069).
@@ -96,22 +89,22 @@ fn closer(a: &Rank, b: &Rank) -> Ordering {
     }
 }
 
-enum Distance {
-    Differs(Ordering),
-    Equal,
-    Truncated,
-}
-
-/// The controller subtracts floats and truncates the difference to an integer.
-fn narrower(a: &Rank, b: &Rank) -> Distance {
-    let (Some(a), Some(b)) = (a.distance, b.distance) else { return Distance::Equal };
-    let difference = a - b;
-    if difference == 0.0 || difference.is_nan() {
-        Distance::Equal
-    } else if difference.abs() < 1.0 {
-        Distance::Truncated
+/// Which of two sums of distances is smaller; none where they are the same number.
+///
+/// Quirk: the difference is cut to an integer, so that one below 1 makes them equal, and no later
+/// key is asked. One beyond 64 bits and one that is no number become the smallest integer, whatever
+/// their sign: then either comes behind the other, as on amd64.
+fn narrower(a: f64, b: f64) -> Option<Ordering> {
+    /// 2^63: the first number beyond a signed integer.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let difference = b - a;
+    // Infinite ones are the same number, too.
+    if a.partial_cmp(&b) == Some(Equal) {
+        None
+    } else if !(-BEYOND..BEYOND).contains(&difference) {
+        Some(Ordering::Greater)
     } else {
-        Distance::Differs(difference.total_cmp(&0.0))
+        Some(0.0.partial_cmp(&difference.trunc()).unwrap_or(Equal))
     }
 }
 
@@ -133,7 +126,10 @@ pub(super) fn detail(key: DecidedBy, below: &Candidate<'_>, above: &Candidate<'_
         },
         DecidedBy::Score => eco_format!("score {} < {}", low.score, high.score),
         DecidedBy::SizeDistance => {
-            eco_format!("size distance {} > {}", distance(low), distance(high))
+            // Of the controller's comparison the larger one may win (see `narrower`).
+            let overflows = low.distance.zip(high.distance).is_some_and(|(low, high)| low <= high);
+            let how = if overflows { "overflows beside" } else { ">" };
+            eco_format!("size distance {} {how} {}", distance(low), distance(high))
         }
         DecidedBy::Age => match (age(below), age(above)) {
             ((false, _), (true, _)) => "built-in is older".into(),

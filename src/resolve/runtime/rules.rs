@@ -687,7 +687,8 @@ fn score(
             continue;
         }
         let priority = entry.priority.as_ref().map_or(DEFAULT_PRIORITY, |priority| priority.value);
-        let score = entry_weight(policy, model, entry).saturating_mul(priority);
+        // Go's integers wrap, so that a weight beyond reason can make a score negative.
+        let score = entry_weight(policy, model, entry).wrapping_mul(priority);
         if score > best.0 || best.1.is_none() {
             best = (score, Some(index));
         }
@@ -727,7 +728,7 @@ pub(crate) fn entry_weight(policy: &Policy, model: &Model, entry: &FormatEntry) 
     }
     match (&model.framework, &entry.framework) {
         (Some(model), Some(runtime)) if differs(model, runtime) => 0,
-        (Some(_), Some(runtime)) => total.saturating_add(weight(runtime, FRAMEWORK_WEIGHT)),
+        (Some(_), Some(runtime)) => total.wrapping_add(weight(runtime, FRAMEWORK_WEIGHT)),
         (None, None) => total,
         _ => 0,
     }
