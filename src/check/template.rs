@@ -77,8 +77,12 @@ impl Scan<'_, '_> {
             TemplateRule::HtmlTemplate => {
                 // No service is known here; labels and annotations that are missing are no errors
                 // in Go.
-                let metadata =
-                    Metadata { name: "name", namespace: "namespace", ..Metadata::default() };
+                let nobody = Node::map(container.origin);
+                let metadata = Metadata {
+                    name: "name",
+                    namespace: "namespace",
+                    ..Metadata::of_service(&nobody)
+                };
                 expand_container(container, &metadata, Mode::Controller).err().unwrap_or_default()
             }
         };

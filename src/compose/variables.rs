@@ -116,7 +116,11 @@ fn metadata<'a>(service: &'a Service, annotations: &'a Map) -> Metadata<'a> {
         .iter()
         .filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)))
         .collect();
-    Metadata { namespace: &service.namespace, annotations, ..Metadata::of(&service.object.node) }
+    Metadata {
+        namespace: &service.namespace,
+        annotations,
+        ..Metadata::of_service(&service.object.node)
+    }
 }
 
 fn finding(place: &Place<'_>, error: template::Error) -> Diagnostic {

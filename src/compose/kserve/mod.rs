@@ -177,7 +177,7 @@ impl Facts<'_> {
             namespace: &self.service.namespace,
             labels: pairs(&self.labels),
             annotations: pairs(&self.annotations),
-            ..Metadata::of(&self.service.object.node)
+            ..Metadata::of_service(&self.service.object.node)
         }
     }
 

@@ -8,6 +8,7 @@ use super::ast::{Command, Item, Operand, OperandKind, Pipe, Program};
 use super::error::{Error, Failure, Kind, action_at};
 use super::parse::parse;
 use super::value::{Metadata, Root, Value, is_metadata_field};
+use ecow::EcoString;
 
 /// Expands the variables of a string; `None` when there are none, so that the string stays as it
 /// is.
@@ -30,7 +31,7 @@ pub fn expand_documented(
             _ => match variable(text, item)
                 .and_then(|(pos, names)| value(text, pos, names, metadata))
             {
-                Ok(value) => out.push_str(value),
+                Ok(value) => out.push_str(&value),
                 Err(error) => errors.push(error),
             },
         }
@@ -146,27 +147,26 @@ fn known(text: &str, pos: usize, names: &[&str]) -> Result<(), Error> {
     }
 }
 
-fn value<'m>(
+fn value(
     text: &str,
     pos: usize,
     names: &[&str],
-    metadata: &'m Metadata<'_>,
-) -> Result<&'m str, Error> {
-    known(text, pos, names)?;
-    let found = match (names, Root::Metadata(metadata).field(names[0])) {
-        (["Name"], _) => Some(metadata.name),
-        (["Namespace"], _) => Some(metadata.namespace),
-        (["GenerateName"], _) => Some(metadata.generate_name),
-        ([_, key], Some(Ok(Value::Map(pairs)))) => pairs.get(key).copied(),
-        _ => None,
-    };
-    found.ok_or_else(|| {
-        error(text, Kind::MissingKey, pos, |action| {
-            let kind = if names[0] == "Labels" { "label" } else { "annotation" };
-            format!(
-                "`{action}`: the service has no {kind} `{}`",
-                names.last().copied().unwrap_or_default()
-            )
-        })
-    })
+    metadata: &Metadata<'_>,
+) -> Result<EcoString, Error> {
+    let field = Root::Metadata(metadata).field(names[0]);
+    match (names, field) {
+        ([_, key], Some(Ok(Value::Map(pairs)))) => {
+            pairs.get(key).map(|value| (*value).into()).ok_or_else(|| {
+                error(text, Kind::MissingKey, pos, |action| {
+                    let kind = if names[0] == "Labels" { "label" } else { "annotation" };
+                    format!("`{action}`: the service has no {kind} `{key}`")
+                })
+            })
+        }
+        // What the object states, or what is certain.
+        ([_], Some(Ok(value))) if !matches!(value, Value::Map(_)) => {
+            value.print().map_err(|failure| failure.into_error(text))
+        }
+        _ => Err(known(text, pos, names).err().unwrap_or_else(|| more_than_a_field(text, pos))),
+    }
 }

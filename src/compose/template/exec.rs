@@ -270,13 +270,19 @@ impl<'a> Machine<'a> {
                     .iter()
                     .map(|(key, value)| (Value::Str((*key).into()), Value::Str((*value).into()))),
             ),
-            Value::Absent | Value::Nothing(_) => Box::new(std::iter::empty()),
+            Value::List(_, items) => {
+                let items: Vec<Value<'a>> = items.to_vec();
+                let numbered = |(index, item)| (Value::Int(index), item);
+                Box::new((0_i64..).zip(items).map(numbered))
+            }
+            Value::Absent => Box::new(std::iter::empty()),
             Value::Bool(_)
             | Value::Float(_)
             | Value::Imaginary(_)
             | Value::Str(_)
             | Value::Nil(_)
-            | Value::Time
+            | Value::Owner(_)
+            | Value::Time(_)
             | Value::Root(_) => {
                 let printed = self.print(&value)?;
                 return Err(self.failure(format!("range can't iterate over {printed}")));
@@ -461,15 +467,15 @@ impl<'a> Machine<'a> {
             Value::Map(pairs) => {
                 Ok(pairs.get(name).map_or(Value::Absent, |text| Value::Str((*text).into())))
             }
-            Value::Time | Value::Nil(_) => Err(self.unsupported(format!(
+            Value::Owner(_) | Value::Root(_) if has_arguments && value.has_field(name) => {
+                Err(self.failure(format!("{name} has arguments but cannot be invoked as function")))
+            }
+            Value::Owner(owner) => owner.field(name).ok_or_else(|| self.unknown_field(value, name)),
+            Value::Time(_) | Value::Nil(_) => Err(self.unsupported(format!(
                 "the field or method `{name}` of {} is not supported",
                 value.type_name()
             ))),
             Value::Root(root) => match root.field(name) {
-                Some(Ok(_)) if has_arguments => {
-                    Err(self
-                        .failure(format!("{name} has arguments but cannot be invoked as function")))
-                }
                 Some(field) => field.map_err(|failure| self.place(failure)),
                 None => Err(self.unknown_field(value, name)),
             },

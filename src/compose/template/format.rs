@@ -297,8 +297,8 @@ impl<'a> Printer<'_, 'a> {
             (_, Value::Absent) => self.bad_verb(value, verb),
             ('T', _) => self.text(value.type_name()),
             // An address; and what is within a time.
-            ('p', Value::Map(_) | Value::Nothing(_) | Value::Nil(_))
-            | ('p' | 'w', Value::Time | Value::Root(Root::Metadata(_))) => {
+            ('p', Value::Map(_) | Value::List(..) | Value::Nil(_))
+            | ('p' | 'w', Value::Owner(_) | Value::Time(_) | Value::Root(Root::Metadata(_))) => {
                 self.unsupported(value, verb)
             }
             // No value is an error that could be wrapped.
@@ -385,9 +385,15 @@ impl<'a> Printer<'_, 'a> {
                 }
                 self.members("{", &members, "}", " ", verb)
             }
-            Value::Nothing(name) if self.flags.go_syntax => self.push(&format!("{name}(nil)")),
-            Value::Nothing(_) => self.push("[]"),
-            Value::Root(_) | Value::Nil(_) | Value::Time => {
+            Value::List(name, items) => {
+                let members: Vec<_> = items.iter().map(|item| (None, item.clone())).collect();
+                match self.flags.go_syntax {
+                    true if members.is_empty() => self.push(&format!("{name}(nil)")),
+                    true => self.members(&format!("{name}{{"), &members, "}", ", ", verb),
+                    false => self.members("[", &members, "]", " ", verb),
+                }
+            }
+            Value::Root(_) | Value::Nil(_) | Value::Owner(_) | Value::Time(_) => {
                 let plain = self.flags.width.is_none()
                     && self.flags.precision.is_none()
                     && !self.flags.names

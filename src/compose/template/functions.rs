@@ -129,7 +129,7 @@ fn length<'a>(value: &Value<'a>) -> Outcome<'a> {
     let length = match value {
         Value::Str(text) => text.len(),
         Value::Map(pairs) => pairs.len(),
-        Value::Nothing(_) => 0,
+        Value::List(_, items) => items.len(),
         Value::Nil(_) => return go("len of nil pointer"),
         Value::Absent => return go("reflect: call of reflect.Value.Type on zero Value"),
         _ => return go(format!("len of type {}", value.type_name())),
@@ -163,10 +163,10 @@ fn index<'a>(value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
                 Some(byte) => Value::Byte(*byte),
                 None => return go("reflect: string index out of range"),
             },
-            Value::Nothing(_) => {
-                position(index, 0)?;
-                return go("reflect: slice index out of range");
-            }
+            Value::List(_, items) => match items.get(position(index, items.len())?) {
+                Some(item) => item.clone(),
+                None => return go("reflect: slice index out of range"),
+            },
             Value::Map(pairs) => match index {
                 Value::Str(key) => {
                     Value::Str(pairs.get(key.as_str()).copied().unwrap_or_default().into())
@@ -181,29 +181,36 @@ fn index<'a>(value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn slice<'a>(machine: &mut Machine<'a>, value: &Value<'a>, indexes: &[Value<'a>]) -> Outcome<'a> {
-    let text = match value {
+    let length = match value {
         Value::Absent => return go("slice of untyped nil"),
         Value::Nil(_) => return go("slice of nil pointer"),
         _ if indexes.len() > 3 => return go(format!("too many slice indexes: {}", indexes.len())),
         Value::Str(_) if indexes.len() == 3 => return go("cannot 3-index slice a string"),
-        Value::Str(text) => text,
-        Value::Nothing(_) => {
-            indexes.iter().try_for_each(|index| position(index, 0).map(drop))?;
-            return Ok(value.clone());
-        }
+        Value::Str(text) => text.len(),
+        Value::List(_, items) => items.len(),
         _ => return go(format!("can't slice item of type {}", value.type_name())),
     };
-    let start = indexes.first().map_or(Ok(0), |index| position(index, text.len()))?;
-    let end = indexes.get(1).map_or(Ok(text.len()), |index| position(index, text.len()))?;
+    let mut bounds = [0, length, length];
+    for (bound, index) in bounds.iter_mut().zip(indexes) {
+        *bound = position(index, length)?;
+    }
+    let [start, end, capacity] = bounds;
     if start > end {
         return go(format!("invalid slice index: {start} > {end}"));
     }
+    if indexes.len() == 3 && end > capacity {
+        return go(format!("invalid slice index: {end} > {capacity}"));
+    }
     machine.charge(end - start)?;
-    match text.get(start..end) {
-        Some(part) => Ok(Value::Str(part.into())),
-        None => {
-            Err(machine.unsupported("a slice that cuts a character in two is not supported").into())
-        }
+    match value {
+        Value::List(name, items) => Ok(Value::List(name, items[start..end].into())),
+        Value::Str(text) => match text.get(start..end) {
+            Some(part) => Ok(Value::Str(part.into())),
+            None => Err(machine
+                .unsupported("a slice that cuts a character in two is not supported")
+                .into()),
+        },
+        _ => Ok(value.clone()),
     }
 }
 
@@ -283,14 +290,16 @@ fn same<'a>(
 ) -> Result<bool, Refusal> {
     let kind = |value: &Value<'_>| match value {
         Value::Map(_) => 0,
-        Value::Nothing(_) => 1,
+        Value::List(..) => 1,
         Value::Nil(_) => 2,
         _ => 3,
     };
-    // A mapping without entries was never made.
-    let is_nil = |value: &Value<'_>| {
-        matches!(value, Value::Absent | Value::Nil(_) | Value::Nothing(_))
-            || matches!(value, Value::Map(pairs) if pairs.is_empty())
+    // A mapping or list without entries was never made.
+    let is_nil = |value: &Value<'_>| match value {
+        Value::Absent | Value::Nil(_) => true,
+        Value::Map(pairs) => pairs.is_empty(),
+        Value::List(_, items) => items.is_empty(),
+        _ => false,
     };
     if !matches!(left, Value::Absent)
         && !matches!(right, Value::Absent)
@@ -305,7 +314,8 @@ fn same<'a>(
     }
     match right {
         _ if is_nil(left) || is_nil(right) => Ok(is_nil(left) == is_nil(right)),
-        Value::Time | Value::Root(Root::Path { .. }) => Ok(left.type_name() == right.type_name()),
+        Value::Time(right) => Ok(matches!(left, Value::Time(left) if left == right)),
+        Value::Root(Root::Path { .. }) => Ok(left.type_name() == right.type_name()),
         _ => {
             let printed = format::sprintf(machine, "%s", from_ref(right))?;
             go(format!("non-comparable type {printed}: {}", right.type_name()))

@@ -250,7 +250,7 @@ fn what_no_plan_can_know_is_refused() {
         "{{.UID}}",
         "{{.CreationTimestamp}}",
         "{{.Generation}}",
-        "{{.Finalizers}}",
+        "{{.ManagedFields}}",
         "{{.}}",
         "{{if .ResourceVersion}}x{{end}}",
     ] {
@@ -258,6 +258,44 @@ fn what_no_plan_can_know_is_refused() {
         let errors =
             expand_container(&container, &service(), Mode::Controller).expect_err(template);
         assert_eq!(errors[0].kind, ErrorKind::UnknownAtPlanTime, "{template}");
+    }
+}
+
+/// Answers of `html/template` of Go 1.26 about a decoded `ObjectMeta`.
+#[test]
+fn what_is_certain_or_stated_is_expanded() {
+    let new = serde_json::json!({"metadata": {"name": "n", "namespace": "ns"}});
+    let live = serde_json::json!({"metadata": {
+        "name": "n", "namespace": "ns", "generateName": "n-", "uid": "u-1", "resourceVersion": "7",
+        "generation": 3, "creationTimestamp": "2026-01-31T12:00:05Z", "finalizers": ["a/b"],
+        "ownerReferences": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "u-2"},
+        ],
+    }});
+    let owned = serde_json::json!({"metadata": {"ownerReferences": [
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "u-2", "controller": true},
+    ]}});
+    for (object, template, expected) in [
+        (&new, "{{.Finalizers}}", Some("[inferenceservice.finalizers]")),
+        (&new, "{{.OwnerReferences}} {{.DeletionTimestamp}}", Some("[] &lt;nil&gt;")),
+        (&new, "{{.SelfLink}}{{.GenerateName}}{{if .OwnerReferences}}x{{end}}", Some("")),
+        (&live, "{{.Finalizers}}", Some("[a/b inferenceservice.finalizers]")),
+        (&live, "{{.UID}} {{.ResourceVersion}} {{.Generation}}", Some("u-1 7 3")),
+        (
+            &live,
+            "{{.GenerateName}} {{.CreationTimestamp}}",
+            Some("n- 2026-01-31 12:00:05 &#43;0000 UTC"),
+        ),
+        (&live, "{{.OwnerReferences}}", Some("[{v1 ConfigMap c u-2 &lt;nil&gt; &lt;nil&gt;}]")),
+        (&live, "{{range $i, $o := .OwnerReferences}}{{$i}}{{$o.Kind}}{{end}}", Some("0ConfigMap")),
+        (&owned, "{{(index .OwnerReferences 0).Controller}}", Some("true")),
+        (&owned, "{{.OwnerReferences}}", None),
+        (&live, r"{{printf `%q` .Finalizers | len}}", Some("37")),
+    ] {
+        let object = Node::from_json(object, at(0));
+        let metadata = Metadata::of_service(&object);
+        let seen = text(template, Flavour::Html, "container-tmpl", Root::Metadata(&metadata));
+        assert_eq!(seen.ok().as_deref(), expected, "{template}");
     }
 }
 
@@ -537,13 +575,13 @@ const WORDS: &[&str] = &[
     "%zz",
 ];
 
-/// The table recorded from Go; none where it is absent.
-fn table() -> Option<Vec<Json>> {
+/// A table recorded from Go; none where it is absent.
+fn table(name: &str) -> Option<Vec<Json>> {
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/conformance/apimachinery");
     let directory = std::env::var_os("OME_APIMACHINERY_DIR")
         .map_or_else(|| PathBuf::from(shared), PathBuf::from);
     #[expect(clippy::disallowed_methods, reason = "tests read their tables")]
-    let text = std::fs::read_to_string(directory.join("go-template.jsonl")).ok()?;
+    let text = std::fs::read_to_string(directory.join(name)).ok()?;
     Some(
         text.lines()
             .filter(|line| !line.trim().is_empty())
@@ -568,8 +606,9 @@ fn compare(expected: &Json, key: &str, seen: Result<Json, String>) -> Option<Str
 
 #[test]
 fn every_row_recorded_from_go_agrees() {
-    let Some(rows) = table() else { return };
+    let Some(mut rows) = table("go-template.jsonl") else { return };
     assert!(rows.len() > 100, "the table has {} rows", rows.len());
+    rows.extend(table("go-template-metadata.jsonl").into_iter().flatten());
     let mut wrong = Vec::new();
     let mut agreed = 0;
     for row in &rows {
@@ -579,14 +618,8 @@ fn every_row_recorded_from_go_agrees() {
         };
         let data = |key: &str| row["data"][key].as_str().unwrap_or_default();
         let (name, namespace) = (data("name"), data("namespace"));
-        let metadata = Metadata {
-            name,
-            namespace,
-            labels: pairs("labels"),
-            annotations: pairs("annotations"),
-            server: ServerFields::Unset,
-            ..Metadata::default()
-        };
+        let object = Node::from_json(&serde_json::json!({"metadata": row["data"]}), at(0));
+        let metadata = Metadata { server: ServerFields::Unset, ..Metadata::of(&object) };
         let values = DomainValues {
             name,
             namespace,

@@ -6,14 +6,19 @@ use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::rc::Rc;
+
+/// The finalizer that the controllers of OME and KServe both add to a service before they render
+/// it (pkg/controller/v1beta1/inferenceservice/controller.go, Reconcile).
+const FINALIZER: &str = "inferenceservice.finalizers";
 
 /// Labels or annotations; Go prints and ranges over them in byte order of the keys.
 pub type Pairs<'a> = BTreeMap<&'a str, &'a str>;
 
-/// What is assumed of the metadata that only the API server sets.
+/// What is assumed of metadata that only the API server sets, where the object does not state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerFields {
-    /// Nothing is known: a template that reads one is refused.
+    /// Nothing is known: a template that reads it is refused.
     #[default]
     Unknown,
     /// The object was never stored: every one has Go's zero value.
@@ -29,6 +34,18 @@ pub struct Metadata<'a> {
     pub namespace: &'a str,
     /// `metadata.generateName`; empty when absent.
     pub generate_name: &'a str,
+    /// `metadata.uid` of an object from a cluster.
+    pub uid: Option<&'a str>,
+    /// `metadata.resourceVersion` of an object from a cluster.
+    pub resource_version: Option<&'a str>,
+    /// `metadata.generation` of an object from a cluster.
+    pub generation: Option<i64>,
+    /// `metadata.creationTimestamp` of an object from a cluster.
+    pub created: Option<&'a str>,
+    /// `metadata.ownerReferences`.
+    pub owners: Vec<Owner<'a>>,
+    /// `metadata.finalizers`.
+    pub finalizers: Vec<&'a str>,
     /// `metadata.labels`.
     pub labels: Pairs<'a>,
     /// `metadata.annotations`.
@@ -37,10 +54,64 @@ pub struct Metadata<'a> {
     pub server: ServerFields,
 }
 
+/// An entry of `metadata.ownerReferences`.
+#[derive(Clone, Debug, Default)]
+pub struct Owner<'a> {
+    texts: [&'a str; 4],
+    flags: [Option<bool>; 2],
+}
+
+/// Fields of `OwnerReference` in Go's order: the texts, then the flags.
+const OWNER_FIELDS: [&str; 6] =
+    ["APIVersion", "Kind", "Name", "UID", "Controller", "BlockOwnerDeletion"];
+
+impl<'a> Owner<'a> {
+    fn of(owner: &'a Node) -> Self {
+        let text = |key| owner.get(key).and_then(Node::as_str).unwrap_or_default();
+        let flag = |key| owner.get(key).and_then(Node::as_bool);
+        Self {
+            texts: ["apiVersion", "kind", "name", "uid"].map(text),
+            flags: ["controller", "blockOwnerDeletion"].map(flag),
+        }
+    }
+
+    /// A field by its Go name.
+    pub(super) fn field(&self, name: &str) -> Option<Value<'static>> {
+        let index = OWNER_FIELDS.iter().position(|field| *field == name)?;
+        Some(match index.checked_sub(self.texts.len()) {
+            None => Value::Str(self.texts[index].into()),
+            Some(index) => self.flags[index].map_or(Value::Nil("*bool"), Value::Bool),
+        })
+    }
+
+    fn print(&self) -> Result<EcoString, Failure> {
+        if self.flags.iter().any(Option::is_some) {
+            let message = "Go prints where the flags of an owner are in memory";
+            return Err(Failure::new(Kind::UnknownAtPlanTime, message));
+        }
+        let [version, kind, name, uid] = self.texts;
+        Ok(eco_format!("{{{version} {kind} {name} {uid} <nil> <nil>}}"))
+    }
+}
+
 impl<'a> Metadata<'a> {
+    /// The metadata of a service as its controller has it when it renders: with the controller's
+    /// finalizer.
+    pub fn of_service(object: &'a Node) -> Self {
+        let mut metadata = Self::of(object);
+        if !metadata.finalizers.contains(&FINALIZER) {
+            metadata.finalizers.push(FINALIZER);
+        }
+        metadata
+    }
+
     /// The metadata of an object, read from its tree. Labels that are no text are left out: they
     /// have findings of their own.
-    pub fn of(object: &'a Node) -> Self {
+    pub(super) fn of(object: &'a Node) -> Self {
+        let items = |key: &str| object.at(&["metadata", key]).into_iter().flat_map(Node::items);
+        let stated = |key: &str| {
+            object.at(&["metadata", key]).and_then(Node::as_str).filter(|text| !text.is_empty())
+        };
         let text =
             |key: &str| object.at(&["metadata", key]).and_then(Node::as_str).unwrap_or_default();
         let pairs = |key: &str| -> Pairs<'a> {
@@ -51,11 +122,64 @@ impl<'a> Metadata<'a> {
             name: text("name"),
             namespace: text("namespace"),
             generate_name: text("generateName"),
+            uid: stated("uid"),
+            resource_version: stated("resourceVersion"),
+            generation: object.at(&["metadata", "generation"]).and_then(Node::as_int),
+            created: stated("creationTimestamp"),
+            owners: items("ownerReferences").map(Owner::of).collect(),
+            finalizers: items("finalizers").filter_map(Node::as_str).collect(),
             labels: pairs("labels"),
             annotations: pairs("annotations"),
             server: ServerFields::Unknown,
         }
     }
+}
+
+impl<'a> Metadata<'a> {
+    /// A field that the server or a controller sets. No object is rendered that is being deleted.
+    fn of_server(&'a self, name: &str) -> Result<Value<'a>, Failure> {
+        let text = |text: &str| Value::Str(text.into());
+        let found = match name {
+            "SelfLink" => Some(text("")),
+            "UID" => self.uid.map(text),
+            "ResourceVersion" => self.resource_version.map(text),
+            "Generation" => self.generation.map(Value::Int),
+            "CreationTimestamp" => self.created.and_then(printed_time).map(Value::Time),
+            "DeletionTimestamp" => Some(Value::Nil("*v1.Time")),
+            "DeletionGracePeriodSeconds" => Some(Value::Nil("*int64")),
+            "OwnerReferences" => {
+                let owners = self.owners.iter().map(Value::Owner).collect();
+                Some(Value::List("[]v1.OwnerReference", owners))
+            }
+            "Finalizers" => {
+                let finalizers = self.finalizers.iter().map(|name| text(name)).collect();
+                Some(Value::List("[]string", finalizers))
+            }
+            _ => None,
+        };
+        match (found, self.server) {
+            (Some(found), _) => Ok(found),
+            (None, ServerFields::Unknown) => {
+                let message = format!(
+                    "`{name}` is set by the cluster and unknown before the object is there"
+                );
+                Err(Failure::new(Kind::UnknownAtPlanTime, message))
+            }
+            (None, ServerFields::Unset) => Ok(match name {
+                "Generation" => Value::Int(0),
+                "CreationTimestamp" => Value::Time("0001-01-01 00:00:00 +0000 UTC".into()),
+                "ManagedFields" => Value::List("[]v1.ManagedFieldsEntry", [].into()),
+                _ => text(""),
+            }),
+        }
+    }
+}
+
+/// A time as the API server writes it (`2026-01-31T12:00:00Z`) as Go prints it in a cluster, whose
+/// clocks go by UTC.
+fn printed_time(written: &str) -> Option<EcoString> {
+    let (date, time) = written.strip_suffix('Z')?.split_once('T')?;
+    (date.len() == 10 && time.len() == 8).then(|| eco_format!("{date} {time} +0000 UTC"))
 }
 
 /// What a domain template can read (ome-objects 2.13).
@@ -125,22 +249,7 @@ impl<'a> Root<'a> {
             (Self::Metadata(metadata), "Labels") => Value::Map(&metadata.labels),
             (Self::Metadata(metadata), "Annotations") => Value::Map(&metadata.annotations),
             (Self::Metadata(metadata), _) if is_metadata_field(name) => {
-                if metadata.server == ServerFields::Unknown {
-                    let message = format!(
-                        "`{name}` is set by the cluster and unknown before the object is there"
-                    );
-                    return Some(Err(Failure::new(Kind::UnknownAtPlanTime, message)));
-                }
-                match name {
-                    "Generation" => Value::Int(0),
-                    "CreationTimestamp" => Value::Time,
-                    "DeletionTimestamp" => Value::Nil("*v1.Time"),
-                    "DeletionGracePeriodSeconds" => Value::Nil("*int64"),
-                    "OwnerReferences" => Value::Nothing("[]v1.OwnerReference"),
-                    "Finalizers" => Value::Nothing("[]string"),
-                    "ManagedFields" => Value::Nothing("[]v1.ManagedFieldsEntry"),
-                    _ => text(""),
-                }
+                return Some(metadata.of_server(name));
             }
             (Self::Domain(values), "Name") => text(values.name),
             (Self::Domain(values), "Namespace") => text(values.namespace),
@@ -169,10 +278,12 @@ pub(super) enum Value<'a> {
     Imaginary(f64),
     Str(EcoString),
     Map(&'a Pairs<'a>),
-    /// An empty list of the named type.
-    Nothing(&'static str),
-    /// The zero time.
-    Time,
+    /// A list of the named type.
+    List(&'static str, Rc<[Value<'a>]>),
+    /// A struct of `ownerReferences`.
+    Owner(&'a Owner<'a>),
+    /// A time as it is printed.
+    Time(EcoString),
     Root(Root<'a>),
 }
 
@@ -181,7 +292,7 @@ impl Value<'_> {
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Self::Absent => "<nil>",
-            Self::Nil(name) | Self::Nothing(name) => name,
+            Self::Nil(name) | Self::List(name, _) => name,
             Self::Bool(_) => "bool",
             Self::Int(_) => "int",
             Self::Byte(_) => "uint8",
@@ -189,24 +300,35 @@ impl Value<'_> {
             Self::Imaginary(_) => "complex128",
             Self::Str(_) => "string",
             Self::Map(_) => "map[string]string",
-            Self::Time => "v1.Time",
+            Self::Owner(_) => "v1.OwnerReference",
+            Self::Time(_) => "v1.Time",
             Self::Root(Root::Metadata(_)) => "v1.ObjectMeta",
             Self::Root(Root::Domain(_)) => "services.DomainTemplateValues",
             Self::Root(Root::Path { .. }) => "services.PathTemplateValues",
         }
     }
 
+    /// Whether it is a struct with such a field.
+    pub(super) fn has_field(&self, name: &str) -> bool {
+        match self {
+            Self::Owner(_) => OWNER_FIELDS.contains(&name),
+            Self::Root(root) => root.fields().contains(&name),
+            _ => false,
+        }
+    }
+
     /// Whether the value counts as true in `if`.
     pub(super) fn is_true(&self) -> bool {
         match self {
-            Self::Absent | Self::Nil(_) | Self::Nothing(_) => false,
+            Self::Absent | Self::Nil(_) => false,
             Self::Bool(value) => *value,
             Self::Int(number) => *number != 0,
             Self::Byte(number) => *number != 0,
             Self::Float(number) | Self::Imaginary(number) => *number != 0.0,
             Self::Str(text) => !text.is_empty(),
             Self::Map(pairs) => !pairs.is_empty(),
-            Self::Time | Self::Root(_) => true,
+            Self::List(_, items) => !items.is_empty(),
+            Self::Owner(_) | Self::Time(_) | Self::Root(_) => true,
         }
     }
 
@@ -245,8 +367,12 @@ impl Value<'_> {
                 out.push(']');
                 out
             }
-            Self::Nothing(_) => "[]".into(),
-            Self::Time => "0001-01-01 00:00:00 +0000 UTC".into(),
+            Self::List(_, items) => {
+                let printed = items.iter().map(Value::print).collect::<Result<Vec<_>, _>>()?;
+                eco_format!("[{}]", printed.join(" "))
+            }
+            Self::Owner(owner) => owner.print()?,
+            Self::Time(printed) => printed.clone(),
             Self::Root(root) => {
                 let fields = root.fields().iter().filter_map(|name| root.field(name));
                 let printed = fields

@@ -130,6 +130,13 @@ fn write_json(out: &mut String, value: &Value<'_>) -> Result<(), Failure> {
             }
             write_object(out, &members)?;
         }
+        Value::List(_, items) if !items.is_empty() => {
+            for (position, item) in items.iter().enumerate() {
+                out.push(if position == 0 { '[' } else { ',' });
+                write_json(out, item)?;
+            }
+            out.push(']');
+        }
         _ => out.push_str("null"),
     }
     Ok(())
