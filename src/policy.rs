@@ -287,8 +287,6 @@ pub struct Policy {
     /// Pods run only on nodes that the model agent marked (ome-components 4.3; not by the
     /// documents, S2-027).
     pub ready_label: bool,
-    /// A multi-node component without `worker` crashes the operator (ome-components 1.7).
-    pub worker_required: bool,
     /// A service whose own mode is VirtualDeployment is ready before model and runtime are looked
     /// for (ome-selection 0, step 3).
     pub virtual_first: bool,
@@ -324,7 +322,6 @@ pub static OME_DOCUMENTED: Policy = Policy {
     model_volume: ModelVolumeRule::WhereMounted,
     parallelism: ParallelismRule::WhereReferenced,
     ready_label: false,
-    worker_required: false,
     virtual_first: false,
     pod_faults: FaultRule::Stop,
     quantization: QuantizationRule::Finest,
@@ -356,7 +353,6 @@ pub static OME_V0_1_5: Policy = Policy {
     model_volume: ModelVolumeRule::Everywhere,
     parallelism: ParallelismRule::Nvidia,
     ready_label: true,
-    worker_required: true,
     virtual_first: true,
     pod_faults: FaultRule::Print,
     quantization: QuantizationRule::Written,

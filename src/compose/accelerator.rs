@@ -153,16 +153,17 @@ fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorC
     }
 }
 
-/// Whether the service's own top-level runner states resources; empty mappings count
-/// (ome-components 2.1).
+/// Whether the service's own top-level runner states resources. Empty ones are gone by then: the
+/// webhook and the controller write the service back, and Go leaves empty maps and lists out
+/// (components/base.go, isResourcesUnspecified; controller.go, Reconcile).
 pub(super) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
     service
         .component(kind)
         .and_then(|component| component.at(&["runner", "resources"]))
         .is_some_and(|resources| {
-            resources.get("limits").is_some()
-                || resources.get("requests").is_some()
-                || resources.get("claims").is_some_and(|claims| !claims.is_empty())
+            ["limits", "requests", "claims"]
+                .iter()
+                .any(|key| resources.get(key).is_some_and(|found| !found.is_empty()))
         })
 }
 

@@ -8,13 +8,14 @@ use super::lint::{self, Place};
 use super::metadata::{self, Sources};
 use super::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use super::variables::{self, PodRole};
-use super::{Composed, ComposedComponent, accelerator, edit, node_selector, quantities, router};
-use crate::api::{ComponentKind, FineTunedWeight, OperatorConfig, Service};
+use super::{
+    Composed, ComposedComponent, Context, accelerator, edit, mode, node_selector, quantities,
+    router,
+};
+use crate::api::{ComponentKind, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::policy::{
-    AcceleratorOptions, FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule,
-};
+use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
 /// Keys of a component, leader or worker that are no pod fields.
@@ -57,9 +58,7 @@ pub fn compose<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
     resolution: &Resolution<'a>,
-    options: &AcceleratorOptions,
-    config: &OperatorConfig,
-    weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    context: &Context<'a, '_>,
     rec: &mut R,
 ) -> Result<Checked<Composed<'a>>, ServiceError> {
     if let Some(error) = &resolution.error {
@@ -70,11 +69,11 @@ pub fn compose<'a, R: Record>(
         service,
         resolution.chosen(),
         &resolution.accelerators,
-        options,
-        config,
+        context.options,
+        context.config,
         rec,
     )?;
-    assemble(policy, service, resolution, merged, config, weights, rec)
+    assemble(policy, service, resolution, merged, context, rec)
 }
 
 /// The pods of merged components, with the findings of merging and their own.
@@ -82,33 +81,33 @@ pub fn compose<'a, R: Record>(
 /// A service that is a `VirtualDeployment` as a whole has no components.
 ///
 /// # Errors
-/// What the operator says when it gives up.
+/// What the operator says when it gives up, the earliest of its failures.
 pub fn assemble<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
     resolution: &Resolution<'a>,
     merged: Checked<Merged<'_>>,
-    config: &OperatorConfig,
-    weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    context: &Context<'a, '_>,
     rec: &mut R,
 ) -> Result<Checked<Composed<'a>>, ServiceError> {
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
     if let Some(components) = built {
+        components.iter().try_for_each(context.writable)?;
         return Ok(Checked {
             value: Composed { service, model, runtime, components },
             diagnostics: findings,
         });
     }
     let mut components = Vec::with_capacity(merged.len());
-    if merged.iter().all(|component| component.mode == DeploymentMode::VirtualDeployment) {
+    if mode::of_service(service, context.config) == Some(DeploymentMode::VirtualDeployment) {
         return Ok(Checked {
             value: Composed { service, model, runtime, components },
             diagnostics: findings,
         });
     }
-    let fine_tuned = FineTuned::of(service, weights)?;
-    let service_annotations = metadata::of_service(policy, service, config);
+    let fine_tuned = FineTuned::of(service, context.weights)?;
+    let service_annotations = metadata::of_service(policy, service, context.config);
     for component in merged {
         let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
         let sources = Sources { service, model, runtime, fine_tuned };
@@ -123,11 +122,13 @@ pub fn assemble<'a, R: Record>(
             service_annotations: &service_annotations,
             component: &component,
         };
-        let (pod, worker) = edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
-            builder.pods(rec, &mut findings)
-        })?;
+        let ((pod, main), worker) =
+            edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
+                builder.pods(rec, &mut findings)
+            })?;
+        let worker_main = worker.as_ref().map_or(0, |((_, main), _)| *main);
         let MergedComponent { kind, name, mode, spec, .. } = component;
-        components.push(ComposedComponent {
+        let component = ComposedComponent {
             kind,
             name,
             mode,
@@ -135,9 +136,13 @@ pub fn assemble<'a, R: Record>(
             labels,
             annotations,
             pod,
-            worker,
+            worker: worker.map(|((pod, _), count)| (pod, count)),
             worker_metadata: None,
-        });
+            main,
+            worker_main,
+        };
+        (context.writable)(&component)?;
+        components.push(component);
     }
     Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
 }
@@ -152,8 +157,10 @@ struct Builder<'a> {
     component: &'a MergedComponent<'a>,
 }
 
+/// A pod and the index of its main container.
+type Pod = (Node, usize);
 /// A pod and, of a component with workers, the workers' pod with their number.
-type Pods = (Node, Option<(Node, i64)>);
+type Pods = (Pod, Option<(Pod, i64)>);
 
 impl Builder<'_> {
     fn pods<R: Record>(
@@ -178,7 +185,7 @@ impl Builder<'_> {
             })
             .transpose()?;
         let used = self.component.mode == DeploymentMode::MultiNode;
-        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.workers().unwrap_or(0)))))
+        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.written_workers()))))
     }
 
     /// The steps d to j of ome-components 0.
@@ -188,7 +195,7 @@ impl Builder<'_> {
         role: PodRole,
         rec: &mut R,
         findings: &mut Vec<Diagnostic>,
-    ) -> Result<Node, ServiceError> {
+    ) -> Result<Pod, ServiceError> {
         let mut pod = part.clone();
         if let Some(map) = pod.as_map_mut() {
             map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
@@ -261,7 +268,7 @@ impl Builder<'_> {
                 findings,
             );
         }
-        Ok(pod)
+        Ok((pod, main))
     }
 
     /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader

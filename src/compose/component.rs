@@ -61,16 +61,22 @@ impl MergedComponent<'_> {
     /// Workers beside the main pod of a replica: 0 when nobody says and in modes without workers
     /// (S0-049), none when what is said is no number of pods.
     pub fn workers(&self) -> Option<i64> {
-        let written = || count(self.spec.at(&["worker", "size"]), 0);
+        Range::COUNT.count(self.written_workers())
+    }
+
+    /// The same as it is written. Nothing keeps it from being negative: no schema does, and the
+    /// operator writes what it is told.
+    pub(super) fn written_workers(&self) -> i64 {
+        let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
         match self.mode {
             DeploymentMode::MultiNode => written(),
             // Upstream always makes one worker of the head's pod (ome-objects 2.8).
-            DeploymentMode::MultiNodeRayVllm => Some(1),
+            DeploymentMode::MultiNodeRayVllm => 1,
             DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => written(),
             DeploymentMode::RawDeployment
             | DeploymentMode::Serverless
             | DeploymentMode::VirtualDeployment
-            | DeploymentMode::ModelMesh => Some(0),
+            | DeploymentMode::ModelMesh => 0,
         }
     }
 
@@ -188,7 +194,6 @@ pub(super) fn merged<'a, R: Record>(
             }
             accelerated::duplicate_flags(&place, &component.spec, &mut findings);
         }
-        refuse(policy, service, &component)?;
         faults(policy, &place, &component, &mut findings);
         components.push(component);
     }
@@ -323,39 +328,6 @@ fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
         refusal(service, Code::InvalidInput, "engine component is required", "add `engine: {}`")
     };
     ServiceError { span: decoder.or(refused.span), ..refused }
-}
-
-/// What stops the operator before it builds anything.
-fn refuse(
-    policy: &Policy,
-    service: &Service,
-    component: &MergedComponent<'_>,
-) -> Result<(), ServiceError> {
-    let kind = component.kind.as_str();
-    match component.mode {
-        DeploymentMode::VirtualDeployment => Err(refusal(
-            service,
-            Code::InvalidInput,
-            "invalid deployment mode for engine",
-            "write the annotation `ome.io/deploymentMode: VirtualDeployment` on the service, not on its engine",
-        )),
-        DeploymentMode::MultiNode
-            if policy.worker_required && component.worker_part().is_none() =>
-        {
-            let message =
-                format!("the controller would crash: the multi-node {kind} has no `worker`");
-            let refused =
-                refusal(service, Code::WouldPanic, message, format!("add `worker` to the {kind}"));
-            Err(ServiceError {
-                span: component
-                    .leader_part()
-                    .and_then(|leader| leader.origin.span())
-                    .or(refused.span),
-                ..refused
-            })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// An error at the service's name with the next action.

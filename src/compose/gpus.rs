@@ -34,6 +34,16 @@ fn asked(container: &Node) -> impl Iterator<Item = &Entry> {
     limits.into_iter().flat_map(Node::entries).chain(requested)
 }
 
+/// Accelerators of a pod by resource, all its containers together, with the init containers that
+/// keep running beside them (`restartPolicy: Always`); the others run before and count for nothing.
+/// None when one of the amounts is no number of devices.
+pub(super) fn by_resource(pod: &Node) -> Option<BTreeMap<EcoString, i64>> {
+    let list = |key: &str| pod.get(key).map(Node::items).unwrap_or_default().iter();
+    let stays =
+        |container: &&Node| container.get("restartPolicy").and_then(Node::as_str) == Some("Always");
+    sum(list("containers").chain(list("initContainers").filter(stays)))
+}
+
 /// Accelerators of a pod that is not yet built, by resource name: those of its listed containers
 /// and of the runner, which takes over what it does not say itself from the container of its name.
 /// None when one of the amounts is no number of devices. Init containers run before them and count
@@ -48,6 +58,10 @@ pub(super) fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
         runner.zip(twin).map(|(runner, index)| merge::written(&listed[index], runner, &mut ()));
     let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
     let containers = others.map(|(_, container)| container).chain(merged.as_ref().or(runner));
+    sum(containers)
+}
+
+fn sum<'n>(containers: impl Iterator<Item = &'n Node>) -> Option<BTreeMap<EcoString, i64>> {
     let mut found = BTreeMap::new();
     for entry in containers.flat_map(asked).filter(|entry| is_accelerator(&entry.key)) {
         let sum: &mut i64 = found.entry(entry.key.clone()).or_default();
@@ -58,7 +72,7 @@ pub(super) fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
 
 /// Accelerators of a pod, of every resource; none when one of the amounts is no number of devices.
 pub fn of_pod(pod: &Node) -> Option<i64> {
-    of_part(pod)?.values().try_fold(0_i64, |sum, number| sum.checked_add(*number))
+    by_resource(pod)?.values().try_fold(0_i64, |sum, number| sum.checked_add(*number))
 }
 
 /// The number of devices that an entry of resources asks for, when it is one.

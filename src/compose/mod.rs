@@ -47,13 +47,15 @@ pub use kserve::{
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 
-use crate::api::{Api, ComponentKind, Model, OperatorConfig, Runtime, Service};
+use crate::api::{Api, ComponentKind, FineTunedWeight, Model, OperatorConfig, Runtime, Service};
 use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
-use crate::diag::{Checked, Code};
+use crate::diag::Checked;
 use crate::policy::{AcceleratorOptions, Policy};
+use crate::quantity::Range;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 use history::Record;
+use std::collections::BTreeMap;
 
 /// Merges every component of a service with the runtime's part, by the rules of its API, and finds
 /// how it is deployed.
@@ -69,9 +71,6 @@ pub fn merged<'a, R: Record>(
     config: &OperatorConfig,
     rec: &mut R,
 ) -> Result<Checked<Merged<'a>>, ServiceError> {
-    if let Some(message) = &config.error {
-        return Err(component::error(service, Code::InvalidInput, message.as_str()));
-    }
     match policy.api {
         Api::KServe => kserve::merged(policy, service, runtime, config, rec),
         _ => component::merged(policy, service, runtime, accelerators, options, config, rec),
@@ -101,6 +100,53 @@ pub struct ComposedComponent {
     pub worker: Option<(Node, i64)>,
     /// Labels and annotations of the worker's objects, where they are not those of the component.
     pub worker_metadata: Option<(Map, Map)>,
+    /// Index of the container that runs the model in the main pod's `containers`.
+    pub main: usize,
+    /// The same of the worker's pod.
+    pub worker_main: usize,
+}
+
+impl ComposedComponent {
+    /// Pods of one replica; none when the number of workers is none.
+    pub fn pods_per_replica(&self) -> Option<i64> {
+        match (&self.worker, self.mode) {
+            (Some((_, workers)), _) => Range::COUNT.count(*workers).map(|workers| workers + 1),
+            // Upstream always makes one worker of the head's pod (raycluster/ray.go, createRayCluster).
+            (None, DeploymentMode::MultiNodeRayVllm) => Some(2),
+            (None, _) => Some(1),
+        }
+    }
+
+    /// Accelerators that one replica asks for, by resource: those of its pods as they are written.
+    /// None when one of the numbers, or their product, is none that is counted.
+    pub fn accelerators(&self) -> Option<BTreeMap<EcoString, i64>> {
+        let pods = self.pods_per_replica()?;
+        let counts = match &self.worker {
+            Some((worker, _)) => vec![(&self.pod, 1), (worker, pods - 1)],
+            None => vec![(&self.pod, pods)],
+        };
+        let mut found = BTreeMap::new();
+        for (pod, pods) in counts.into_iter().filter(|(_, pods)| *pods > 0) {
+            for (name, each) in gpus::by_resource(pod)? {
+                let total: &mut i64 = found.entry(name).or_default();
+                *total = total.checked_add(each.checked_mul(pods)?)?;
+            }
+        }
+        Some(found)
+    }
+}
+
+/// What is composed besides the decisions: settings, and what others know.
+#[derive(Clone, Copy)]
+pub struct Context<'a, 'f> {
+    /// Flags about accelerators.
+    pub options: &'f AcceleratorOptions,
+    /// The operator's settings.
+    pub config: &'f OperatorConfig,
+    /// A fine-tuned weight by its name.
+    pub weights: &'f dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    /// Whether the operator can write a component; it writes one before it builds the next.
+    pub writable: &'f dyn Fn(&ComposedComponent) -> Result<(), ServiceError>,
 }
 
 /// A service with everything decided and merged.

@@ -213,9 +213,12 @@ impl Fixture {
             policy,
             &self.service,
             &resolution,
-            &AcceleratorOptions::default(),
-            &self.config,
-            &weights,
+            &super::Context {
+                options: &AcceleratorOptions::default(),
+                config: &self.config,
+                weights: &weights,
+                writable: &|_| Ok(()),
+            },
             rec,
         )
     }

@@ -64,11 +64,9 @@ fn without_empty(node: &Node) -> Node {
     }
 }
 
-/// Accelerators of one replica, counted in the pods that were built.
+/// Accelerators of one replica.
 fn gpus_of(component: &ComposedComponent) -> Option<i64> {
-    let of = |pod: &Node| Some(super::gpus::of_part(pod)?.values().sum::<i64>());
-    let worker = component.worker.as_ref().map_or(Some(0), |(pod, count)| Some(of(pod)? * count));
-    Some(of(&component.pod)? + worker?)
+    component.accelerators().map(|found| found.values().sum())
 }
 
 // ome-components 4.9 without its accelerator class.
@@ -173,20 +171,16 @@ fn services_that_no_operator_builds() {
             "decoder-without-engine: a decoder stands only beside an engine",
         ),
         (&OME_V0_1_5, "{router: {}}", "invalid-input: engine component is required"),
+        // Pods come before the mode that is none, and before the worker that is not there.
         (
             &OME_V0_1_5,
             "{engine: {annotations: {ome.io/deploymentMode: VirtualDeployment}}}",
-            "invalid-input: invalid deployment mode for engine",
+            "invalid-input: failed to reconcile pod spec: no containers found in pod spec and no runner spec provided",
         ),
         (
             &OME_V0_1_5,
             "{engine: {leader: {}}}",
-            "would-panic: the controller would crash: the multi-node engine has no `worker`",
-        ),
-        (
-            &OME_V0_1_5,
-            "{engine: {}, decoder: {leader: {}}}",
-            "would-panic: the controller would crash: the multi-node decoder has no `worker`",
+            "invalid-input: failed to reconcile pod spec: no containers found in pod spec and no runner spec provided",
         ),
         (
             &OME_V0_1_5,

@@ -91,13 +91,36 @@ impl Shape {
             own
         };
         let containers = |key: &str| pod.get(key).map(Node::items).unwrap_or_default();
+        let add = |sums: &mut BTreeMap<EcoString, Milli>, own: BTreeMap<EcoString, Milli>| {
+            for (name, amount) in own {
+                *sums.entry(name).or_default() += amount;
+            }
+        };
         let mut amounts: BTreeMap<EcoString, Milli> = BTreeMap::new();
-        for (name, amount) in containers("containers").iter().flat_map(&mut asked) {
-            *amounts.entry(name).or_default() += amount;
+        for container in containers("containers") {
+            add(&mut amounts, asked(container));
         }
-        for (name, amount) in containers("initContainers").iter().flat_map(&mut asked) {
-            let most = amounts.entry(name).or_default();
-            *most = amount.max(*most);
+        // An init container that restarts runs beside all that follow it, and beside the
+        // containers; any other one only beside those of the first kind before it
+        // (k8s.io/component-helpers/resource/helpers.go, PodRequests).
+        let (mut beside, mut most) = (BTreeMap::new(), BTreeMap::new());
+        for container in containers("initContainers") {
+            let mut own = asked(container);
+            if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
+                add(&mut amounts, own.clone());
+                add(&mut beside, own);
+                own = beside.clone();
+            } else {
+                add(&mut own, beside.clone());
+            }
+            for (name, amount) in own {
+                let known: &mut Milli = most.entry(name).or_default();
+                *known = amount.max(*known);
+            }
+        }
+        for (name, amount) in most {
+            let known = amounts.entry(name).or_default();
+            *known = amount.max(*known);
         }
         amounts.retain(|_, amount| *amount > 0);
         amounts.insert(PODS.into(), 1000);

@@ -1,10 +1,11 @@
 //! What the layers of a service made of its containers: every variable, argument, resource and node
 //! selector with who won and over whom (S2-008).
 
+use super::build::Builder;
 use super::plan::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
-use crate::compose::{self, ComposedComponent, history::History};
+use crate::compose::history::History;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// One leaf of a component.
@@ -27,20 +28,12 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
         return found;
     }
     let mut history = History::new();
-    let weights = |name: &str| catalog.fine_tuned_weight(name);
-    let options = catalog.accelerator_options();
-    let composed = compose::compose(
-        planned.policy,
-        planned.service,
-        &planned.resolution,
-        options,
-        catalog.config(),
-        &weights,
-        &mut history,
-    );
-    let Ok(composed) = composed else { return found };
+    let builder =
+        Builder { catalog, policy: planned.policy, cluster_domain: crate::render::CLUSTER_DOMAIN };
+    let mut resolution = planned.resolution.clone();
+    let built = builder.build(planned.service, &mut resolution, &mut history);
     let overrides = Overrides::new(&history);
-    for component in &composed.value.components {
+    for component in built.composed.iter().flat_map(|composed| &composed.components) {
         let pods = std::iter::once((&component.pod, false))
             .chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
         for (pod, of_worker) in pods {
@@ -52,7 +45,10 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
                     leaf: leaf(layers, pod, node, &at, &overrides),
                 });
             };
-            if let Some((at, container)) = main_container(component, pod, of_worker) {
+            let index = if of_worker { component.worker_main } else { component.main };
+            let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+            if let Some(container) = containers.get(index) {
+                let at = FieldPath::root().field("containers").index(index);
                 of_container(&at, container, &mut add);
             }
             let at = FieldPath::root().field("nodeSelector");
@@ -66,28 +62,6 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
         }
     }
     found
-}
-
-/// The container that runs the model: the one with the runner's name, else the first.
-fn main_container<'p>(
-    component: &ComposedComponent,
-    pod: &'p Node,
-    of_worker: bool,
-) -> Option<(FieldPath, &'p Node)> {
-    let part = if of_worker {
-        component.spec.get("worker")
-    } else {
-        component.spec.get("leader").filter(|_| component.worker.is_some())
-    };
-    let name = part.unwrap_or(&component.spec).at(&["runner", "name"]).and_then(Node::as_str);
-    let containers = pod.get("containers")?.items();
-    let named = name.and_then(|name| {
-        containers
-            .iter()
-            .position(|container| container.get("name").and_then(Node::as_str) == Some(name))
-    });
-    let index = named.unwrap_or(0);
-    Some((FieldPath::root().field("containers").index(index), containers.get(index)?))
 }
 
 fn of_container(at: &FieldPath, container: &Node, add: &mut impl FnMut(String, FieldPath, &Node)) {

@@ -3,8 +3,8 @@
 use super::render::Renderer;
 use crate::api::{ComponentKind, Service};
 use crate::catalog::Views;
-use crate::compose;
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::compose::ComposedComponent;
+use crate::decision::DeploymentMode;
 use crate::diag::Diagnostic;
 use crate::yaml::Node;
 
@@ -38,37 +38,18 @@ impl<'a> Renderer<'a> {
         let (selector, service) = self.selector(views);
         let mut resolution = selector.resolve(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let done: Result<_, ServiceError> = if let Some(error) = resolution.error.take() {
-            Err(error)
-        } else {
-            let weights = |name: &str| self.catalog().fine_tuned_weight(name);
-            let options = self.catalog().accelerator_options();
-            compose::compose(
-                selector.policy(),
-                service,
-                &resolution,
-                options,
-                self.catalog().config(),
-                &weights,
-                &mut (),
-            )
-        };
-        match done {
-            Ok(composed) => {
-                diagnostics.extend(composed.diagnostics);
-                let parts = composed.value.components.into_iter();
-                let parts = parts.map(|component| MergedPart {
-                    kind: component.kind,
-                    mode: component.mode,
-                    pod: component.pod,
-                    worker: component.worker,
-                });
-                MergedService { service, parts: Some(parts.collect()), diagnostics }
-            }
-            Err(error) => {
-                diagnostics.push(super::plan::finding(&error, service));
-                MergedService { service, parts: None, diagnostics }
-            }
-        }
+        let built = self.builder(service).build(service, &mut resolution, &mut ());
+        diagnostics.extend(built.diagnostics);
+        diagnostics.extend(built.error.map(|error| super::plan::finding(&error, service)));
+        let parts = built.composed.map(|composed| {
+            let part = |component: ComposedComponent| MergedPart {
+                kind: component.kind,
+                mode: component.mode,
+                pod: component.pod,
+                worker: component.worker,
+            };
+            composed.components.into_iter().map(part).collect()
+        });
+        MergedService { service, parts, diagnostics }
     }
 }

@@ -5,6 +5,7 @@
 //! [`Planned`]. Services are independent of each other: they are decided in parallel and come out
 //! in order, whatever the thread count.
 
+mod build;
 mod complete;
 pub mod diff;
 mod flip;

@@ -1,8 +1,9 @@
 //! What each service becomes.
 
+use super::build::Builder;
 use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose::{self, ComposedComponent};
+use crate::compose::ComposedComponent;
 use crate::decision::{
     AcceleratorDecision, DeploymentMode, QueueDecision, Requirement, Resolution, ServiceError,
 };
@@ -310,79 +311,29 @@ impl<'a> Planner<'a> {
             Depth::Plan => selector.resolve(service),
             Depth::Explain => selector.explain(service),
         };
-        let error = resolution.error.take();
-        let diagnostics = decided(&resolution, service);
-        let mut outcome =
-            Outcome { resolution, components: Vec::new(), pods: Vec::new(), error, diagnostics };
-        let (policy, config) = (selector.policy(), self.catalog.config());
-        let merged = |runtime, accelerators: &[AcceleratorDecision<'a>]| {
-            compose::merged(
+        let mut diagnostics = decided(&resolution, service);
+        let policy = selector.policy();
+        let builder = Builder { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
+        let built = builder.build(service, &mut resolution, &mut ());
+        let mut pods = Vec::new();
+        if let Some(composed) = &built.composed {
+            let components = &composed.components;
+            diagnostics.extend(super::router::cpu_nodes(
                 policy,
                 service,
-                runtime,
-                accelerators,
-                self.catalog.accelerator_options(),
-                config,
-                &mut (),
-            )
-        };
-        if outcome.error.is_some() {
-            // What the service alone says of its components stands, whatever failed.
-            if let Ok(merged) = merged(None, &[]) {
-                outcome.components =
-                    merged.value.components.iter().map(planned_component).collect();
-            }
-            return outcome;
-        }
-        let merged = match merged(outcome.resolution.chosen(), &outcome.resolution.accelerators) {
-            Ok(merged) => merged,
-            Err(failed) => {
-                outcome.error = Some(failed);
-                return outcome;
-            }
-        };
-        outcome.components = merged.value.components.iter().map(planned_component).collect();
-        outcome.diagnostics.extend(super::router::cpu_nodes(
-            policy,
-            service,
-            &merged.value.components,
-            self.catalog.machines(),
-        ));
-        let found = merged.diagnostics.clone();
-        // What the operator fails on when it builds the pods is no plan either.
-        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        match compose::assemble(
-            policy,
-            service,
-            &outcome.resolution,
-            merged,
-            config,
-            &weights,
-            &mut (),
-        ) {
-            Ok(composed) => {
-                outcome.diagnostics.extend(composed.diagnostics);
-                let cluster_domain = render::CLUSTER_DOMAIN;
-                let settings = render::Settings { policy, config, cluster_domain };
-                outcome.error = render::refusal(&composed.value, settings);
-                // The twin is only compared.
-                if selector.policy().semantics == self.semantics {
-                    let built = &composed.value.components;
-                    let queued = || {
-                        built.iter().any(|built| render::kueue_queue(policy.api, built).is_some())
-                    };
-                    if self.inventory.is_some() || queued() {
-                        outcome.pods =
-                            built.iter().map(|built| Pods::of(policy.api, built)).collect();
-                    }
-                }
-            }
-            Err(failed) => {
-                outcome.diagnostics.extend(found);
-                outcome.error = Some(failed);
+                components,
+                self.catalog.machines(),
+            ));
+            let queued =
+                || components.iter().any(|built| render::kueue_queue(policy.api, built).is_some());
+            // The twin is only compared.
+            if policy.semantics == self.semantics && (self.inventory.is_some() || queued()) {
+                pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
         }
-        outcome
+        diagnostics.extend(built.diagnostics);
+        let (components, error) = (built.components, built.error);
+        Outcome { resolution, components, pods, error, diagnostics }
     }
 }
 
@@ -413,21 +364,6 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
         .object(service.object.id.to_string())
         .help(format!("mend the numbers of the {kind}: `ome validate` shows where they are")),
     )
-}
-
-/// What a plan says of a merged component.
-pub(super) fn planned_component(component: &compose::MergedComponent<'_>) -> PlannedComponent {
-    PlannedComponent {
-        kind: component.kind,
-        mode: component.mode,
-        mode_basis: component.mode_basis,
-        min_replicas: component.min_replicas().into(),
-        max_replicas: component.max_replicas(),
-        pods_per_replica: component.pods_per_replica().into(),
-        gpus_by_resource: component.gpus(),
-        fit: None,
-        queue: None,
-    }
 }
 
 /// What the choice of model and accelerators found.

@@ -3,12 +3,13 @@
 //! Services are rendered in windows: parallel within, in order between, so that memory is bounded
 //! by a window and not by the output.
 
-use super::plan::{PlannedComponent, finding, planned_component};
+use super::build::Builder;
+use super::plan::{PlannedComponent, finding};
 use crate::api::{ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose::{self, history::Record};
+use crate::compose::{Composed, history::Record};
 use crate::decision::{Resolution, ServiceError};
-use crate::diag::Diagnostic;
+use crate::diag::{Checked, Diagnostic};
 use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
 use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
@@ -25,6 +26,8 @@ pub(super) const WINDOW: usize = 32;
 pub struct Rendered<'a> {
     /// The service.
     pub service: &'a Service,
+    /// Its components, as a plan counts them.
+    pub components: Vec<PlannedComponent>,
     /// Its objects in the order in which the operator writes them; none when it is in error.
     pub objects: Vec<RenderedObject>,
     /// Why there are none.
@@ -83,10 +86,6 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    pub(super) fn catalog(&self) -> &'a Catalog {
-        self.catalog
-    }
-
     /// A service as the semantics in force reads it, and who decides for it.
     pub(super) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
         let service = views.of(self.semantics);
@@ -112,78 +111,57 @@ impl<'a> Renderer<'a> {
         mut resolution: Resolution<'a>,
         record: &mut impl Record,
     ) -> Rendered<'a> {
-        let policy = self.selectors[&service.object.api].policy();
+        let mut diagnostics = super::plan::decided(&resolution, service);
+        let built = self.builder(service).build(service, &mut resolution, record);
+        diagnostics.extend(built.diagnostics);
+        let written = match (built.error, &built.composed) {
+            (Some(error), _) => Err(error),
+            (None, Some(composed)) => self.write(composed, &resolution),
+            (None, None) => Ok(Checked::clean(Vec::new())),
+        };
         let mut rendered = Rendered {
             service,
+            components: built.components,
             objects: Vec::new(),
-            error: resolution.error.take(),
-            diagnostics: super::plan::decided(&resolution, service),
+            error: None,
+            diagnostics,
         };
-        if rendered.error.is_none() {
-            match self.objects(policy, service, &resolution, record, &mut rendered.diagnostics) {
-                Ok(objects) => rendered.objects = objects,
-                Err(error) => rendered.error = Some(error),
+        match written {
+            Ok(written) => {
+                rendered.objects = written.value;
+                rendered.diagnostics.extend(written.diagnostics);
             }
-        }
-        if let Some(error) = &rendered.error {
-            rendered.diagnostics.push(finding(error, service));
+            Err(error) => {
+                rendered.diagnostics.push(finding(&error, service));
+                rendered.error = Some(error);
+            }
         }
         rendered
     }
 
-    /// The components of a service whose decisions are made; none when they cannot be merged.
-    pub(super) fn components(
-        &self,
-        service: &'a Service,
-        resolution: &Resolution<'a>,
-    ) -> Vec<PlannedComponent> {
-        let policy = self.selectors[&service.object.api].policy();
-        let (options, config) = (self.catalog.accelerator_options(), self.catalog.config());
-        let merged = compose::merged(
-            policy,
-            service,
-            resolution.chosen(),
-            &resolution.accelerators,
-            options,
-            config,
-            &mut (),
-        );
-        merged
-            .map(|merged| merged.value.components.iter().map(planned_component).collect())
-            .unwrap_or_default()
+    /// How a service is built.
+    pub(super) fn builder(&self, service: &Service) -> Builder<'a, '_> {
+        Builder {
+            catalog: self.catalog,
+            policy: self.selectors[&service.object.api].policy(),
+            cluster_domain: &self.cluster_domain,
+        }
     }
 
-    fn objects(
+    /// The objects of a composed service.
+    fn write(
         &self,
-        policy: &'static Policy,
-        service: &'a Service,
+        composed: &Composed<'a>,
         resolution: &Resolution<'a>,
-        record: &mut impl Record,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Vec<RenderedObject>, ServiceError> {
-        let weights = |name: &str| self.catalog.fine_tuned_weight(name);
-        let composed = compose::compose(
-            policy,
-            service,
-            resolution,
-            self.catalog.accelerator_options(),
-            self.catalog.config(),
-            &weights,
-            record,
-        )?;
-        diagnostics.extend(composed.diagnostics);
-        let config = ModelConfig::look_up(policy, self.catalog, service, resolution.model);
-        let settings = render::Settings {
-            policy,
-            config: self.catalog.config(),
-            cluster_domain: &self.cluster_domain,
-        };
-        let rendered = render::objects(&composed.value, config.as_ref(), settings)?;
-        diagnostics.extend(rendered.diagnostics);
+    ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+        let service = composed.service;
+        let builder = self.builder(service);
+        let config = ModelConfig::look_up(builder.policy, self.catalog, service, resolution.model);
+        let mut rendered = render::objects(composed, config.as_ref(), builder.settings())?;
         let (workload, kthena) = self.workload;
-        let wrapped = render::workload::apply(&composed.value, rendered.value, workload, kthena)?;
-        diagnostics.extend(wrapped.diagnostics);
-        Ok(wrapped.value)
+        let wrapped = render::workload::apply(composed, rendered.value, workload, kthena)?;
+        rendered.diagnostics.extend(wrapped.diagnostics);
+        Ok(Checked { value: wrapped.value, diagnostics: rendered.diagnostics })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a router may run, when nobody pins it.
 
 use crate::api::{ComponentKind, Service};
-use crate::compose::MergedComponent;
+use crate::compose::ComposedComponent;
 use crate::diag::{Code, Diagnostic};
 use crate::facts::is_accelerator;
 use crate::machines::{Machine, affinity_matches};
@@ -13,13 +13,13 @@ use crate::yaml::Node;
 pub(super) fn cpu_nodes(
     policy: &Policy,
     service: &Service,
-    components: &[MergedComponent<'_>],
+    components: &[ComposedComponent],
     machines: &[Machine],
 ) -> Option<Diagnostic> {
     if machines.is_empty() || policy.layers != LayerRule::Written {
         return None;
     }
-    let router = &components.iter().find(|component| component.kind == ComponentKind::Router)?.spec;
+    let router = &components.iter().find(|component| component.kind == ComponentKind::Router)?.pod;
     if router.get("nodeSelector").is_some_and(|selector| !selector.is_empty()) {
         return None;
     }

@@ -33,8 +33,8 @@ pub(crate) use metadata::kueue_queue;
 pub use model_config::ModelConfig;
 pub use order::order;
 
-use crate::api::{Api, ComponentKind, OperatorConfig};
-use crate::compose::Composed;
+use crate::api::{Api, ComponentKind, OperatorConfig, Service};
+use crate::compose::{Composed, ComposedComponent};
 use crate::decision::ServiceError;
 use crate::diag::Checked;
 use crate::policy::Policy;
@@ -66,12 +66,42 @@ pub struct Settings<'a> {
     pub cluster_domain: &'a str,
 }
 
-/// What the operator fails on when it writes the objects of a service, although every component
-/// could be built: a plan says it without writing any.
-pub fn refusal(composed: &Composed<'_>, settings: Settings<'_>) -> Option<ServiceError> {
+/// Whether the operator runs at all with its settings.
+///
+/// # Errors
+/// What it says when it does not start.
+pub fn settings(service: &Service, settings: Settings<'_>) -> Result<(), ServiceError> {
     match settings.policy.api {
-        Api::KServe => kserve::refusal(composed, settings),
-        _ => None,
+        Api::Ome => ome::settings(service, settings),
+        Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
+    }
+}
+
+/// Whether the operator can write a component, as far as that is known without building it.
+///
+/// # Errors
+/// Where it fails or crashes on the component.
+pub fn writable(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    match settings.policy.api {
+        Api::Ome => ome::writable(service, component, settings),
+        Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
+    }
+}
+
+/// Whether the operator can write what leads to a service, as far as that is known without building
+/// it.
+///
+/// # Errors
+/// Where it fails after the components are written.
+pub fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), ServiceError> {
+    match settings.policy.api {
+        Api::Ome => ome::reachable(composed, settings),
+        Api::KServe => kserve::reachable(composed, settings),
+        Api::Kthena | Api::Cluster => Ok(()),
     }
 }
 

@@ -1,21 +1,24 @@
 //! Which objects OME's controller writes for a service, in which order (ome-objects.md 1).
 
+mod decide;
+
 use super::domain::IngressSettings;
 use super::frame::Frame;
 use super::kind::{
     autoscaler, config_map, deployment, disruption, ingress, knative, leader_worker_set, ray, rbac,
-    route, service, sidecar, virtual_service,
+    service, sidecar, virtual_service,
 };
-use super::metadata::{self, VISIBILITY, text};
-use super::{ModelConfig, RenderedObject, Settings, pod};
+use super::{ModelConfig, RenderedObject, Settings, metadata, pod};
 use crate::api::{ComponentKind, Service};
 use crate::compose::{self, Composed, ComposedComponent};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
-use crate::policy::ReplicaRule;
 use crate::source::Span;
 use crate::yaml::Node;
+use decide::{Entrance, Surface, Workload};
 use ecow::EcoString;
+
+pub(super) use decide::settings;
 
 /// The objects of a service in the order in which the controller writes them.
 pub(crate) fn objects(
@@ -24,26 +27,9 @@ pub(crate) fn objects(
     settings: Settings<'_>,
 ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let service = composed.service;
-    if let Some(error) = &settings.config.error {
-        return Err(failure(
-            error.to_string(),
-            service.object.name_span(),
-            "correct the ConfigMap inferenceservice-config",
-        ));
-    }
-    if let Some(error) = super::domain::path_template_error(settings.config) {
-        return Err(failure(
-            error,
-            settings.config.ingress.span.unwrap_or_else(|| service.object.name_span()),
-            "correct `pathTemplate`",
-        ));
-    }
-    if compose::service_mode(service, settings.config) == Some(DeploymentMode::VirtualDeployment) {
+    if is_virtual(composed, settings) {
         return Ok(Checked::clean(Vec::new()));
     }
-    let annotations =
-        metadata::sorted(compose::service_annotations(settings.policy, service, settings.config));
-
     let mut writer = Writer {
         composed,
         settings,
@@ -55,40 +41,44 @@ pub(crate) fn objects(
         let object = config_map::object(service.name(), &writer.namespace, model);
         writer.push(None, object);
     }
-    if composed.components.iter().all(|component| component.kind != ComponentKind::Engine) {
-        return Err(failure(
-            "engine component is required",
-            service.object.name_span(),
-            "add `engine: {}` to the InferenceService",
-        ));
-    }
     for component in &composed.components {
         writer.component(component)?;
     }
     writer.shared_heads();
-    writer.entrance(&annotations)?;
+    writer.entrance(decide::entrance(composed, settings)?);
     Ok(Checked { value: writer.objects, diagnostics: writer.diagnostics })
 }
 
-/// Most RayClusters of one component; upstream has no limit, a typing error does.
-const MOST_CLUSTERS: i64 = 1000;
-
-fn failure(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
-    ServiceError {
-        code: Code::InvalidInput,
-        message: message.into(),
-        help: Some(help.into()),
-        span: span.into(),
-    }
+/// Whether the controller can write a component; see [`objects`].
+///
+/// # Errors
+/// Where it fails or crashes on it.
+pub(super) fn writable(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    decide::workload(service, component, settings).map(drop)
 }
 
-fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
-    ServiceError {
-        code: Code::WouldPanic,
-        message: message.into(),
-        help: Some(help.into()),
-        span: span.into(),
+/// Whether the controller can write what leads to a service; see [`objects`].
+///
+/// # Errors
+/// Where it fails after the components are written.
+pub(super) fn reachable(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    if is_virtual(composed, settings) {
+        return Ok(());
     }
+    decide::entrance(composed, settings).map(drop)
+}
+
+/// Nothing is deployed of a service that is a `VirtualDeployment` as a whole.
+fn is_virtual(composed: &Composed<'_>, settings: Settings<'_>) -> bool {
+    compose::service_mode(composed.service, settings.config)
+        == Some(DeploymentMode::VirtualDeployment)
 }
 
 struct Writer<'a> {
@@ -130,6 +120,7 @@ impl<'a> Writer<'a> {
 
     fn component(&mut self, component: &'a ComposedComponent) -> Result<(), ServiceError> {
         let service = self.service();
+        let workload = decide::workload(service, component, self.settings)?;
         let frame = Frame::new(service, component, self.namespace.clone());
         let kind = Some(component.kind);
         let mut pod = component.pod.clone();
@@ -139,99 +130,21 @@ impl<'a> Writer<'a> {
                 self.push(kind, Some(object));
             }
         }
-        if component.mode != DeploymentMode::Serverless
-            && component.mode != DeploymentMode::VirtualDeployment
-        {
-            self.component_host(&frame)?;
-        }
-        match component.mode {
-            DeploymentMode::RawDeployment => self.deployment(&frame, &pod)?,
-            // The controller writes replica bounds into annotations, of which there are none at all
-            // when a fine-tuned weight states no strategy (ome-components 4.4).
-            DeploymentMode::Serverless
-                if component.annotations.is_empty()
-                    && self.settings.policy.replicas == ReplicaRule::Webhook =>
-            {
-                let message = format!(
-                    "the controller would crash: the serverless `{}` has no annotations, as its fine-tuned weight has no strategy",
-                    component.name
-                );
-                return Err(panic(
-                    message,
-                    service.object.name_span(),
-                    "write `hyperParameters.strategy` of the FineTunedWeight",
-                ));
-            }
-            DeploymentMode::Serverless => self.push(kind, knative::object(&frame, &pod)),
-            DeploymentMode::MultiNode => {
-                let Some((worker, size)) = &component.worker else {
-                    let span = component
-                        .spec
-                        .get("leader")
-                        .and_then(|leader| leader.origin.span())
-                        .or(Some(service.object.name_span()));
-                    let message = format!(
-                        "`{}` runs on several nodes and has no worker: the LeaderWorkerSet cannot be built",
-                        component.name
-                    );
-                    return Err(panic(
-                        message,
-                        span,
-                        "add `worker` with a `size`, or leave `leader` out",
-                    ));
-                };
-                self.push(kind, leader_worker_set::object(&frame, &pod, worker, *size));
+        match workload {
+            Workload::Deployment(class) => self.deployment(&frame, &pod, class),
+            Workload::Knative => self.push(kind, knative::object(&frame, &pod)),
+            Workload::Group { worker, size } => {
+                self.push(kind, leader_worker_set::object(&frame, &pod, worker, size));
                 self.push(kind, sidecar::object(&frame));
                 self.push(kind, service::of_leader(&frame, &pod));
             }
-            DeploymentMode::MultiNodeRayVllm => self.ray(&frame)?,
-            DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
-                let span = component
-                    .annotations
-                    .get(DeploymentMode::ANNOTATION)
-                    .and_then(|mode| mode.origin.span());
-                return Err(failure(
-                    format!("invalid deployment mode for {}", component.kind.as_str()),
-                    span.or(Some(service.object.name_span())),
-                    "write the annotation on the InferenceService itself",
-                ));
-            }
+            Workload::Ray { clusters, prober } => self.ray(&frame, clusters, prober),
         }
         Ok(())
     }
 
-    /// The controller makes the component's host before it writes anything of it, also where no
-    /// Ingress will use it.
-    fn component_host(&self, frame: &Frame<'_>) -> Result<(), ServiceError> {
-        let settings = IngressSettings::resolve(self.settings.config, &frame.annotations);
-        settings
-            .host(frame.name(), &frame.service.namespace, &frame.labels, &frame.annotations)
-            .map(drop)
-            .map_err(|message| {
-                let key = ["ome.io/ingress-domain-template", "ome.io/ingress-domain"]
-                    .into_iter()
-                    .find_map(|key| frame.annotations.get(key)?.origin.span());
-                failure(
-                    message,
-                    key.or(Some(frame.service.object.name_span())),
-                    "correct the domain template or the ingress domain",
-                )
-            })
-    }
-
-    fn deployment(&mut self, frame: &Frame<'_>, pod: &Node) -> Result<(), ServiceError> {
+    fn deployment(&mut self, frame: &Frame<'_>, pod: &Node, class: autoscaler::Class) {
         let kind = Some(frame.component.kind);
-        let class = autoscaler::class(&frame.annotations).map_err(|message| {
-            let span = frame
-                .annotations
-                .get("ome.io/autoscalerClass")
-                .and_then(|class| class.origin.span());
-            failure(
-                message,
-                span.or(Some(frame.service.object.name_span())),
-                "write `hpa`, `keda` or `external`",
-            )
-        })?;
         self.push(kind, deployment::object(frame, pod));
         self.push(kind, service::of_deployment(frame, pod));
         match class {
@@ -251,7 +164,6 @@ impl<'a> Writer<'a> {
             }
         }
         self.push(kind, disruption::object(frame));
-        Ok(())
     }
 
     /// Says so where Services of two components take each other's pods.
@@ -276,78 +188,35 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn ray(&mut self, frame: &Frame<'_>) -> Result<(), ServiceError> {
-        let component = frame.component;
-        let kind = Some(component.kind);
-        let span = component.spec.origin.span().or(Some(frame.service.object.name_span()));
-        let replicas = match frame.spec("minReplicas").and_then(Node::as_int) {
-            Some(replicas) => replicas,
-            None if self.settings.policy.replicas == ReplicaRule::Runtime => 1,
-            None => {
-                return Err(panic(
-                    format!("`{}` runs on Ray and has no minReplicas", component.name),
-                    span,
-                    "write `minReplicas`",
-                ));
-            }
-        };
-        if replicas > MOST_CLUSTERS {
-            let message = format!(
-                "`minReplicas: {replicas}` would be as many RayClusters; at most {MOST_CLUSTERS} are rendered"
-            );
-            return Err(failure(message, span, "write a smaller `minReplicas`"));
-        }
-        let prober = self.settings.config.multinode_prober.as_ref();
-        if let Some(missing) = ray::missing_setting(prober).filter(|_| replicas > 0) {
-            return Err(panic(
-                missing,
-                span,
-                "write image, cpu and memory of the prober into the ConfigMap",
-            ));
-        }
-        for index in 0..replicas {
+    fn ray(&mut self, frame: &Frame<'_>, clusters: i64, prober: Option<&Node>) {
+        let kind = Some(frame.component.kind);
+        for index in 0..clusters {
             self.push(kind, ray::cluster(frame, index));
         }
         self.push(kind, service::of_ray(frame));
         self.remark(
             Severity::Info,
-            format!("the Service of `{}` selects no pod: it asks for the component's name where pods carry the service's", component.name),
+            format!("the Service of `{}` selects no pod: it asks for the component's name where pods carry the service's", frame.name()),
             "reach the head of a RayCluster by its own Service",
             None,
         );
-        for index in 0..replicas {
+        for index in 0..clusters {
             self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
         }
         self.push(kind, sidecar::object(frame));
-        Ok(())
     }
 
-    /// The way in: Ingress, routes or a stable Service, by the mode of the component that takes the
-    /// requests.
-    fn entrance(&mut self, annotations: &crate::yaml::Map) -> Result<(), ServiceError> {
+    /// What leads to the service.
+    fn entrance(&mut self, entrance: Entrance) {
         let service = self.service();
         let config = self.settings.config;
-        let labels = metadata::sorted(service.object.labels());
-        let settings = IngressSettings::resolve(config, annotations);
-        let components: Vec<ComponentKind> =
-            self.composed.components.iter().map(|component| component.kind).collect();
-        let entry = ingress::Entry {
-            name: service.name(),
-            namespace: &self.namespace.clone(),
-            namespace_name: &service.namespace,
-            labels: &labels,
-            annotations,
-            components: &components,
-            settings: &settings,
-        };
-        let main = if entry.has(ComponentKind::Router) {
-            ComponentKind::Router
-        } else {
-            ComponentKind::Engine
-        };
-        if settings.disable_ingress_creation {
-            if text(&labels, VISIBILITY).as_deref() == Some("cluster-local") {
-                let span = labels.get(VISIBILITY).and_then(|label| label.origin.span());
+        let annotations = compose::service_annotations(self.settings.policy, service, config);
+        let settings = IngressSettings::resolve(config, &annotations);
+        let surface = Surface::new(self.composed, annotations, settings);
+        let entry = surface.entry();
+        match entrance {
+            Entrance::None => {}
+            Entrance::ClusterLocal(span) => {
                 self.remark(
                     Severity::Warning,
                     format!(
@@ -357,55 +226,9 @@ impl<'a> Writer<'a> {
                     "leave the label out, or switch ingress creation on",
                     span,
                 );
-            } else {
-                let port = self.first_port(&entry.component_name(main));
-                let spread = |component: &ComposedComponent| {
-                    component.kind == main && component.mode == DeploymentMode::MultiNode
-                };
-                if self.composed.components.iter().any(spread) {
-                    let message = format!(
-                        "the Service `{}` selects workers beside the leaders",
-                        service.name()
-                    );
-                    self.remark(
-                        Severity::Info,
-                        message,
-                        "use the Service of the component, or add a router",
-                        None,
-                    );
-                }
-                self.push(
-                    None,
-                    service::external(service, annotations, entry.namespace, main, port.as_ref()),
-                );
             }
-            return Ok(());
-        }
-
-        let refused = |message: String| {
-            failure(
-                message,
-                service.object.name_span(),
-                "correct the ingress settings of the operator or of the service",
-            )
-        };
-        // Declaration order of components is engine, decoder, router: the last one takes the
-        // requests.
-        let mode = self.composed.components.last().map(|component| component.mode);
-        match mode {
-            Some(DeploymentMode::RawDeployment | DeploymentMode::MultiNode)
-                if config.ingress.enable_gateway_api =>
-            {
-                let timeout = |kind| {
-                    self.composed
-                        .components
-                        .iter()
-                        .find(|component| component.kind == kind)?
-                        .spec
-                        .get("timeoutSeconds")?
-                        .as_int()
-                };
-                let routes = route::objects(&entry, config, timeout).map_err(refused)?;
+            Entrance::External => self.external(&entry),
+            Entrance::Routes(routes) => {
                 for object in routes {
                     self.push(None, Some(object));
                 }
@@ -416,17 +239,11 @@ impl<'a> Writer<'a> {
                     None,
                 );
             }
-            Some(DeploymentMode::RawDeployment | DeploymentMode::MultiNode) => {
-                let object = ingress::object(&entry, config).map_err(refused)?;
+            Entrance::Ingress(object) => {
                 self.push(None, object);
                 self.backends(&entry);
             }
-            Some(DeploymentMode::Serverless) if settings.disable_istio_virtual_host => {}
-            Some(DeploymentMode::Serverless) => {
-                // Quirk: of a router the controller waits for a condition that it sets of no
-                // service whose own mode is another one (ome-objects 2.12).
-                let waits = entry.has(ComponentKind::Router)
-                    && compose::service_mode(service, config) != Some(DeploymentMode::Serverless);
+            Entrance::Knative { waits } => {
                 if waits {
                     self.remark(
                         Severity::Warning,
@@ -435,15 +252,11 @@ impl<'a> Writer<'a> {
                         None,
                     );
                 } else {
-                    self.push(
-                        None,
-                        virtual_service::object(&entry, config, self.settings.cluster_domain),
-                    );
+                    let domain = self.settings.cluster_domain;
+                    self.push(None, virtual_service::object(&entry, config, domain));
                 }
-                self.push(
-                    None,
-                    service::alias(service, entry.namespace, &config.ingress.local_gateway_service),
-                );
+                let gateway = &config.ingress.local_gateway_service;
+                self.push(None, service::alias(service, entry.namespace, gateway));
                 self.remark(
                     Severity::Info,
                     "the controller writes and deletes this VirtualService and its alias in turns; they are printed as they are meant",
@@ -451,12 +264,32 @@ impl<'a> Writer<'a> {
                     None,
                 );
             }
-            Some(mode) => {
-                return Err(refused(format!("unsupported deployment mode: {}", mode.as_str())));
-            }
-            None => {}
         }
-        Ok(())
+    }
+
+    /// The Service that stands in for an Ingress.
+    fn external(&mut self, entry: &ingress::Entry<'_>) {
+        let service = self.service();
+        let main = if entry.has(ComponentKind::Router) {
+            ComponentKind::Router
+        } else {
+            ComponentKind::Engine
+        };
+        let port = self.first_port(&entry.component_name(main));
+        let spread = |component: &ComposedComponent| {
+            component.kind == main && component.mode == DeploymentMode::MultiNode
+        };
+        if self.composed.components.iter().any(spread) {
+            self.remark(
+                Severity::Info,
+                format!("the Service `{}` selects workers beside the leaders", service.name()),
+                "use the Service of the component, or add a router",
+                None,
+            );
+        }
+        let annotations = entry.annotations;
+        let object = service::external(service, annotations, entry.namespace, main, port.as_ref());
+        self.push(None, object);
     }
 
     /// Says so where an Ingress leads to a port that the Service behind it does not expose.

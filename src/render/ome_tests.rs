@@ -37,11 +37,9 @@ fn render(
 ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
     let service = service(&format!(r#"{{"metadata":{{"name":"chat"{metadata}}},"spec":{{}}}}"#));
     let composed = Composed { service: &service, model: None, runtime: None, components };
-    objects(
-        &composed,
-        None,
-        Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" },
-    )
+    let settings = Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" };
+    super::settings(&service, settings)?;
+    objects(&composed, None, settings)
 }
 
 /// `Kind/name` of every object, with its wave.
@@ -224,12 +222,6 @@ fn the_controllers_failures_are_errors_in_its_words() {
         ..OperatorConfig::default()
     };
     for (components, config, code, words) in [
-        (
-            vec![part(Decoder, RawDeployment)],
-            OperatorConfig::default(),
-            Code::InvalidInput,
-            "engine component is required",
-        ),
         (vec![headless], OperatorConfig::default(), Code::WouldPanic, "has no worker"),
         (
             vec![classless],

@@ -206,6 +206,8 @@ fn component(
         pod: pod(template.get("spec"))?,
         worker,
         worker_metadata: None,
+        main: 0,
+        worker_main: 0,
     })
 }
 

@@ -88,6 +88,8 @@ pub(crate) fn component(
         pod: parse(pod),
         worker: None,
         worker_metadata: None,
+        main: 0,
+        worker_main: 0,
     }
 }
 

@@ -82,6 +82,8 @@ pub(super) fn variants<R: Record>(
             spec,
             labels,
             annotations,
+            main: super::main_container(&pod),
+            worker_main: worker.as_ref().map_or(0, |(pod, _)| super::main_container(pod)),
             worker_metadata: None,
             pod,
             worker,

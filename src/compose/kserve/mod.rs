@@ -280,6 +280,8 @@ pub(super) fn components<R: Record>(
             spec,
             labels,
             annotations,
+            main: main_container(&pod),
+            worker_main: worker.as_ref().map_or(0, |(pod, _)| main_container(pod)),
             pod,
             worker_metadata: worker.as_ref().map(|_| worker_metadata),
             worker,
@@ -299,6 +301,14 @@ pub(super) fn components<R: Record>(
 pub fn stops(annotations: &Map) -> bool {
     let stop = annotations.get(STOP).and_then(Node::as_str);
     stop.is_some_and(|stop| stop.eq_ignore_ascii_case("true"))
+}
+
+/// Index of the container that runs the model, of head or worker; the first where a service has
+/// containers of its own.
+fn main_container(pod: &Node) -> usize {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let named = |name: &str| super::edit::position(containers, "name", name);
+    named("kserve-container").or_else(|| named("worker-container")).unwrap_or_default()
 }
 
 /// What can be said of a component before it is wrapped.

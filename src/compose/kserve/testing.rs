@@ -68,9 +68,12 @@ pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec
         policy,
         &service,
         &resolution,
-        &AcceleratorOptions::default(),
-        &config,
-        &|_| None,
+        &crate::compose::Context {
+            options: &AcceleratorOptions::default(),
+            config: &config,
+            weights: &|_| None,
+            writable: &|_| Ok(()),
+        },
         &mut (),
     )
     .expect("it composes");

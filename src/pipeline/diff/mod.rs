@@ -571,18 +571,13 @@ impl<'a> Comparison<'_, 'a> {
             && was.error == is.error
             && (!self.inputs.classes || is.accelerators.is_empty());
         same.then(|| {
-            let components = if is.error.is_some() {
-                Vec::new()
-            } else {
-                self.renderers[1].components(services[1], &resolutions[1])
-            };
-            let gpus = components.iter().map(PlannedComponent::least_gpus).sum();
-            Answer {
-                gpus: Pair { from: gpus, to: gpus },
-                refused: is.error.is_some(),
-                rendered: false,
-                change: None,
-            }
+            let [_, mut resolution] = resolutions;
+            let builder = self.renderers[1].builder(services[1]);
+            let built = builder.build(services[1], &mut resolution, &mut ());
+            let refused = built.error.is_some();
+            let least = built.components.iter().filter(|_| !refused);
+            let gpus = least.map(PlannedComponent::least_gpus).sum();
+            Answer { gpus: Pair { from: gpus, to: gpus }, refused, rendered: false, change: None }
         })
     }
 
@@ -613,8 +608,7 @@ impl<'a> Comparison<'_, 'a> {
                 let renderer = &self.renderers[side];
                 let resolution = renderer.decide(service);
                 let mut decided = Decided::of(&resolution);
-                let components = renderer.components(service, &resolution);
-                let Rendered { objects, error, mut diagnostics, .. } =
+                let Rendered { components, objects, error, mut diagnostics, .. } =
                     renderer.render_decided(service, resolution, &mut ());
                 for object in &objects {
                     accept_rendered(

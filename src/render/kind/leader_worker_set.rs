@@ -9,14 +9,9 @@ use crate::yaml::{Map, Node, Origin, Rule};
 /// Annotations that would make Prometheus scrape workers.
 const SCRAPED: [&str; 3] = ["prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape"];
 
-/// The LeaderWorkerSet of a component with `workers` workers to a leader. Neither autoscaler nor
-/// budget belongs to it.
-pub(crate) fn object(
-    frame: &Frame<'_>,
-    leader: &Node,
-    worker: &Node,
-    workers: i64,
-) -> Option<Node> {
+/// The LeaderWorkerSet of a component with groups of this size, leader included. Neither autoscaler
+/// nor budget belongs to it.
+pub(crate) fn object(frame: &Frame<'_>, leader: &Node, worker: &Node, size: i64) -> Option<Node> {
     const RULE: &Rule = &rules::LEADER_WORKER_SET;
     let replicas =
         frame.spec("minReplicas").cloned().or_else(|| 1.into_node(Origin::Default(RULE)));
@@ -39,7 +34,7 @@ pub(crate) fn object(
             leaderWorkerTemplate: {
                 leaderTemplate: (template(&leader_labels, &frame.annotations, leader)),
                 workerTemplate: (template(&frame.queued_labels, &worker_annotations, worker)),
-                size: (workers.saturating_add(1)),
+                size: size,
                 restartPolicy: "RecreateGroupOnPodRestart",
             },
             rolloutStrategy: { type: "RollingUpdate", rollingUpdateConfiguration: { maxUnavailable: 1, maxSurge: 1 } },

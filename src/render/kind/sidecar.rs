@@ -2,17 +2,20 @@
 
 use crate::render::build::node;
 use crate::render::frame::Frame;
-use crate::render::metadata::{SERVICE_LABEL, label, text};
+use crate::render::metadata::{SERVICE_LABEL, label};
 use crate::render::rules;
 use crate::yaml::{Map, Node, Rule};
+
+/// The label by which a component asks for a Sidecar.
+pub(crate) fn asked(labels: &Map) -> Option<&Node> {
+    labels.get("sidecar.istio.io/inject").filter(|asked| asked.as_str() == Some("true"))
+}
 
 /// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the
 /// component's name where pods carry the service's (ome-objects.md B2).
 pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::SIDECAR;
-    if text(&frame.labels, "sidecar.istio.io/inject").as_deref() != Some("true") {
-        return None;
-    }
+    asked(&frame.labels)?;
     let selector: Map = [label(SERVICE_LABEL, frame.name().clone(), RULE)].into_iter().collect();
     node!(RULE; {
         apiVersion: "networking.istio.io/v1beta1",

@@ -153,10 +153,18 @@ fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<
     Some((view, facts))
 }
 
-/// What the controller fails on when it writes the objects of a service, in its words.
-pub(super) fn refusal(composed: &Composed<'_>, settings: Settings<'_>) -> Option<ServiceError> {
-    let (view, facts) = view(composed, settings)?;
-    entries(&view, facts.mode()).err()
+/// Whether the controller can write the objects that lead requests to a service.
+///
+/// # Errors
+/// What it fails on, in its words.
+pub(super) fn reachable(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    match view(composed, settings) {
+        Some((view, facts)) => entries(&view, facts.mode()).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// The objects that lead requests to a service.

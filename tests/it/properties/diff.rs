@@ -184,7 +184,7 @@ fn objects(
     let renderer = Renderer::new(&world.catalog, semantics, "cluster.local");
     let mut found = BTreeMap::new();
     for views in world.catalog.services() {
-        let Rendered { service, objects, error, diagnostics } = renderer.render(views, &mut ());
+        let Rendered { service, objects, error, diagnostics, .. } = renderer.render(views, &mut ());
         if error.is_none()
             && diagnostics
                 .iter()
