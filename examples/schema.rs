@@ -5,8 +5,8 @@
 //! (the Go structs of the built-in kinds). Out: the tables, whose grammar `src/schema/table.rs`
 //! documents. With `--check` nothing is written; the exit code is 1 when a table is stale.
 //!
-//! Not in the tables: descriptions, CEL rules but for the two that [`Cel`] knows, `oneOf` (at most
-//! one of several fields), and the status of custom resources, which nobody writes.
+//! Not in the tables: descriptions, CEL rules but for the two that [`Cel`] knows, alternatives
+//! (`oneOf`; `examples/rules.rs` has both), and the status of custom resources, which nobody writes.
 
 #![expect(
     clippy::disallowed_methods,

@@ -9,6 +9,7 @@
 //!
 //! Tables are read when a kind is first asked for, and types when a tree first reaches them.
 
+mod cel;
 mod check;
 mod default;
 mod hint;
@@ -16,6 +17,7 @@ mod marshal;
 mod order;
 mod overlay;
 mod pattern;
+mod rules;
 mod table;
 mod types;
 
@@ -24,6 +26,7 @@ pub use default::CRD_DEFAULT;
 pub use marshal::{Library, Misfit, ZERO_VALUE, marshal, prune};
 pub use order::order;
 pub(crate) use pattern::matches;
+pub use rules::Broken;
 pub use types::{Definition, Field, Item, Object, Patch, Rules, Schema, Type};
 
 use std::sync::OnceLock;

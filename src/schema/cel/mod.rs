@@ -68,6 +68,8 @@ pub(super) enum Function {
     EndsWith,
     Matches,
     Split,
+    /// Whether a text is an IP address.
+    IsIp,
 }
 
 /// A macro over the elements of a list, or the keys of a map.
@@ -130,6 +132,14 @@ mod tests {
                 "self.value.startsWith('/') && !self.value.contains('//') && !self.value.endsWith('/..')",
                 r#"{"value": "/a/b"}"#,
                 Some(true),
+            ),
+            ("isIP(self) && self.contains(':')", r#""fe80::1""#, Some(true)),
+            ("isIP(self)", r#""10.0.0.300""#, Some(false)),
+            ("[has(self.a), has(self.b)].filter(x, x).size() <= 1", r#"{"a": 1}"#, Some(true)),
+            (
+                "[has(self.a), has(self.b)].filter(x, x).size() <= 1",
+                r#"{"a": 1, "b": 2}"#,
+                Some(false),
             ),
             (r#"self.matches(r"""^[a-z]+$""")"#, r#""abc""#, Some(true)),
             (

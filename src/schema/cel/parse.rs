@@ -8,7 +8,7 @@ use ecow::EcoString;
 const DEEPEST: usize = 64;
 
 /// Reads a rule; none when it is outside of what is known here.
-pub(in super::super) fn parse(text: &str) -> Option<Expr> {
+pub(in crate::schema) fn parse(text: &str) -> Option<Expr> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
     let expr = parser.choice()?;
@@ -205,6 +205,7 @@ impl Parser<'_> {
         match (name, argument) {
             ("has", Expr::Field(of, field)) => Some(Expr::Has(of, field)),
             ("size", argument) => Some(Expr::Call(Function::Size, vec![argument])),
+            ("isIP", argument) => Some(Expr::Call(Function::IsIp, vec![argument])),
             ("duration", argument) => Some(Expr::Call(Function::Duration, vec![argument])),
             _ => None,
         }

@@ -2,17 +2,17 @@
 
 use super::value::{Value, duration};
 use super::{Expr, Function, Macro, Operator};
-use crate::schema;
+use crate::schema::pattern;
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::cmp::Ordering;
 
 /// Steps a rule may take. The API server refuses what costs more, too.
-pub(in super::super) const FUEL: usize = 1_000_000;
+pub(in crate::schema) const FUEL: usize = 1_000_000;
 
 /// What became of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Outcome {
+pub(in crate::schema) enum Outcome {
     /// The value keeps it.
     Holds,
     /// The value breaks it.
@@ -25,7 +25,7 @@ pub(in super::super) enum Outcome {
 }
 
 /// Evaluates a rule about a value.
-pub(in super::super) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
+pub(in crate::schema) fn evaluate(rule: &Expr, about: &Node) -> Outcome {
     let mut run = Run { fuel: FUEL, scope: vec![("self".into(), Value::Node(about))] };
     let truth = run.expr(rule).and_then(|value| value.truth());
     match truth {
@@ -171,8 +171,9 @@ fn call<'n>(function: Function, arguments: &[Value<'n>]) -> Option<Value<'n>> {
         Function::StartsWith => text().map(|(text, part)| Value::Bool(text.starts_with(part))),
         Function::EndsWith => text().map(|(text, part)| Value::Bool(text.ends_with(part))),
         Function::Matches => {
-            text().map(|(text, pattern)| Value::Bool(schema::matches(pattern, text)))
+            text().map(|(text, pattern)| Value::Bool(pattern::matches(pattern, text)))
         }
+        Function::IsIp => Some(Value::Bool(subject.text()?.parse::<std::net::IpAddr>().is_ok())),
         Function::Split => text().map(|(text, part)| {
             Value::List(text.split(part).map(|part| Value::Text(part.into())).collect())
         }),

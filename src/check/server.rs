@@ -1,0 +1,57 @@
+//! Rules that the definitions of custom resources state beside the types of fields
+//! ([`schema::Schema::broken_rules`]), asked of every object that was read.
+
+use super::{View, about};
+use crate::diag::{Code, Diagnostic};
+use crate::schema;
+
+/// Every object that breaks a rule of its definition.
+pub(super) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for object in view.catalog.objects() {
+        let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
+        for broken in schema.broken_rules(&object.node, view.sources) {
+            found.push(
+                about(Code::InvalidValue, object, format!("`{}`: {}", broken.path, broken.message))
+                    .at(broken.span.or_else(|| Some(object.name_span())))
+                    .path(broken.path)
+                    .help("the API server refuses it otherwise"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{codes, run};
+    use crate::policy::Semantics::{Controller, Documented};
+
+    #[test]
+    fn objects_are_held_to_the_rules_of_their_definition() {
+        let flavor = |spec: &str| {
+            format!(
+                "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: f}}\nspec: {spec}\n"
+            )
+        };
+        let route = |rule: &str| {
+            format!(
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r}}\nspec: {{rules: [{rule}]}}\n"
+            )
+        };
+        for (text, broken) in [
+            (flavor("{nodeLabels: {a: b}}"), 0),
+            (flavor("{topologyName: t}"), 1),
+            (flavor("{tolerations: [{operator: Exists, value: x, key: k}]}"), 1),
+            (flavor("{tolerations: [{key: k, tolerationSeconds: 5, effect: NoSchedule}]}"), 1),
+            (route("{backendRefs: [{name: s, port: 80}]}"), 0),
+            // The kind has the default Service, for which a port is needed.
+            (route("{backendRefs: [{name: s}]}"), 1),
+            (route("{matches: [{path: {type: PathPrefix, value: /a//b}}]}"), 1),
+            (route("{filters: [{type: RequestRedirect, requestRedirect: {path: {type: ReplaceFullPath}}}]}"), 1),
+            ("apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: s}\nspec: {scaleTargetRef: {name: d}, minReplicaCount: 3, maxReplicaCount: 2, triggers: [{type: cpu, metadata: {}}]}\n".to_owned(), 1),
+        ] {
+            for semantics in [Documented, Controller] {
+                assert_eq!(codes(&run(&text, semantics)), vec!["invalid-value"; broken], "{text}");
+            }
+        }
+    }
+}
