@@ -313,7 +313,8 @@ impl<'a> Planner<'a> {
         };
         let mut diagnostics = decided(&resolution, service);
         let policy = selector.policy();
-        let builder = Builder { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
+        let builder =
+            Builder { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let built = builder.build(service, &mut resolution, &mut ());
         let mut pods = Vec::new();
         if let Some(composed) = &built.composed {

@@ -103,11 +103,10 @@ fn a_plan_fails_where_the_objects_fail() {
 fn what_is_selected_serves_the_format() {
     holds(|input| {
         let chosen = planned(&input.world(false), |planned| {
-            let formats = planned.resolution.chosen().map(|runtime| {
+            planned.resolution.chosen().map(|runtime| {
                 let names = runtime.formats.iter().filter_map(|entry| entry.format.as_ref());
                 names.map(|format| format.name.value.to_string()).collect::<Vec<_>>()
-            });
-            formats
+            })
         });
         if let Some(formats) = chosen {
             let format = text(&input.service["spec"]["predictor"]["model"]["modelFormat"]["name"]);
@@ -328,8 +327,7 @@ fn pods_are_whole() {
                     let uris = &input.service["spec"]["predictor"]["storageUris"];
                     let pulls = uris.to_string().contains("oci+fetch");
                     prop_assert!(
-                        !(off && uris.is_array() && !pulls)
-                            || !text(argument).starts_with("oci://"),
+                        !(off && uris.is_array() && !pulls && text(argument).starts_with("oci://")),
                         "{} is fetched although images are left alone",
                         argument
                     );

@@ -52,7 +52,11 @@ impl Input {
             "metadata": {"name": "inferenceservice-config", "namespace": "kserve"}});
         let documents = [map].into_iter().chain(self.others.iter().cloned());
         let documents = documents.chain([self.service.clone()]);
-        documents.map(|document| format!("---\n{}\n", whole(&document))).collect()
+        documents
+            .flat_map(|document| {
+                ["---\n".to_owned(), whole(&document).to_string(), "\n".to_owned()]
+            })
+            .collect()
     }
 }
 

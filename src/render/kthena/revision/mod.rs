@@ -138,13 +138,13 @@ impl Printer {
             }
             Kind::Text => self.text.push_str(node.and_then(Node::as_str).unwrap_or_default()),
             Kind::Integer => {
-                _ = write!(self.text, "{}", node.and_then(Node::as_int).unwrap_or_default())
+                _ = write!(self.text, "{}", node.and_then(Node::as_int).unwrap_or_default());
             }
             Kind::Bool => {
-                _ = write!(self.text, "{}", node.and_then(Node::as_bool).unwrap_or_default())
+                _ = write!(self.text, "{}", node.and_then(Node::as_bool).unwrap_or_default());
             }
             Kind::Quantity => {
-                quantity::push(&mut self.text, node.and_then(Node::scalar_text).as_deref())
+                quantity::push(&mut self.text, node.and_then(Node::scalar_text).as_deref());
             }
             Kind::IntOrString => {
                 let (kind, number, word) = match node.map(|node| &node.value) {
