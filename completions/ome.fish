@@ -61,10 +61,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -110,10 +111,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -164,10 +166,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -221,10 +224,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -278,10 +282,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -331,10 +336,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -375,10 +381,11 @@ html\t'A page that stands alone'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -422,10 +429,11 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l baseline -d 'Leave 
 complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -462,10 +470,11 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Mak
 complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -520,10 +529,11 @@ json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -556,10 +566,11 @@ json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -602,10 +613,11 @@ class\t'The class: it stays, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -643,10 +655,11 @@ v1beta2\t'The current one'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -684,10 +697,11 @@ v1beta2\t'The current one'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -726,10 +740,11 @@ json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
@@ -790,10 +805,11 @@ hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'

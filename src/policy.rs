@@ -42,6 +42,29 @@ impl Semantics {
     }
 }
 
+/// When objects of the built-in catalog are used (`--builtin`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BuiltinMode {
+    /// Where the input has none of its own, and never for a live cluster.
+    #[default]
+    Auto,
+    /// Beside what the input has.
+    Always,
+    /// Not at all, not by name either.
+    Never,
+}
+
+impl BuiltinMode {
+    /// Every value with its name, in flags and settings.
+    pub const ALL: [(&str, Self); 3] =
+        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
+
+    /// The value of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    }
+}
+
 impl fmt::Display for Semantics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -50,8 +50,8 @@ pub enum SourceKind {
 /// One text with its name.
 #[derive(Debug)]
 pub struct Source {
-    /// As shown to the user: the path as given, `<stdin>`, or the path within the built-in
-    /// catalog.
+    /// As shown to the user: the path as given, `<stdin>`, or `builtin:` and the path within the
+    /// built-in catalog.
     pub name: Arc<str>,
     /// Where it came from.
     pub kind: SourceKind,

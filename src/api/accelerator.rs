@@ -256,6 +256,17 @@ impl AcceleratorWish {
         static SILENT: LazyLock<Arc<AcceleratorWish>> = LazyLock::new(Arc::default);
         SILENT.clone()
     }
+
+    /// Every class that it names: in annotations, selectors and lists of preferred classes.
+    pub fn named_classes(&self) -> impl Iterator<Item = &Field<EcoString>> {
+        let annotated = std::iter::once(&self.annotations)
+            .chain(&self.component_annotations)
+            .filter_map(|annotations| annotations.class.as_ref());
+        let selected = std::iter::once(&self.selector)
+            .chain(&self.overrides)
+            .flat_map(|selector| selector.class.iter().chain(&selector.preferred));
+        annotated.chain(selected)
+    }
 }
 
 /// One condition of a preference: a fact of the request that must hold (S2-099).

@@ -147,6 +147,11 @@ impl Object {
         self.metadata("name").and_then(|name| name.origin.span()).unwrap_or(self.span)
     }
 
+    /// Its name as people are shown it: `builtin:NAME` of a built-in object.
+    pub fn shown_name(&self) -> EcoString {
+        if self.builtin { eco_format!("builtin:{}", self.id.name) } else { self.id.name.clone() }
+    }
+
     /// `namespace/name` or `name`.
     pub fn qualified_name(&self) -> EcoString {
         match &self.id.scope {

@@ -98,6 +98,17 @@ impl Runtime {
         self.object.spec(component.config_key())
     }
 
+    /// Whether it says anything about accelerator classes: which it takes, or what it does on one.
+    pub fn mentions_accelerators(&self) -> bool {
+        let configured = [&self.configurations.shared]
+            .into_iter()
+            .chain(&self.configurations.components)
+            .any(|configurations| !configurations.is_empty());
+        configured
+            || self.accelerators.origin.is_some()
+            || self.formats.iter().any(|entry| entry.accelerator_config.is_some())
+    }
+
     /// Whether it comes before another in the fixed order of listings: namespaced first, then name,
     /// byte order.
     pub fn listing_key(&self) -> (&super::Scope, &EcoString) {

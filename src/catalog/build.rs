@@ -1,6 +1,6 @@
 //! From typed objects to a frozen catalog: what replaces, repeats or lacks what.
 
-use super::{Catalog, RuntimeSet, Views};
+use super::{Catalog, RuntimeSet, Views, builtin};
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
     ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Options {
     /// By whose rules findings are graded.
     pub semantics: Semantics,
+    /// Built-in runtimes and accelerator classes are candidates beside those of the input.
+    pub all_builtin: bool,
 }
 
 /// One object with its typed view.
@@ -262,9 +264,16 @@ impl Builder {
             .model_servings
             .sort_by(|a, b| (&a.namespace, a.name()).cmp(&(&b.namespace, b.name())));
         catalog.model_index = index(catalog.models.iter().map(|model| &model.object.id));
-        catalog.runtimes =
-            runtimes.into_iter().map(|(api, runtimes)| (api, RuntimeSet::new(runtimes))).collect();
-        (catalog, self.diagnostics)
+        let all = self.options.all_builtin;
+        catalog.runtimes = runtimes
+            .into_iter()
+            .map(|(api, runtimes)| (api, RuntimeSet::new(runtimes, all)))
+            .collect();
+        catalog.builtin_classes =
+            builtin::candidate_classes(&catalog.accelerator_classes, &catalog.machines, all);
+        let mut diagnostics = self.diagnostics;
+        diagnostics.extend(builtin::named(&catalog));
+        (catalog, diagnostics)
     }
 }
 

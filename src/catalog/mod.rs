@@ -5,6 +5,7 @@
 //! world, from any thread.
 
 mod build;
+mod builtin;
 mod runtimes;
 
 pub use build::{Builder, Options};
@@ -56,6 +57,8 @@ pub struct Catalog {
     model_servings: Vec<ModelServing>,
     /// As the documents and as the controller read them.
     accelerator_classes: BTreeMap<EcoString, [AcceleratorClass; 2]>,
+    /// Built-in accelerator classes that any service may be given.
+    builtin_classes: BTreeSet<EcoString>,
     nodes: BTreeMap<EcoString, Object>,
     machines: Vec<Machine>,
     flavors: BTreeMap<EcoString, ResourceFlavor>,
@@ -89,7 +92,12 @@ impl Catalog {
         self.runtimes.get(&api).unwrap_or(&NONE)
     }
 
-    /// The runtimes of every API.
+    /// The runtimes of every API that automatic selection looks at.
+    pub fn candidate_runtimes(&self) -> impl Iterator<Item = &Runtime> {
+        self.runtimes.values().flat_map(RuntimeSet::candidates)
+    }
+
+    /// The runtimes of every API, built-in ones that are found by name alone too.
     pub fn all_runtimes(&self) -> impl Iterator<Item = &Runtime> {
         self.runtimes.values().flat_map(RuntimeSet::iter)
     }
@@ -135,6 +143,16 @@ impl Catalog {
         semantics: Semantics,
     ) -> impl ExactSizeIterator<Item = &AcceleratorClass> {
         self.accelerator_classes.values().map(move |views| view(views, semantics))
+    }
+
+    /// Whether a service that does not name the class may be given it.
+    pub fn is_candidate_class(&self, class: &AcceleratorClass) -> bool {
+        !class.object.builtin || self.builtin_classes.contains(class.name())
+    }
+
+    /// Whether the input defines an accelerator class.
+    pub fn has_own_class(&self) -> bool {
+        self.accelerator_classes().any(|class| !class.builtin)
     }
 
     /// All nodes by name.

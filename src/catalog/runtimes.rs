@@ -9,6 +9,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub struct RuntimeSet {
     runtimes: Vec<Runtime>,
+    /// Built-in runtimes are found by name alone.
+    only_own: bool,
     namespaces: BTreeMap<EcoString, Range<usize>>,
     cluster: Range<usize>,
 }
@@ -16,10 +18,11 @@ pub struct RuntimeSet {
 impl RuntimeSet {
     /// A set without runtimes.
     pub(super) const EMPTY: Self =
-        Self { runtimes: Vec::new(), namespaces: BTreeMap::new(), cluster: 0..0 };
+        Self { runtimes: Vec::new(), only_own: false, namespaces: BTreeMap::new(), cluster: 0..0 };
 
-    /// Sorts and indexes.
-    pub(super) fn new(mut runtimes: Vec<Runtime>) -> Self {
+    /// Sorts and indexes. With `all_builtin` built-in runtimes are candidates beside others.
+    pub(super) fn new(mut runtimes: Vec<Runtime>, all_builtin: bool) -> Self {
+        let only_own = !all_builtin && runtimes.iter().any(|runtime| !runtime.object.builtin);
         runtimes.sort_by(|a, b| a.listing_key().cmp(&b.listing_key()));
         let start = runtimes.partition_point(|runtime| runtime.object.id.scope != Scope::Cluster);
         let mut namespaces: BTreeMap<EcoString, Range<usize>> = BTreeMap::new();
@@ -30,7 +33,7 @@ impl RuntimeSet {
             }
         }
         let cluster = start..runtimes.len();
-        Self { runtimes, namespaces, cluster }
+        Self { runtimes, only_own, namespaces, cluster }
     }
 
     /// A runtime by scope and name.
@@ -47,10 +50,20 @@ impl RuntimeSet {
         let swap = |runtime: &Runtime| {
             if runtime.object.id == other.object.id { other.clone() } else { runtime.clone() }
         };
-        Self::new(self.runtimes.iter().map(swap).collect())
+        Self::new(self.runtimes.iter().map(swap).collect(), !self.only_own)
     }
 
-    /// All runtimes.
+    /// Whether automatic selection looks at a runtime of the set.
+    pub fn is_candidate(&self, runtime: &Runtime) -> bool {
+        !(self.only_own && runtime.object.builtin)
+    }
+
+    /// The runtimes that automatic selection looks at.
+    pub fn candidates(&self) -> impl Iterator<Item = &Runtime> {
+        self.runtimes.iter().filter(|runtime| self.is_candidate(runtime))
+    }
+
+    /// All runtimes, built-in ones that are found by name alone too.
     pub fn iter(&self) -> std::slice::Iter<'_, Runtime> {
         self.runtimes.iter()
     }
@@ -70,15 +83,19 @@ impl RuntimeSet {
         self.namespaces.contains_key(namespace)
     }
 
-    /// The runtimes of a namespace, then those of the cluster; with `all`, those of other
+    /// The candidates of a namespace, then those of the cluster; with `all`, those of other
     /// namespaces after them.
     pub fn seen_from(&self, namespace: &str, all: bool) -> impl Iterator<Item = &Runtime> {
         let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
         let others = if all { 0..self.cluster.start } else { 0..0 };
         let skip = own.clone();
-        self.runtimes[own].iter().chain(&self.runtimes[self.cluster.clone()]).chain(
-            others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]),
-        )
+        let others =
+            others.filter(move |index| !skip.contains(index)).map(|index| &self.runtimes[index]);
+        self.runtimes[own]
+            .iter()
+            .chain(&self.runtimes[self.cluster.clone()])
+            .chain(others)
+            .filter(|runtime| self.is_candidate(runtime))
     }
 }
 

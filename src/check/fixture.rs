@@ -31,7 +31,7 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 
 /// A catalog of the objects of a text; `change` may alter each before it is typed.
 pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
-    let mut builder = Builder::new(Options { semantics });
+    let mut builder = Builder::new(Options { semantics, all_builtin: false });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
         let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else {

@@ -176,7 +176,7 @@ fn common(a: Candidate<'_>, b: Candidate<'_>) -> (Option<String>, Option<String>
 fn candidates<'a>(view: &View<'a>) -> impl Iterator<Item = Candidate<'a>> {
     let view = *view;
     view.catalog
-        .all_runtimes()
+        .candidate_runtimes()
         .filter(|runtime| !runtime.disabled.as_ref().is_some_and(|disabled| disabled.value))
         .flat_map(move |runtime| {
             let range = range(view.policy(runtime.object.api), runtime);

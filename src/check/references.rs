@@ -176,7 +176,7 @@ fn selector<'a>(view: &View<'a>) -> Selector<'a> {
 /// times runtimes.
 pub(super) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let runtimes = view.catalog.runtimes(Api::Ome);
-    if runtimes.is_empty() {
+    if runtimes.candidates().next().is_none() {
         return;
     }
     let (selector, policy) = (selector(view), view.policy(Api::Ome));
@@ -194,7 +194,7 @@ pub(super) fn unserved_models(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let missed: Vec<Option<Candidate<'_>>> = distinct
         .par_iter()
         .map(|models| {
-            if runtimes.iter().any(|runtime| selector.could_serve(models[0], runtime)) {
+            if runtimes.candidates().any(|runtime| selector.could_serve(models[0], runtime)) {
                 None
             } else {
                 selector.nearest_miss(models[0])
@@ -237,7 +237,7 @@ pub(super) fn unused_runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let selector = selector(view);
-    let runtimes: Vec<&Runtime> = view.catalog.runtimes(Api::Ome).iter().collect();
+    let runtimes: Vec<&Runtime> = view.catalog.runtimes(Api::Ome).candidates().collect();
     let unused: Vec<&Runtime> = runtimes
         .into_par_iter()
         .filter(|runtime| !distinct.values().any(|model| selector.could_serve(model, runtime)))

@@ -5,7 +5,7 @@ use super::input::Ask;
 use crate::load::settings::Settings;
 use crate::load::{ModelFiles, default_cache};
 use crate::pipeline::ModelFacts;
-use crate::policy::{AcceleratorOptions, ArgsOrder};
+use crate::policy::{AcceleratorOptions, ArgsOrder, BuiltinMode};
 use crate::render::workload::Workload;
 use crate::resolve::tokens;
 use crate::yaml::Limits;
@@ -29,12 +29,12 @@ pub(crate) struct InputArgs {
     /// Only services whose labels match the selector, as kubectl's.
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// Leave the built-in catalog out.
-    #[arg(long, env = "OME_NO_BUILTIN", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    pub no_builtin: Option<bool>,
-    /// Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`.
+    /// When built-in runtimes and accelerator classes are used [default: auto].
     #[arg(long, value_enum, env = "OME_BUILTIN", value_name = "WHEN")]
     pub builtin: Option<BuiltinArg>,
+    /// The same as `--builtin never`.
+    #[arg(long, env = "OME_NO_BUILTIN", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    pub no_builtin: Option<bool>,
     /// Whose word counts: the documents or the shipped controller.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
     pub semantics: Option<SemanticsArg>,
@@ -63,22 +63,6 @@ pub(crate) struct InputArgs {
     /// Findings of level warning count as errors.
     #[arg(long)]
     pub strict: bool,
-}
-
-impl InputArgs {
-    /// Whether the built-in catalog is left out, when a flag sets it.
-    pub(crate) fn without_builtin(&self) -> Option<bool> {
-        self.builtin.map(|when| when == BuiltinArg::Never).or(self.no_builtin)
-    }
-}
-
-/// Whether the built-in catalog is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BuiltinArg {
-    /// Beside what is read.
-    Auto,
-    /// Not at all.
-    Never,
 }
 
 /// Where facts about models come from that their manifests leave out.
@@ -276,6 +260,31 @@ impl AcceleratorArgs {
             },
             dedupe_args: self.dedupe_args,
         })
+    }
+}
+
+/// When the built-in catalog is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BuiltinArg {
+    /// Runtimes where the input has none of that API, accelerator classes where it has none and
+    /// has Nodes of the class, and what the input names. Nothing for a live cluster, an input with
+    /// `metadata.uid`.
+    Auto,
+    /// Beside the runtimes and classes of the input.
+    Always,
+    /// Not at all, not by name either.
+    Never,
+}
+
+impl InputArgs {
+    /// When the built-in catalog is used: `--builtin`, then `--no-builtin`, then settings.
+    pub(crate) fn builtin(&self, settings: &Settings) -> BuiltinMode {
+        match (self.builtin, self.no_builtin) {
+            (Some(BuiltinArg::Auto), _) | (None, Some(false)) => BuiltinMode::Auto,
+            (Some(BuiltinArg::Always), _) => BuiltinMode::Always,
+            (Some(BuiltinArg::Never), _) | (None, Some(true)) => BuiltinMode::Never,
+            (None, None) => settings.builtin.unwrap_or_default(),
+        }
     }
 }
 

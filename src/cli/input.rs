@@ -3,14 +3,14 @@
 
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
 use super::{Failure, Io, Outcome};
-use crate::api::{Api, ModelServing, Object};
+use crate::api::{Api, ModelServing, Object, Runtime};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::pipeline::{self, Given, World};
 use crate::policy::{
-    AcceleratorOptions, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics,
+    AcceleratorOptions, BuiltinMode, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics,
 };
 use crate::quantity::Selector;
 use crate::report::findings;
@@ -40,6 +40,7 @@ pub(crate) struct Session {
     strict: bool,
     /// How much is read.
     pub(super) limits: Limits,
+    all_builtin: bool,
 }
 
 /// What a verb asks of a session, beyond the input.
@@ -130,14 +131,14 @@ impl Session {
             None => settings.semantics.unwrap_or_default(),
         };
         let limits = args.limits.limits(&settings);
-        let no_builtin = args.without_builtin().or(settings.no_builtin).unwrap_or(false);
-        let bare = no_builtin && semantics == Semantics::Controller;
+        let builtin = args.builtin(&settings);
+        let bare = builtin == BuiltinMode::Never && semantics == Semantics::Controller;
         let mut files = args.files.clone();
         files.extend(settings.paths.iter().cloned());
         let request = Request {
             paths: &files,
             context: ask.context,
-            builtin: if no_builtin { &[] } else { builtin::files() },
+            builtin: if builtin == BuiltinMode::Never { &[] } else { builtin::files() },
         };
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
@@ -148,6 +149,7 @@ impl Session {
             v2_probes: ask.v2_probes,
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
             models: args.models.facts(&settings, limits, bare),
+            builtin,
             ..Given::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -174,6 +176,7 @@ impl Session {
             partial: args.partial,
             strict: args.strict,
             limits,
+            all_builtin: builtin == BuiltinMode::Always,
         })
     }
 
@@ -397,10 +400,40 @@ impl Session {
 
     /// What settings contribute to the header of plan and explain.
     pub(crate) fn header(&self) -> String {
-        let builtin =
-            self.world.catalog.all_runtimes().filter(|runtime| runtime.object.builtin).count();
-        let user = self.world.catalog.all_runtimes().count() - builtin;
-        let mut out = format!(" · runtimes: {user} read, {builtin} built-in");
+        let catalog = &self.world.catalog;
+        let read = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
+        let mut out = format!(" · runtimes: {read} read");
+        for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
+            let asked =
+                catalog.services().iter().any(|views| views.of(self.semantics).object.api == api);
+            let builtin = catalog
+                .runtimes(api)
+                .candidates()
+                .filter(|runtime| asked && runtime.object.builtin)
+                .count();
+            let why = if self.all_builtin { "--builtin always" } else { "none was read" };
+            if builtin > 0 {
+                let _ = write!(out, ", {builtin} built-in for {of} ({why})");
+            }
+        }
+        // The classes are of use to who says something of accelerators.
+        let asked = catalog
+            .services()
+            .iter()
+            .any(|views| !views.of(self.semantics).accelerators.key.is_empty())
+            || catalog.candidate_runtimes().any(Runtime::mentions_accelerators);
+        let classes = catalog
+            .classes(self.semantics)
+            .filter(|class| asked && class.object.builtin && catalog.is_candidate_class(class))
+            .count();
+        if classes > 0 {
+            let why = if self.all_builtin {
+                "--builtin always"
+            } else {
+                "none was read, and Nodes match them"
+            };
+            let _ = write!(out, " · accelerator classes: {classes} built-in ({why})");
+        }
         let models = self.world.catalog.models();
         match models.filter(|model| model.known.completes_selection()).count() {
             0 => {}

@@ -141,6 +141,8 @@ codes! {
         "The namespace is ignored (S0-001)." "kind: ClusterServingRuntime\nmetadata: {namespace: a}" "delete `metadata.namespace`"
     OverridesBuiltin "overrides-builtin" Finding Info "a user's object replaces a built-in one of the same kind and name"
         "The built-in object is not considered (S0-004)." "a file with ClusterServingRuntime srt-mistral-7b-instruct" "rename the object to keep both"
+    BuiltInUsed "built-in-used" Finding Info "the input names a built-in runtime or accelerator class that it does not define"
+        "`ome` decides with its own copy of the object; a cluster decides with the one that is installed there, which may differ or be missing. For a live cluster (an input with metadata.uid) built-in objects are not found." "spec:\n  runtime: {name: srt-mistral-7b-instruct}" "read the object that is installed with `-f`, or leave the built-in catalog out with `--builtin never`"
     DeprecatedField "deprecated-field" Finding Warning "the field still works but is deprecated"
         "It is read as its successor (S0-021, S0-062)." "supportedModelFormats:\n- name: safetensors" "write the successor named in the help"
     ConflictingFields "conflicting-fields" Finding Error "two fields that say the same thing differ"

@@ -155,7 +155,8 @@ fn documents(
         }
     }
     for (name, text) in builtin {
-        let id = loaded.sources.add(Source::new(*name, SourceKind::Builtin, *text));
+        let id =
+            loaded.sources.add(Source::new(format!("builtin:{name}"), SourceKind::Builtin, *text));
         readable.push((id, None));
     }
 

@@ -5,7 +5,7 @@
 //! variables) is decided by `cli`.
 
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::policy::Semantics;
+use crate::policy::{BuiltinMode, Semantics};
 use crate::source::{Source, SourceId, SourceKind, Span};
 use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
@@ -17,11 +17,12 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "required-version",
     "semantics",
     "kthena-profile",
     "paths",
+    "builtin",
     "no-builtin",
     "model-configs",
     "model-facts",
@@ -46,8 +47,8 @@ pub struct Settings {
     pub kthena_profile: Option<String>,
     /// `paths`: read in addition to `-f`, relative to the file.
     pub paths: Vec<PathBuf>,
-    /// `no-builtin`.
-    pub no_builtin: Option<bool>,
+    /// `builtin`, or `no-builtin`, which is `never` or `auto`.
+    pub builtin: Option<BuiltinMode>,
     /// `model-configs`, relative to the file.
     pub model_configs: Option<PathBuf>,
     /// `model-facts`.
@@ -168,7 +169,16 @@ impl Reader {
                     value,
                     "one of \"seed\", \"v0.1\", \"v1.0\", \"head\"",
                 ),
-                ("no-builtin", DeValue::Boolean(flag)) => self.settings.no_builtin = Some(*flag),
+                ("builtin", DeValue::String(text)) if BuiltinMode::parse(text).is_some() => {
+                    self.settings.builtin = BuiltinMode::parse(text);
+                }
+                ("builtin", _) => {
+                    self.invalid("builtin", value, "one of \"auto\", \"always\", \"never\"");
+                }
+                ("no-builtin", DeValue::Boolean(never)) => {
+                    let mode = if *never { BuiltinMode::Never } else { BuiltinMode::Auto };
+                    self.settings.builtin.get_or_insert(mode);
+                }
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
                 ("model-configs", DeValue::String(text)) => {
                     self.settings.model_configs = Some(self.base().join(text.as_ref()));

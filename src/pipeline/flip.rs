@@ -316,8 +316,10 @@ fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
     }
 }
 
-/// The runtime a name means to a service: of its namespace, then of the cluster, then anywhere.
+/// The runtime a name means to a service: of its namespace, then of the cluster, then anywhere; a
+/// built-in one also by the name that people are shown.
 pub fn named<'a>(runtimes: &'a RuntimeSet, service: &Service, name: &str) -> Option<&'a Runtime> {
+    let name = name.strip_prefix("builtin:").unwrap_or(name);
     runtimes
         .get(&Scope::Namespace(service.namespace.clone()), name)
         .or_else(|| runtimes.get(&Scope::Cluster, name))

@@ -48,8 +48,11 @@ pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
     let mut models: Vec<_> =
         catalog.models().filter(|model| model.object.api == Api::Ome).collect();
     models.sort_by(|a, b| a.object.id.name.cmp(&b.object.id.name));
-    let classes: Vec<EcoString> =
-        catalog.classes(semantics).map(|class| class.name().clone()).collect();
+    let classes: Vec<EcoString> = catalog
+        .classes(semantics)
+        .filter(|class| catalog.is_candidate_class(class))
+        .map(|class| class.name().clone())
+        .collect();
     let cells = models
         .par_iter()
         .flat_map_iter(|model| {

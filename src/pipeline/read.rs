@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::dialect::{kserve, kthena, kueue, ome};
 use crate::load::{Document, Loaded};
 use crate::machines;
-use crate::policy::{KthenaPolicy, Policy, Semantics};
+use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Semantics};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -47,6 +47,8 @@ pub struct Given {
     pub v2_probes: bool,
     /// Where facts about models come from that their manifests leave out.
     pub models: ModelFacts,
+    /// When objects of the built-in catalog are used.
+    pub builtin: BuiltinMode,
 }
 
 impl Given {
@@ -61,6 +63,7 @@ impl Given {
             expand: false,
             v2_probes: false,
             models: ModelFacts::default(),
+            builtin: BuiltinMode::Auto,
         }
     }
 }
@@ -151,7 +154,12 @@ enum Typed {
 
 /// Types and indexes everything that was loaded.
 pub fn read(loaded: Loaded, given: &Given) -> World {
-    let Loaded { mut sources, documents, mut diagnostics, .. } = loaded;
+    let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
+    // A server has given its objects a uid: what such an input lacks, the cluster lacks.
+    let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
+    if is_live && given.builtin == BuiltinMode::Auto {
+        documents.retain(|document| !document.builtin);
+    }
     let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
     let known = completions(&documents, &given.models, &mut sources, &mut diagnostics);
     let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
@@ -167,7 +175,10 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let mut config = OperatorConfig::default();
     let mut others = Beside::default();
     let mut services: Vec<(Service, Service)> = Vec::new();
-    let mut builder = Builder::new(Options { semantics: given.semantics });
+    let mut builder = Builder::new(Options {
+        semantics: given.semantics,
+        all_builtin: given.builtin == BuiltinMode::Always,
+    });
     for (typed, found) in typed {
         if unread.is_none() {
             unread = found.iter().find(|finding| finding.code == Code::MissingName).cloned();
@@ -218,6 +229,11 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
     let (catalog, found) = builder.finish();
     diagnostics.extend(found);
     World { sources, catalog, diagnostics, unread }
+}
+
+/// Whether an object is as a server hands it out, and not as it was written.
+fn is_live(object: &Node) -> bool {
+    object.at(&["metadata", "uid"]).and_then(Node::as_str).is_some_and(|uid| !uid.is_empty())
 }
 
 /// Whether a finding of loading means that a file or a document was left out.

@@ -230,7 +230,7 @@ pub(super) fn text(
     };
     let (name, place) = decision.chosen.map_or(("none".to_owned(), String::new()), |class| {
         (
-            format!("AcceleratorClass {}", class.name()),
+            format!("AcceleratorClass {}", class.object.shown_name()),
             format!("  {}", sources.locate(class.object.name_span())),
         )
     });
@@ -394,7 +394,15 @@ fn lead(candidate: &ClassCandidate<'_>) -> Vec<String> {
         gpus
     };
     let cost = candidate.cost_per_hour.map_or("-".to_owned(), |cost| cost.to_string());
-    vec![candidate.name.to_string(), gpus, cost, candidate.verdict.as_str().to_owned()]
+    vec![
+        candidate
+            .class
+            .map_or_else(|| candidate.name.clone(), |class| class.object.shown_name())
+            .to_string(),
+        gpus,
+        cost,
+        candidate.verdict.as_str().to_owned(),
+    ]
 }
 
 fn own_place(candidate: &ClassCandidate<'_>, sources: &SourceMap) -> String {

@@ -102,7 +102,7 @@ pub fn service(
                 out,
                 "runtime  {} {} (explicit)  {}",
                 runtime.object.id.kind,
-                runtime.object.id.name,
+                runtime.object.shown_name(),
                 sources.locate(runtime.object.name_span())
             );
         }
@@ -111,7 +111,7 @@ pub fn service(
                 out,
                 "runtime  {} {} (decided by {by}, {} eligible, {} rejected)  {}",
                 runtime.object.id.kind,
-                runtime.object.id.name,
+                runtime.object.shown_name(),
                 decision.eligible,
                 decision.rejected,
                 sources.locate(runtime.object.name_span())
@@ -329,7 +329,7 @@ fn row(candidate: &Candidate<'_>, sources: &SourceMap) -> Vec<String> {
         (rule, notes.join("; "), None)
     };
     vec![
-        object.id.name.to_string(),
+        object.shown_name().to_string(),
         object.id.scope.namespace().map_or("cluster".to_owned(), ToString::to_string),
         candidate.verdict.as_str().to_owned(),
         rule,

@@ -75,8 +75,11 @@ fn service(graph: &mut Graph, planned: &Planned<'_>, machines: &[Machine]) {
     let mut runtime = own;
     let mut rejected = 0;
     for candidate in &decision.candidates {
-        let name =
-            format!("{} {}", candidate.runtime.object.id.kind, candidate.runtime.object.id.name);
+        let name = format!(
+            "{} {}",
+            candidate.runtime.object.id.kind,
+            candidate.runtime.object.shown_name()
+        );
         match candidate.verdict {
             Verdict::Chosen => {
                 runtime = graph.new_box(&name, true);

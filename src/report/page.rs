@@ -90,7 +90,7 @@ fn service(planned: &Planned<'_>, sources: &SourceMap) -> Value {
         "name": format!("{}/{}", planned.service.namespace, planned.service.name()),
         "api": planned.service.object.api.as_str(),
         "model": resolution.model.map(|model| model.object.id.name.as_str()),
-        "runtime": resolution.chosen().map_or("no runtime", |runtime| runtime.object.id.name.as_str()),
+        "runtime": resolution.chosen().map_or("no runtime".into(), |runtime| runtime.object.shown_name()).as_str(),
         "by": resolution.runtime.decided_by.map(|by| match by {
             DecidedBy::Explicit => "named by the service".to_owned(),
             by => format!("decided by {}", by.as_str()),
@@ -115,7 +115,7 @@ fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
         "replicas": table::replicas(component),
         "pods": component.pods_per_replica,
         "gpus": component.gpus(),
-        "class": accelerator::chosen(planned, component).map_or("-", |class| class.name()),
+        "class": accelerator::chosen(planned, component).map_or("-".into(), |class| class.object.shown_name()).as_str(),
         "verdict": match fits { Some(true) => "yes", Some(false) => "no", None => "dim" },
         "fits": accelerator::fits(component),
         "missing": accelerator::missing(component),

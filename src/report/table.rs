@@ -84,7 +84,7 @@ pub fn plan(
         let runtime = planned
             .resolution
             .chosen()
-            .map_or("-".to_owned(), |runtime| runtime.object.id.name.to_string());
+            .map_or("-".to_owned(), |runtime| runtime.object.shown_name().to_string());
         let by =
             planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str);
         let lead = |component: Option<&PlannedComponent>| {
@@ -202,7 +202,7 @@ impl Columns {
 /// `4`, or `4 nvidia-h100-80gb` where a class was chosen.
 fn gpus(planned: &Planned<'_>, component: &PlannedComponent) -> String {
     match accelerator::chosen(planned, component) {
-        Some(class) => format!("{} {}", component.gpus(), class.name()),
+        Some(class) => format!("{} {}", component.gpus(), class.object.shown_name()),
         None => component.gpus().to_string(),
     }
 }
@@ -223,7 +223,7 @@ pub fn plan_markdown(
         let name = format!("{}/{}", planned.service.namespace, planned.service.name());
         let model = planned.resolution.model.map_or("-", |model| model.object.id.name.as_str());
         let runtime =
-            planned.resolution.chosen().map_or("-", |runtime| runtime.object.id.name.as_str());
+            planned.resolution.chosen().map_or("-".into(), |runtime| runtime.object.shown_name());
         let by = planned.error.as_ref().map_or_else(
             || planned.resolution.runtime.decided_by.map_or("", crate::decision::DecidedBy::as_str),
             |error| error.code.as_str(),

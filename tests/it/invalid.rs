@@ -51,6 +51,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("file-size-limit", &["validate", "FILE", "--max-file-size", "100B", "--format", "json"]),
     ("node-limit", &["validate", "FILE", "--max-nodes", "5", "--format", "json"]),
     ("overrides-builtin", &["validate", "FILE", "--format", "json"]),
+    ("built-in-used", &["validate", "FILE", "--format", "json"]),
     (
         "autoselect-overlap",
         &["validate", "FILE", "--no-builtin", "--rule", "autoselect-overlap", "--format", "json"],

@@ -117,6 +117,7 @@ fn show(args: &ShowArgs, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .map_or((None, args.name.last().map_or("", String::as_str)), |(kind, name)| {
             (Some(kind), name)
         });
+    let name = name.strip_prefix("builtin:").unwrap_or(name);
     let of_kind = |item: &&Item<'_>| kind.is_none_or(|kind| item.is_of(kind));
     let named: Vec<&Item<'_>> = items
         .iter()

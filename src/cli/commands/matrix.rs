@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     {
         if nothing {
             io.say(&format!(
-                "no {what} were read: name files with `-f`, or leave `--no-builtin` out\n"
+                "no {what} were read: name files with `-f`; `--builtin always` adds the built-in runtimes and accelerator classes\n"
             ));
         }
     }

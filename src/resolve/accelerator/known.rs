@@ -52,7 +52,8 @@ impl Known<'_> {
     }
 }
 
-/// Everything known of every class, by name.
+/// Everything known of every class, by name; built-in ones that no service is given unless it names
+/// them too.
 pub(in crate::resolve) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
     catalog.classes(Semantics::Documented).map(|class| known(class, catalog.machines())).collect()
 }

@@ -840,15 +840,28 @@ pub(super) fn decide<'a>(
     {
         return (decision, Some(unknown_class(missing, classes)));
     }
-    if classes.is_empty() {
-        return (decision, None);
-    }
     for name in wish
         .supported
         .iter()
+        .filter(|_| !classes.is_empty())
         .filter(|name| !classes.iter().any(|known| glob(&name.value, known.class.name())))
     {
         decision.findings.push(unlisted(name, classes));
+    }
+    let silent = request.service.accelerators.key.is_empty()
+        && !request.runtime.mentions_accelerators()
+        && !request.catalog.has_own_class();
+    let names = |name: &str| {
+        wish.preferred.iter().copied().chain(wish.supported).any(|named| named.value == name)
+    };
+    let classes: Vec<&Known<'a>> = classes
+        .iter()
+        .filter(|known| {
+            !silent && (request.catalog.is_candidate_class(known.class) || names(known.name()))
+        })
+        .collect();
+    if classes.is_empty() {
+        return (decision, None);
     }
     decision.need = fit::need(request.policy, request.model, None);
     let placement = placement(request, kind);
@@ -863,7 +876,7 @@ pub(super) fn decide<'a>(
     };
     let mut ranked: Vec<Ranked<'_, 'a>> = Vec::new();
     let mut rejected: Vec<ClassCandidate<'a>> = Vec::new();
-    for known in classes {
+    for known in classes.iter().copied() {
         let name = known.class.name();
         let mut failures = Vec::new();
         let mut fail = |code: Code, detail: EcoString, bound: Option<Origin>| {

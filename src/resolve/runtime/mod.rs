@@ -164,7 +164,7 @@ pub(super) fn nearest_miss<'a>(
     runtimes: &'a RuntimeSet,
     model: &'a Model,
 ) -> Option<Candidate<'a>> {
-    let visible = runtimes.iter().filter(|runtime| {
+    let visible = runtimes.candidates().filter(|runtime| {
         match (&model.object.id.scope, &runtime.object.id.scope) {
             (Scope::Namespace(model), Scope::Namespace(runtime)) => model == runtime,
             _ => true,
