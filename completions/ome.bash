@@ -134,7 +134,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -196,12 +196,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -260,7 +260,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -298,12 +298,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -398,7 +398,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -440,12 +440,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -504,7 +504,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -566,12 +566,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -630,7 +630,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -672,12 +672,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -736,7 +736,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -798,12 +798,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -862,7 +862,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -920,12 +920,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -984,12 +984,32 @@ _ome() {
             return 0
             ;;
         ome__subcmd__import)
-            opts="-o -h --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --color --help"
+            opts="-f -o -h --all --filename --offline --model-configs --hf-cache --timeout --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --index)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1060,7 +1080,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1102,12 +1122,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1166,7 +1186,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1212,12 +1232,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1276,7 +1296,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1318,12 +1338,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1400,7 +1420,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --context --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1438,12 +1458,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1570,7 +1590,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1624,12 +1644,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1688,7 +1708,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1766,12 +1786,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1830,7 +1850,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1900,12 +1920,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -1986,7 +2006,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2040,12 +2060,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)
@@ -2104,7 +2124,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --builtin --no-builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2166,12 +2186,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --no-builtin)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
                     return 0
                     ;;
                 --semantics)

@@ -408,6 +408,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads; the
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l context -d 'Also show the longest request and how many of full length fit beside the weights, by the runtime\'s own arguments. Known for models whose config.json is given: `--model-configs`, `--hf-cache`'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l partial -d 'References to what is not loaded are no errors'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-config -d 'Read no settings file'
@@ -777,11 +778,15 @@ complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand import" -s f -l filename -d 'Files or directories of the models, for `--all`. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l model-configs -d 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l hf-cache -d 'Look for `hf://…` in the cache of the Hugging Face Hub first; `--all` and `--offline` do so anyway [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l timeout -d 'Seconds that one file of the Hub may take [default: 30]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l index -d 'The model.safetensors.index.json; one that stands beside the config is read by itself' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l into -d 'Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l name -d 'Which model, when the file holds several; the name of the printed one without `--into`' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l size -d 'Parameters of the model, such as 7B, instead of counting them' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one: `hf://org/name`' -r
+complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'The model, or with `--into` the fields that changed'
 json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -790,6 +795,8 @@ complete -c ome -n "__fish_ome_using_subcommand import" -l max-nodes -d 'Most no
 complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
+complete -c ome -n "__fish_ome_using_subcommand import" -l offline -d 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
 complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-version -d 'Version of the model in paths, where the protocol has versions' -r

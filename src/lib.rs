@@ -24,6 +24,7 @@
 //! | [`compose`], [`render`], `emit` | what is built: layers merged with origins, objects, files |
 //! | [`check`] | what is wrong with a catalog beyond its syntax, a row per rule |
 //! | [`rollout`] | what becomes of pods when something changes: a state machine |
+//! | [`hub`] | the Hugging Face Hub: the only code that opens a connection |
 //! | [`exchange`], [`protocol`] | the outside: model configs, nodes and flavors as classes, other spellings; inference protocols |
 //! | [`pipeline`], [`report`], [`cli`] | the way from one end to the other, what is shown, the command line |
 //!
@@ -42,6 +43,7 @@ pub mod dialect;
 pub mod emit;
 pub mod exchange;
 pub mod facts;
+pub mod hub;
 pub mod load;
 pub mod machines;
 pub mod pipeline;

@@ -2,9 +2,10 @@
 
 use super::object::{Field, Object};
 use super::version::Version;
-use crate::quantity::ParamCount;
+use crate::quantity::{KvCache, ParamCount};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
+use std::sync::Arc;
 
 /// A name with an optional version: a model format or a model framework, on a model or on a
 /// runtime.
@@ -135,6 +136,8 @@ pub struct Completion {
     pub parameters: Option<ParamCount>,
     /// Elements of the tensors in the model's files, by which a cluster selects.
     pub stored: Option<ParamCount>,
+    /// What it keeps of a request while it is served; known from a config.json only.
+    pub cache: Option<Arc<KvCache>>,
     /// The command that would fill in what stays unknown.
     pub import: Option<EcoString>,
 }

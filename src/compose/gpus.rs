@@ -48,7 +48,7 @@ pub(super) fn by_resource(pod: &Node) -> Option<BTreeMap<EcoString, i64>> {
 /// and of the runner, which takes over what it does not say itself from the container of its name.
 /// None when one of the amounts is no number of devices. Init containers run before them and count
 /// for nothing.
-pub(super) fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
+pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
     let listed = part.get("containers").map(Node::items).unwrap_or_default();
     let runner = part.get("runner");
     let twin = runner

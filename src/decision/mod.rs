@@ -4,6 +4,7 @@
 //! nothing is decided and nothing is worded.
 
 mod accelerator;
+mod cache;
 mod kserve;
 mod queue;
 mod reason;
@@ -13,6 +14,7 @@ pub use accelerator::{
     AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Evidence,
     JudgedPreference, KnownCapability, Requirement, ScoreTerms, Share, Thrift, Truth,
 };
+pub use cache::{CacheFit, Operand};
 pub use kserve::{KSERVE_MODE_ANNOTATION, kserve_mode};
 pub use queue::{Admitted, FlavorRejection, QueueDecision};
 pub use reason::{Note, Reason, Rejection, range_text};

@@ -22,6 +22,8 @@ mod tests;
 pub use documents::{Document, Loaded, Request, load, load_revision};
 pub use files::{decode, read_text};
 pub use find::{Found, Input, find};
-pub use model_files::{ModelFiles, default_cache};
+pub use model_files::{
+    ModelFiles, certificates, default_cache, hub_endpoint, hub_token, is_offline,
+};
 pub use parts::{DocumentText, Item, parts};
 pub use peek::{Peeked, is_resource_list, peek};

@@ -68,18 +68,64 @@ fn snapshot(repository: &Path, revision: Option<&str>) -> Option<PathBuf> {
     })
 }
 
+fn variable(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn text_variable(name: &str) -> Option<String> {
+    variable(name)?.into_string().ok()
+}
+
+/// Where the Hub is, when `HF_ENDPOINT` says it.
+pub fn hub_endpoint() -> Option<String> {
+    text_variable("HF_ENDPOINT")
+}
+
+/// Whether `HF_HUB_OFFLINE` forbids connections.
+pub fn is_offline() -> bool {
+    text_variable("HF_HUB_OFFLINE")
+        .is_some_and(|value| ["1", "true", "yes", "on"].contains(&value.to_lowercase().as_str()))
+}
+
+/// What opens private repositories: `HF_TOKEN`, else the file that `hf auth login` writes
+/// (`HF_TOKEN_PATH`, else `token` in `HF_HOME`).
+#[expect(clippy::disallowed_methods, reason = "one line of a file that huggingface_hub writes")]
+pub fn hub_token() -> Option<String> {
+    let file = || {
+        let path = variable("HF_TOKEN_PATH")
+            .map(PathBuf::from)
+            .or_else(|| Some(hub_home()?.join("token")))?;
+        std::fs::read_to_string(path).ok()
+    };
+    // A header has one line.
+    let usable = |token: String| {
+        let token = token.trim();
+        (!token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()))
+            .then(|| token.to_owned())
+    };
+    text_variable("HF_TOKEN").or_else(file).and_then(usable)
+}
+
+/// Certificates in PEM that are trusted instead of the usual ones: the file that `SSL_CERT_FILE`
+/// names. One that cannot be read has none.
+#[expect(clippy::disallowed_methods, reason = "a file of certificates is no manifest")]
+pub fn certificates() -> Option<Vec<u8>> {
+    Some(std::fs::read(variable("SSL_CERT_FILE")?).unwrap_or_default())
+}
+
+/// Where huggingface_hub keeps what it knows: `HF_HOME`, else `huggingface` in the user's cache.
+fn hub_home() -> Option<PathBuf> {
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+    variable("HF_HOME").map(PathBuf::from).or_else(|| {
+        let caches = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| home().map(|home| home.join(".cache")))?;
+        Some(caches.join("huggingface"))
+    })
+}
+
 /// Where the cache of the Hub is: `HF_HUB_CACHE`, else `hub` in `HF_HOME`, else in the user's
 /// cache, as huggingface_hub looks for it.
 pub fn default_cache() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
-    variable("HF_HUB_CACHE").map(PathBuf::from).or_else(|| {
-        let own = variable("HF_HOME").map(PathBuf::from).or_else(|| {
-            let caches = variable("XDG_CACHE_HOME")
-                .map(PathBuf::from)
-                .or_else(|| home().map(|home| home.join(".cache")))?;
-            Some(caches.join("huggingface"))
-        })?;
-        Some(own.join("hub"))
-    })
+    variable("HF_HUB_CACHE").map(PathBuf::from).or_else(|| Some(hub_home()?.join("hub")))
 }

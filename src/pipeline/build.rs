@@ -142,5 +142,6 @@ fn planned_component(component: &MergedComponent<'_>) -> PlannedComponent {
         gpus_by_resource: component.gpus(),
         fit: None,
         queue: None,
+        cache: None,
     }
 }

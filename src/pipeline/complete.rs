@@ -15,10 +15,6 @@ use crate::yaml::{self, Limits, Node, Origin, Segment};
 use ecow::EcoString;
 use std::collections::HashMap;
 
-/// Annotation that keeps the model agent from reading a model's files
-/// (pkg/modelagent/model_data.go, ConfigParsingAnnotation).
-const SKIP: &str = "ome.oracle.com/skip-config-parsing";
-
 /// Where facts about models may come from.
 #[derive(Clone, Debug)]
 pub struct ModelFacts {
@@ -67,21 +63,19 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn complete(&mut self, document: &Document) -> Completion {
-        let uri = document.node.at(&["spec", "storage", "storageUri"]).and_then(Node::as_str);
-        let hub = uri.and_then(HubId::parse);
+        let hub = HubId::of_model(&document.node);
         let mut completion =
             Completion { import: Some(self.command(document, hub)), ..Completion::default() };
-        let skips = document
-            .node
-            .at(&["metadata", "annotations", SKIP])
-            .and_then(Node::as_str)
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let Some(hub) = hub.filter(|_| !skips) else { return completion };
+        let is_open_to_agent = !models::keeps_agent_out(&document.node);
+        let Some(hub) = hub.filter(|_| is_open_to_agent) else { return completion };
         let layers = self.layers(hub);
         let spec = document.node.get("spec");
         for (evidence, facts) in layers.iter() {
             completion.parameters = completion.parameters.or(facts.parameters);
             completion.stored = completion.stored.or(facts.stored);
+            if completion.cache.is_none() {
+                completion.cache = facts.cache.clone().map(std::sync::Arc::new);
+            }
             if completion.finest_quantization.is_none()
                 && is_open(spec, "quantization")
                 && let Some(fact) = &facts.quantization

@@ -1,8 +1,9 @@
 //! Models against accelerator classes: which runtime would serve which model on which class.
 
+use super::kv_cache;
 use crate::api::{Api, Runtime};
 use crate::catalog::Catalog;
-use crate::decision::{Candidate, Rank, Verdict};
+use crate::decision::{CacheFit, Candidate, Rank, Verdict};
 use crate::policy::{Policy, Semantics};
 use crate::resolve::Selector;
 use ecow::EcoString;
@@ -28,6 +29,8 @@ pub struct Cell {
     pub class: EcoString,
     /// What comes of the two.
     pub outcome: Outcome,
+    /// What the runtime would keep of requests there, when it was asked for and is known.
+    pub cache: Option<Box<CacheFit>>,
 }
 
 /// The whole table, by model and class.
@@ -41,8 +44,8 @@ pub struct Matrix {
     pub cells: Vec<Cell>,
 }
 
-/// Every model with every class.
-pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
+/// Every model with every class; with the room for requests, when `context` asks for it.
+pub fn matrix(catalog: &Catalog, semantics: Semantics, context: bool) -> Matrix {
     let Some(policy) = Policy::of(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
     let mut models: Vec<_> =
@@ -60,11 +63,20 @@ pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
             let row: Vec<Cell> = classes
                 .iter()
                 .map(|class| {
-                    let outcome = match &ranked {
+                    let (outcome, runtime) = match &ranked {
                         Ok(decision) => outcome(&selector, &decision.candidates, class),
-                        Err(error) => Outcome::Hole(error.message.clone()),
+                        Err(error) => (Outcome::Hole(error.message.clone()), None),
                     };
-                    Cell { model: model.object.id.name.clone(), class: class.clone(), outcome }
+                    let cache = runtime.filter(|_| context).and_then(|runtime| {
+                        let memory = selector.memory_of(class)?;
+                        kv_cache::of_runtime(policy, model, runtime, class.clone(), memory)
+                    });
+                    Cell {
+                        model: model.object.id.name.clone(),
+                        class: class.clone(),
+                        outcome,
+                        cache: cache.map(Box::new),
+                    }
                 })
                 .collect();
             row
@@ -77,7 +89,12 @@ pub fn matrix(catalog: &Catalog, semantics: Semantics) -> Matrix {
     }
 }
 
-fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &str) -> Outcome {
+/// What comes of a model and a class, and the runtime that would be taken.
+fn outcome<'a>(
+    selector: &Selector<'a>,
+    candidates: &[Candidate<'a>],
+    class: &str,
+) -> (Outcome, Option<&'a Runtime>) {
     let eligible = candidates.iter().filter(|candidate| candidate.verdict != Verdict::Rejected);
     let mut taken: Vec<(&'a Runtime, Option<Rank>)> = Vec::new();
     let mut refusal = None;
@@ -91,7 +108,7 @@ fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &st
         }
     }
     let name = |runtime: &Runtime| runtime.object.id.name.clone();
-    match taken.as_slice() {
+    let outcome = match taken.as_slice() {
         [] => Outcome::Hole(
             refusal
                 .or_else(|| nearest(candidates))
@@ -110,7 +127,8 @@ fn outcome<'a>(selector: &Selector<'a>, candidates: &[Candidate<'a>], class: &st
                 Outcome::Tie(std::iter::once(name(runtime)).chain(equal).collect())
             }
         }
-    }
+    };
+    (outcome, taken.first().map(|(runtime, _)| *runtime))
 }
 
 /// The rejected runtime with the fewest failed rules.

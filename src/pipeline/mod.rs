@@ -9,6 +9,7 @@ mod build;
 mod complete;
 pub mod diff;
 mod flip;
+mod kv_cache;
 mod matrix;
 mod merge;
 mod merged;

@@ -1,11 +1,13 @@
 //! What each service becomes.
 
 use super::build::Builder;
+use super::kv_cache;
 use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::compose::ComposedComponent;
 use crate::decision::{
-    AcceleratorDecision, DeploymentMode, QueueDecision, Requirement, Resolution, ServiceError,
+    AcceleratorDecision, CacheFit, DeploymentMode, QueueDecision, Requirement, Resolution,
+    ServiceError,
 };
 use crate::diag::{Code, Diagnostic};
 use crate::machines::{self, Fit, Inventory, Shape};
@@ -53,6 +55,8 @@ pub struct PlannedComponent {
     pub fit: Option<Arc<Fit>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
     pub queue: Option<QueueDecision>,
+    /// What its engine keeps of requests; none when the layers of the model are not known.
+    pub cache: Option<Box<CacheFit>>,
 }
 
 impl PlannedComponent {
@@ -333,7 +337,17 @@ impl<'a> Planner<'a> {
             }
         }
         diagnostics.extend(built.diagnostics);
-        let (components, error) = (built.components, built.error);
+        let (mut components, error) = (built.components, built.error);
+        if let Some(composed) = built.composed.filter(|_| policy.semantics == self.semantics) {
+            let built = &composed.components;
+            diagnostics.extend(kv_cache::fill(
+                selector,
+                service,
+                &resolution,
+                built,
+                &mut components,
+            ));
+        }
         Outcome { resolution, components, pods, error, diagnostics }
     }
 }

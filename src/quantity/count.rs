@@ -91,6 +91,20 @@ impl Serialize for Count {
     }
 }
 
+/// A number with its thousands apart.
+pub fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let mut out = digits[..first].to_owned();
+    for start in (first..digits.len()).step_by(3) {
+        if !out.is_empty() {
+            out.push(',');
+        }
+        out.push_str(&digits[start..start + 3]);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

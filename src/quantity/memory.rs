@@ -28,6 +28,12 @@ pub enum MemoryError {
 }
 
 impl Memory {
+    /// For people: `21.6 GiB`, `512.0 MiB`.
+    pub fn short(self) -> String {
+        let gib = self.gib();
+        if gib >= 0.95 { format!("{gib:.1} GiB") } else { format!("{:.1} MiB", gib * 1024.0) }
+    }
+
     /// Reads a quantity as bytes; a bare number is bytes.
     pub fn parse(text: &str) -> Result<Self, MemoryError> {
         Self::try_from(&Quantity::parse_field(text)?)

@@ -175,6 +175,10 @@ pub fn service(
         {
             let _ = writeln!(out, "         {line}");
         }
+        if let Some(cache) = &component.cache {
+            out.end_line();
+            out.draw(&super::kv_cache::text(component.kind.as_str(), cache, sources));
+        }
     }
     out.finish()
 }

@@ -6,6 +6,7 @@ use crate::facts::models::{Fact, Facts};
 use crate::source::SourceMap;
 use crate::yaml::{self, FieldPath, Node};
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// A model as YAML; behind each facts value stands why it is believed.
 pub fn yaml(model: &Node, facts: &Facts, sources: &SourceMap) -> String {
@@ -82,18 +83,129 @@ pub fn changes(into: &Into, facts: &Facts, sources: &SourceMap) -> String {
     if into.changed.is_empty() {
         return format!("{name}: {} says all of it already\n", into.model);
     }
-    let mut out = format!("{name}: {}\n", into.model);
-    for fact in facts
-        .values
-        .iter()
-        .filter(|fact| into.changed.iter().any(|changed| fact.path.0.starts_with(&changed.0)))
-    {
-        let value = fact.value.scalar_text().unwrap_or_default();
-        out.push_str(&findings::printable(&format!(
-            "  {}: {value}  # {}\n",
-            fact.path,
-            remark(fact, sources)
-        )));
+    let lines = changed(facts, &into.changed, sources);
+    format!("{name}: {}\n{}", into.model, fields(&lines))
+}
+
+/// A field that was filled in or replaced.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Path below `spec`.
+    path: String,
+    /// Its value.
+    value: Node,
+    /// Why it is believed.
+    why: String,
+}
+
+/// The values of the fields that were changed.
+pub fn changed(facts: &Facts, changed: &[FieldPath], sources: &SourceMap) -> Vec<Changed> {
+    let is_changed = |fact: &&Fact| changed.iter().any(|path| fact.path.0.starts_with(&path.0));
+    let row = |fact: &Fact| Changed {
+        path: fact.path.to_string(),
+        value: fact.value.clone(),
+        why: remark(fact, sources),
+    };
+    facts.values.iter().filter(is_changed).map(row).collect()
+}
+
+fn fields(changed: &[Changed]) -> String {
+    let mut out = String::new();
+    for Changed { path, value, why } in changed {
+        let value = value.scalar_text().unwrap_or_default();
+        out.push_str(&findings::printable(&format!("  {path}: {value}  # {why}\n")));
     }
     out
+}
+
+/// What became of a model of a catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Fields were filled in or replaced.
+    Completed,
+    /// There was nothing to fill in.
+    Complete,
+    /// Its config could not be read, or its file not be written.
+    Failed,
+    /// It is not stored on the Hub, or its manifest keeps the model agent out.
+    Skipped,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Complete => "complete",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// One model of a catalog.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// The file that holds it.
+    pub file: String,
+    /// Where in the file.
+    pub line: u32,
+    /// The model, as `Kind/name`.
+    pub model: String,
+    /// Its repository on the Hub.
+    pub uri: Option<String>,
+    /// What became of it.
+    pub state: State,
+    /// What was filled in or replaced.
+    pub changed: Vec<Changed>,
+}
+
+/// Every model that was changed, field by field, and a sentence about all.
+pub fn all(models: &[Completed]) -> String {
+    let mut out = String::new();
+    for model in models.iter().filter(|model| model.state == State::Completed) {
+        let name = findings::printable(&model.file);
+        let _ = writeln!(out, "{name}: {}\n{}", model.model, fields(&model.changed));
+    }
+    let count = |state| models.iter().filter(|model| model.state == state).count();
+    let _ = write!(out, "{} of {} models completed", count(State::Completed), models.len());
+    for (state, words) in [
+        (State::Complete, "complete before"),
+        (State::Failed, "failed"),
+        (State::Skipped, "skipped"),
+    ] {
+        match count(state) {
+            0 => {}
+            number => {
+                let _ = write!(out, ", {number} {words}");
+            }
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// The same as JSON.
+pub fn all_json(models: &[Completed], found: &[Diagnostic], sources: &SourceMap) -> Value {
+    let row = |model: &Completed| {
+        let changed: Vec<Value> = model
+            .changed
+            .iter()
+            .map(|field| {
+                json!({ "path": field.path, "value": field.value.to_json(), "evidence": field.why })
+            })
+            .collect();
+        json!({
+            "model": model.model,
+            "file": model.file,
+            "line": model.line,
+            "uri": model.uri,
+            "state": model.state.as_str(),
+            "changed": changed,
+        })
+    };
+    json!({
+        "schemaVersion": SCHEMA_VERSION,
+        "models": models.iter().map(row).collect::<Vec<_>>(),
+        "findings": found.iter().map(|finding| findings::json(finding, sources)).collect::<Vec<_>>(),
+    })
 }

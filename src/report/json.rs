@@ -131,7 +131,7 @@ pub fn service(planned: &Planned<'_>, depth: Depth, sources: &SourceMap) -> Valu
         "model": planned.resolution.model.map(|model| self::model(model, planned.policy, depth, sources)),
         "runtime": runtime(&planned.resolution.runtime, depth, sources),
         "accelerators": planned.resolution.accelerators.iter().map(|decision| super::accelerator::json(decision, depth, sources)).collect::<Vec<_>>(),
-        "components": planned.components.iter().map(|found| component(found, planned)).collect::<Vec<_>>(),
+        "components": planned.components.iter().map(|found| component(found, planned, sources)).collect::<Vec<_>>(),
         "error": planned.error.as_ref().map(|found| json!({
             "code": found.code.as_str(),
             "message": super::accelerator::message(found, planned, sources),
@@ -194,7 +194,7 @@ fn controller(difference: &Difference) -> Value {
     Value::Object(out)
 }
 
-fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
+fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &SourceMap) -> Value {
     let mut out = json!({
         "name": component.kind.as_str(),
         "deploymentMode": component.mode.word(planned.policy.api, planned.policy.semantics),
@@ -208,6 +208,9 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>) -> Value {
     });
     if let Some(decision) = &component.queue {
         out["kueue"] = super::queue::json(decision);
+    }
+    if let Some(cache) = &component.cache {
+        out["kvCache"] = super::kv_cache::json(cache, sources);
     }
     if let Some(basis) = component.mode_basis {
         out["deploymentModeBasis"] = basis.into();

@@ -1,22 +1,23 @@
 //! Models against accelerator classes, for people and programs (CONTRACT-tools `matrix`).
 
-use super::SCHEMA_VERSION;
 use super::table::{Style, table};
+use super::{SCHEMA_VERSION, kv_cache};
 use crate::pipeline::{Cell, Matrix, MatrixOutcome};
+use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The documented shape.
-pub fn json(matrix: &Matrix) -> Value {
+pub fn json(matrix: &Matrix, sources: &SourceMap) -> Value {
     json!({
         "schemaVersion": SCHEMA_VERSION,
         "models": matrix.models.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
         "accelerators": matrix.classes.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
-        "cells": matrix.cells.iter().map(cell).collect::<Vec<_>>(),
+        "cells": matrix.cells.iter().map(|found| cell(found, sources)).collect::<Vec<_>>(),
     })
 }
 
-fn cell(cell: &Cell) -> Value {
+fn cell(cell: &Cell, sources: &SourceMap) -> Value {
     let (runtime, state, tied, reason) = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => (Some(runtime.as_str()), "winner", Vec::new(), None),
         MatrixOutcome::Tie(tied) => (
@@ -27,14 +28,22 @@ fn cell(cell: &Cell) -> Value {
         ),
         MatrixOutcome::Hole(reason) => (None, "hole", Vec::new(), Some(reason.as_str())),
     };
-    json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason })
+    let mut out = json!({ "model": cell.model.as_str(), "accelerator": cell.class.as_str(), "runtime": runtime, "state": state, "tied": tied, "reason": reason });
+    if let Some(cache) = &cell.cache {
+        out["kvCache"] = kv_cache::json(cache, sources);
+    }
+    out
 }
 
-fn word(outcome: &MatrixOutcome) -> String {
-    match outcome {
+fn word(cell: &Cell) -> String {
+    let runtime = match &cell.outcome {
         MatrixOutcome::Winner(runtime) => runtime.to_string(),
         MatrixOutcome::Tie(tied) => format!("tie: {}", tied.join(", ")),
-        MatrixOutcome::Hole(_) => "-".to_owned(),
+        MatrixOutcome::Hole(_) => return "-".to_owned(),
+    };
+    match cell.cache.as_deref().and_then(kv_cache::words) {
+        Some(words) => format!("{runtime} ({words})"),
+        None => runtime,
     }
 }
 
@@ -49,9 +58,7 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
         .chain(matrix.classes.iter().map(ecow::EcoString::as_str))
         .collect();
     let body = rows(matrix).map(|(model, cells)| {
-        std::iter::once(model.to_owned())
-            .chain(cells.iter().map(|cell| word(&cell.outcome)))
-            .collect()
+        std::iter::once(model.to_owned()).chain(cells.iter().map(word)).collect()
     });
     let mut out = table(&header, body, style);
     let holes = matrix.cells.iter().filter_map(|cell| {
@@ -82,7 +89,7 @@ pub fn markdown(matrix: &Matrix) -> String {
     for (model, cells) in rows(matrix) {
         let _ = write!(out, "| {model} |");
         for cell in cells {
-            let _ = write!(out, " {} |", word(&cell.outcome).replace('|', "\\|"));
+            let _ = write!(out, " {} |", word(cell).replace('|', "\\|"));
         }
         out.push('\n');
     }
@@ -106,12 +113,7 @@ pub fn html(matrix: &Matrix) -> String {
         for cell in cells {
             let title =
                 if let MatrixOutcome::Hole(reason) = &cell.outcome { reason.as_str() } else { "" };
-            let _ = write!(
-                out,
-                "<td title=\"{}\">{}</td>",
-                escape(title),
-                escape(&word(&cell.outcome))
-            );
+            let _ = write!(out, "<td title=\"{}\">{}</td>", escape(title), escape(&word(cell)));
         }
         out.push_str("</tr>\n");
     }

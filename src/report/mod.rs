@@ -21,6 +21,7 @@ pub mod json;
 pub mod junit;
 pub mod krm;
 pub mod kueue;
+mod kv_cache;
 pub mod matrix;
 pub mod merged;
 mod model;

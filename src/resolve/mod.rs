@@ -14,6 +14,7 @@ mod model;
 mod runtime;
 
 pub use accelerator::condition::{self, tokens};
+pub use accelerator::weights;
 pub use runtime::{Request, Trace};
 
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
@@ -24,6 +25,7 @@ use crate::decision::{
 };
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
+use crate::quantity::Memory;
 use crate::yaml::Node;
 use accelerator::known::Known;
 use ecow::EcoString;
@@ -58,6 +60,8 @@ pub struct Selector<'a> {
     remembered: Mutex<HashMap<Key, Remembered<'a>>>,
     /// What is known of the classes, found out when it is first asked for.
     classes: OnceLock<Vec<Known<'a>>>,
+    /// Memory of the classes, found out when it is first asked for.
+    memories: OnceLock<HashMap<EcoString, Memory>>,
     accelerators: Mutex<HashMap<AcceleratorKey, Arc<Vec<AcceleratorDecision<'a>>>>>,
 }
 
@@ -80,8 +84,22 @@ impl<'a> Selector<'a> {
             catalog,
             remembered: Mutex::default(),
             classes: OnceLock::new(),
+            memories: OnceLock::new(),
             accelerators: Mutex::default(),
         }
+    }
+
+    /// What one accelerator of a class has for weights and cache: as nodes report it, else as it is
+    /// sold; none when nobody knows.
+    pub fn memory_of(&self, class: &str) -> Option<Memory> {
+        let memories = self.memories.get_or_init(|| {
+            let known = accelerator::known::all(self.catalog);
+            let sized = known
+                .iter()
+                .filter_map(|known| Some((EcoString::from(known.name()), known.usable_memory()?)));
+            sized.collect()
+        });
+        memories.get(class).copied()
     }
 
     /// The policy it follows.

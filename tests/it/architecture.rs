@@ -15,6 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("quantity", &[]),
     ("builtin", &[]),
+    // Sees the network and nothing else.
+    ("hub", &[]),
     ("diag", &["source"]),
     ("yaml", &["source", "diag"]),
     // Asked by whoever draws a line of a source or prints a value.
@@ -109,8 +111,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "builtin", "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema",
-            "facts", "machines", "dialect", "load", "catalog", "decision", "resolve", "check",
-            "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline", "report",
+            "facts", "machines", "dialect", "hub", "load", "catalog", "decision", "resolve",
+            "check", "compose", "render", "rollout", "exchange", "protocol", "emit", "pipeline",
+            "report",
         ],
     ),
 ];
@@ -337,4 +340,20 @@ fn the_scan_sees_every_way_of_naming_a_room() {
         ),
         [Path::new("src/render/testing")]
     );
+}
+
+/// Connections are opened in one room, by one command.
+#[test]
+fn only_the_hub_opens_connections() {
+    const WORDS: [&str; 4] = ["ureq", "TcpStream", "UdpSocket", "UnixStream"];
+    let all = files();
+    let names = |file: &&File| WORDS.iter().any(|word| file.code.contains(word));
+    let found: BTreeSet<&str> = all.iter().filter(names).map(|file| file.room.as_str()).collect();
+    assert_eq!(found, BTreeSet::from(["hub"]));
+    let askers: Vec<&str> = all
+        .iter()
+        .filter(|file| file.room != "hub" && uses(file).iter().any(|(_, name)| name == "hub"))
+        .map(|file| file.path.as_str())
+        .collect();
+    assert!(askers.iter().all(|path| path.contains("import")) && !askers.is_empty(), "{askers:?}");
 }

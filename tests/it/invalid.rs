@@ -2,6 +2,7 @@
 //! one for every code that the tool can say.
 
 use crate::architecture;
+use crate::hub;
 use crate::process;
 use ome::diag::{CODES, Code, Topic};
 use rayon::prelude::*;
@@ -114,6 +115,20 @@ const CALLS: &[(&str, &[&str])] = &[
     ("tier-boundary", DISCOVER),
     ("class-drift", DISCOVER),
     ("discovery-overridden", DISCOVER),
+    (
+        "context-exceeds-memory",
+        &[
+            "plan",
+            "-f",
+            "FILE/in.yaml",
+            "--model-configs",
+            "FILE/configs",
+            "--no-builtin",
+            "--no-config",
+            "-o",
+            "json",
+        ],
+    ),
     ("full-outage", ROLLOUT),
     ("group-level-rollout", ROLLOUT),
     (
@@ -167,6 +182,7 @@ const WITHOUT_FILE: &[(&str, &[&str])] = &[
         &["validate", "testdata/invalid/there-is-no-such-file.yaml", "--format", "json"],
     ),
     ("no-files", &["plan", "-f", "benches", "-o", "json"]),
+    ("hub-not-found", &["import", "hf://acme/none", "--offline", "-o", "json"]),
     (
         "base-not-read",
         &["diff", "--base", "no/such/place", "-f", "testdata/quickstart", "-o", "json"],
@@ -341,6 +357,7 @@ fn every_code_has_an_invalid_input() {
         .into_iter()
         .map(|(code, _)| code)
         .chain(WITHOUT_FILE.iter().map(|(code, _)| (*code).to_owned()))
+        .chain(hub::ANSWERED.iter().map(|code| (*code).to_owned()))
         .collect();
     let missing: Vec<&str> = said.map(|doc| doc.id).filter(|id| !there.contains(*id)).collect();
     assert!(missing.is_empty(), "codes without {FOLDER}/CODE_WHAT.yaml: {}", missing.join(", "));

@@ -7,6 +7,7 @@ mod conformance;
 mod diff;
 mod discover;
 mod hostile;
+mod hub;
 mod import;
 mod invalid;
 mod kserve;

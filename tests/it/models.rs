@@ -266,3 +266,72 @@ fn files_that_cannot_be_read_are_findings_and_the_table_still_counts() {
         assert!(files.contains(&"c/meta-llama--Llama-3.1-8B-Instruct.json"), "{name}: {plan}");
     }
 }
+
+/// Layers of three kinds, in a config of Qwen3.5: only every fourth keeps tokens.
+const HYBRID: &str = r#"{
+  "architectures": ["Qwen3_5ForConditionalGeneration"],
+  "model_type": "qwen3_5",
+  "text_config": {
+    "model_type": "qwen3_5_text", "hidden_size": 5120, "intermediate_size": 17408,
+    "num_hidden_layers": 64, "num_attention_heads": 24, "num_key_value_heads": 4, "head_dim": 256,
+    "full_attention_interval": 4, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128,
+    "linear_num_key_heads": 16, "linear_num_value_heads": 48, "linear_value_head_dim": 128,
+    "vocab_size": 248320, "max_position_embeddings": 262144, "dtype": "bfloat16"
+  }
+}
+"#;
+
+#[test]
+fn an_engine_keeps_what_its_arguments_and_the_layers_say() {
+    let class = "---\napiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {name: gpu}\nspec:\n  \
+         vendor: nvidia\n  discovery: {nodeSelector: {nvidia.com/gpu.product: X}}\n  \
+         capabilities: {memoryGB: 80Gi}\n  resources: [{name: nvidia.com/gpu, quantity: \"1\"}]\n";
+    let with = |args: &str| {
+        input("  storage: {storageUri: hf://acme/hybrid}").replace(
+            "image: example/sglang:v1}",
+            &format!("image: example/vllm:v1, args: [{args}]}}"),
+        ) + class
+    };
+    let cache = |args: &str| {
+        let folder =
+            Folder::new("kept", &[("in.yaml", &with(args)), ("configs/acme--hybrid.json", HYBRID)]);
+        let flags = "explain -f in.yaml --no-builtin --model-configs configs";
+        let found = folder.json(flags);
+        let codes: Vec<String> = found["findings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|finding| finding["code"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        (found["services"][0]["components"][0]["kvCache"].clone(), codes, folder.ome(flags, &[]))
+    };
+    let warning = "context-exceeds-memory".to_owned();
+    // 16 layers × 4 heads × 512 × 2 bytes; 48 states of 48 heads × 128 × 128 in four bytes.
+    let (plain, codes, page) = cache("\"--tensor-parallel-size\", \"2\"");
+    assert_eq!(plain["bytesPerToken"], 65_536);
+    assert_eq!(
+        plain["requestBytes"],
+        65_536_u64 * 262_144 + 48 * (48 * 128 * 128 * 4 + 3 * 10_240 * 2)
+    );
+    assert_eq!(plain["operands"]["context"]["from"], "maxTokens of the model");
+    assert_eq!(plain["operands"]["memoryShare"]["from"], "default of vLLM");
+    assert_eq!(plain["operands"]["accelerators"]["at"], "in.yaml:17");
+    assert!(plain["requests"].as_u64() > Some(0) && !codes.contains(&warning), "{plain} {codes:?}");
+    assert!(page.stdout.contains("KV cache of engine") && page.stdout.contains("per request"));
+    // Half the width, twice the tokens.
+    let (narrow, ..) = cache("--tp=2, --kv-cache-dtype=fp8, --max-num-seqs=3");
+    assert_eq!(narrow["bytesPerToken"], 32_768);
+    assert_eq!(narrow["requests"], 3);
+    // Eight accelerators hold a head of four twice.
+    let (wide, ..) = cache("--tp=8");
+    assert_eq!(wide["bytesPerToken"], 131_072);
+    let (alone, codes, _) = cache("--gpu-memory-utilization=0.75");
+    assert_eq!(alone["requests"], 0);
+    assert!(codes.contains(&warning), "{alone} {codes:?}");
+    // The weights alone are too large.
+    let (_, codes, page) = cache("--gpu-memory-utilization=0.5");
+    assert!(
+        codes.contains(&warning) && page.stderr.contains("the weights of the engine"),
+        "{page:?}"
+    );
+}

@@ -44,16 +44,25 @@ fn command(directory: &Path) -> Command {
     in_directory(binary(), directory)
 }
 
-/// A program in a directory, without the tool's own variables and without colour.
+/// A program in a directory, without the tool's own variables, those of the Hub and of proxies, and
+/// without colour.
 pub(crate) fn in_directory(program: impl AsRef<OsStr>, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(directory).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
-    for (name, _) in
-        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OME_"))
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_listened_to(&name.to_string_lossy()))
     {
         command.env_remove(name);
     }
     command
+}
+
+/// Whether the tool listens to a variable.
+fn is_listened_to(name: &str) -> bool {
+    let name = name.to_uppercase();
+    name.starts_with("OME_")
+        || name.starts_with("HF_")
+        || name.ends_with("_PROXY")
+        || name == "SSL_CERT_FILE"
 }
 
 /// Makes a call; none when it takes too long.

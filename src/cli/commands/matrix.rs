@@ -11,6 +11,11 @@ use crate::report::{matrix as view, table};
 /// Exit codes: 0 done, 1 the input is invalid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Also show the longest request and how many of full length fit beside the weights, by the
+    /// runtime's own arguments. Known for models whose config.json is given: `--model-configs`,
+    /// `--hf-cache`.
+    #[arg(long)]
+    context: bool,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
@@ -21,10 +26,10 @@ pub(crate) struct Args {
 /// Judges every pair and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &Ask::default())?;
-    let matrix = matrix(&session.world.catalog, session.semantics);
+    let matrix = matrix(&session.world.catalog, session.semantics, args.context);
     let found = session.settle([]);
     match args.output {
-        PageFormat::Json => io.print_json(&view::json(&matrix))?,
+        PageFormat::Json => io.print_json(&view::json(&matrix, &session.world.sources))?,
         PageFormat::Table => io.print(&view::text(
             &matrix,
             table::Style { color: io.out_color(), width: io.width() },
@@ -33,6 +38,11 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         PageFormat::Html => io.print(&view::html(&matrix))?,
     }
     session.say(&found, io);
+    if args.context && matrix.cells.iter().all(|cell| cell.cache.is_none()) {
+        io.say(
+            "no context is known: name config.json files with `--model-configs` or `--hf-cache`\n",
+        );
+    }
     for (nothing, what) in
         [(matrix.models.is_empty(), "models"), (matrix.classes.is_empty(), "accelerator classes")]
     {

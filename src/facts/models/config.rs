@@ -3,9 +3,9 @@
 use super::agent::Agent;
 use super::count::{self, Count};
 use super::keys::Config;
-use super::{Basis, Facts, families, index, packing, pipeline, quantization};
+use super::{Basis, Facts, cache, families, index, packing, pipeline, quantization};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
-use crate::quantity::ParamCount;
+use crate::quantity::{ParamCount, grouped};
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -202,6 +202,7 @@ fn parameters(
     let indexed = index.and_then(|index| index::parameters(index, config));
     let whole = count.filter(|_| reader.missing.is_empty() && reader.bad.is_empty());
     let is_known = whole.is_some();
+    facts.cache = whole.as_ref().and_then(|count| cache::cache(config, &count.layers));
     let counted = whole
         .filter(|count| count.without.is_none() || indexed.is_none())
         .and_then(|count| Counted::of(config, count));
@@ -298,20 +299,6 @@ fn operands(reader: &Config<'_>) -> String {
         .filter_map(|used| Some(format!("{} {}", used.key, used.node.scalar_text()?)))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// A number with its thousands apart.
-fn grouped(number: u128) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let mut out = digits[..first].to_owned();
-    for start in (first..digits.len()).step_by(3) {
-        if !out.is_empty() {
-            out.push(',');
-        }
-        out.push_str(&digits[start..start + 3]);
-    }
-    out
 }
 
 /// The context the model was made for: where the model agent reads it, else where models keep it.

@@ -7,6 +7,7 @@
 //! (pkg/modelagent/config_parser.go). Nothing here opens a file or a connection.
 
 mod agent;
+mod cache;
 mod config;
 mod count;
 #[cfg(test)]
@@ -27,7 +28,7 @@ mod vision;
 pub use config::of_config;
 pub use known::{Confidence, Known, all, known};
 
-use crate::quantity::ParamCount;
+use crate::quantity::{KvCache, ParamCount};
 use crate::source::Span;
 use crate::yaml::{FieldPath, Map, Node, Origin, Rule, Value};
 
@@ -103,6 +104,8 @@ pub struct Facts {
     /// The quantization by its finest name (`fbgemm_fp8`, `nvfp4`, `awq`), for which the model
     /// agent writes `fp8`, `int4` or nothing.
     pub quantization: Option<Fact>,
+    /// What it keeps of a request while it is served.
+    pub cache: Option<KvCache>,
 }
 
 impl Facts {
@@ -218,7 +221,24 @@ impl std::fmt::Display for HubId<'_> {
     }
 }
 
+/// Annotation that keeps the model agent from reading a model's files
+/// (pkg/modelagent/model_data.go, ConfigParsingAnnotation).
+const SKIP: &str = "ome.oracle.com/skip-config-parsing";
+
+/// Whether the manifest of a model keeps the model agent from reading its files.
+pub fn keeps_agent_out(model: &Node) -> bool {
+    model
+        .at(&["metadata", "annotations", SKIP])
+        .and_then(Node::as_str)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
 impl<'a> HubId<'a> {
+    /// The repository that the manifest of a model names in `storageUri`.
+    pub fn of_model(model: &'a Node) -> Option<Self> {
+        Self::parse(model.at(&["spec", "storage", "storageUri"])?.as_str()?)
+    }
+
     /// Reads `hf://ORG/NAME[@REVISION]`.
     ///
     /// Names are what the Hub allows: letters, digits, `-`, `_` and `.`, and no part that a path

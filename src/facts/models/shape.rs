@@ -239,6 +239,8 @@ pub(super) struct Compressed {
     pub(super) out_groups: u128,
     /// Tokens that become one; 0 when nothing is kept behind the window.
     pub(super) ratio: u128,
+    /// Tokens that are kept as they are.
+    pub(super) window: u128,
     /// Which compressed runs are looked at, for the narrow ratio.
     pub(super) index: Option<Index>,
 }
@@ -323,6 +325,13 @@ impl Delta {
         };
         Elements::of(Class::Attention, qkvo + gates).and(Class::Rest, convolution + rest)
     }
+
+    /// Numbers that are kept per request: the state of each head, and the tokens that the
+    /// convolution still needs.
+    pub(super) fn kept(self) -> (u128, u128) {
+        let convolution = (2 * self.keys() + self.values()) * self.kernel.saturating_sub(1);
+        (self.value_heads * self.key * self.value, convolution)
+    }
 }
 
 /// A state space (Mamba 2).
@@ -354,6 +363,11 @@ impl StateSpace {
         // A decay, a skip and a step per head, and a norm.
         Elements::of(Class::Attention, into + out)
             .and(Class::Rest, convolution + 3 * self.heads + self.inner())
+    }
+
+    /// Numbers that are kept per request: as for [`Delta::kept`].
+    pub(super) fn kept(self) -> (u128, u128) {
+        (self.inner() * self.state, self.convolved() * self.kernel.saturating_sub(1))
     }
 }
 

@@ -33,22 +33,42 @@ pub(super) fn is_fp8(policy: &Policy, model: Option<&Model>) -> bool {
         .is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
 }
 
+/// Bytes of a model's weights; none when its size is unknown. Parameters count, not what is stored
+/// of them: a packed format is in the bytes per weight.
+fn weights_of(policy: &Policy, model: &Model) -> Option<(f64, f64, f64)> {
+    let parameters = model.parameters()?.as_f64();
+    let quantization =
+        policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
+    let width = bytes_per_weight(quantization).unwrap_or(2.0);
+    Some((parameters * width, parameters, width))
+}
+
+/// Bytes of a model's weights, with the arithmetic; none when its size is unknown.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes of a model are far below 2^53"
+)]
+pub fn weights(policy: &Policy, model: &Model) -> Option<(u64, String)> {
+    let (bytes, _, width) = weights_of(policy, model)?;
+    let unit = if width > 1.0 { "bytes" } else { "byte" };
+    let text = format!("{} parameters × {width} {unit}", model.parameters()?.short());
+    Some((bytes as u64, text))
+}
+
 /// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word
-/// on it. Parameters count, not what is stored of them: a packed format is in the bytes per weight.
+/// on it.
 pub(super) fn need(
     policy: &Policy,
     model: Option<&Model>,
     gib_per_billion: Option<i64>,
 ) -> Option<f64> {
-    let model = model?;
-    let parameters = model.parameters()?.as_f64();
+    let (bytes, parameters, _) = weights_of(policy, model?)?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     if let Some(gib) = gib_per_billion.filter(|gib| *gib > 0) {
         return Some(parameters / 1e9 * gib as f64 * GIB as f64);
     }
-    let quantization =
-        policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
-    Some(parameters * bytes_per_weight(quantization).unwrap_or(2.0) * OVERHEAD)
+    Some(bytes * OVERHEAD)
 }
 
 /// The smallest power of two whose usable memory holds the need; none when no memory is known.

@@ -36,6 +36,11 @@ impl Known<'_> {
         self.class.name()
     }
 
+    /// What models must fit into.
+    pub(in crate::resolve) fn usable_memory(&self) -> Option<Memory> {
+        self.measured.or_else(|| self.memory.as_ref().map(|(memory, _)| *memory))
+    }
+
     pub(super) fn figure(&self, figure: Figure) -> Option<f64> {
         self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
     }

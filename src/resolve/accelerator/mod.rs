@@ -7,6 +7,8 @@ pub(crate) mod known;
 mod policy;
 pub(crate) mod requirements;
 
+pub use fit::weights;
+
 use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::catalog::Catalog;
 use crate::decision::{AcceleratorDecision, ClassReason, ServiceError};

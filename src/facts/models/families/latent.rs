@@ -76,6 +76,7 @@ pub(super) static FAMILIES: &[Family] = &[
                 out_rank: config.need(&["o_lora_rank"]) * config.need(&["o_groups"]),
                 out_groups: config.need(&["o_groups"]),
                 ratio,
+                window: config.need(&["sliding_window"]),
                 index: None,
             };
             let index = own.overlaps().then(|| index(config, Some(query_rank)));

@@ -1,0 +1,75 @@
+//! What the layers of a model keep in the cache of an engine.
+//!
+//! In: the layers of a family, with the widths of the config. Out: the shapes that
+//! [`crate::quantity::KvCache`] computes with, layers that keep the same together.
+
+use super::quantization;
+use super::shape::{Layer, Mixer};
+use crate::quantity::{Kept, KeptLayers, KvCache};
+use crate::yaml::{Node, Value};
+
+/// What a model keeps; none when it keeps nothing, as encoders do.
+pub(super) fn cache(config: &Node, layers: &[Layer]) -> Option<KvCache> {
+    let mut found: Vec<KeptLayers> = Vec::new();
+    for kept in layers.iter().filter_map(|layer| kept(&layer.mixer)) {
+        match found.iter_mut().find(|known| known.kept == kept) {
+            Some(known) => known.layers += 1,
+            None => found.push(KeptLayers { layers: 1, kept }),
+        }
+    }
+    let width = super::config::text_of(config, &["torch_dtype", "dtype"])
+        .and_then(|(_, node)| super::index::width(node.as_str()?))
+        .unwrap_or(2);
+    let in_8_bits = is_kept_in_8_bits(config);
+    (!found.is_empty()).then_some(KvCache { layers: found, width, in_8_bits })
+}
+
+fn kept(mixer: &Mixer) -> Option<Kept> {
+    // Sizes of configs are far below 64 bits (`keys.rs`).
+    let n = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
+    let index = |index: Option<super::shape::Index>| index.map_or(0, |index| n(index.head));
+    match mixer {
+        Mixer::None => None,
+        // What looks at an image keeps nothing of the text; what takes keys and values of another
+        // layer keeps none of its own.
+        Mixer::Grouped(own) if own.groups == 0 || own.window == Some(0) => None,
+        Mixer::Grouped(own) => Some(Kept::Grouped {
+            heads: n(own.groups),
+            key: n(own.key),
+            value: n(own.value),
+            window: own.window.map(n),
+            index: index(own.index),
+        }),
+        Mixer::Latent(own) => {
+            Some(Kept::Latent { rank: n(own.rank), rope: n(own.rope), index: index(own.index) })
+        }
+        Mixer::Compressed(own) => Some(Kept::Compressed {
+            head: n(own.head),
+            window: n(own.window),
+            ratio: n(own.ratio),
+            index: index(own.index),
+        }),
+        Mixer::Delta(own) => {
+            let (state, convolution) = own.kept();
+            Some(Kept::State { state: n(state), convolution: n(convolution) })
+        }
+        Mixer::StateSpace(own) => {
+            let (state, convolution) = own.kept();
+            Some(Kept::State { state: n(state), convolution: n(convolution) })
+        }
+    }
+}
+
+/// Whether the files say that keys and values are kept in 8 bits, as engines then do
+/// (`kv_cache_scheme` of compressed-tensors, `kv_cache_quant_algo` of ModelOpt).
+fn is_kept_in_8_bits(config: &Node) -> bool {
+    let Some(quantization) = quantization::config(config) else { return false };
+    let scheme = quantization.get("kv_cache_scheme");
+    let bits = scheme.and_then(|scheme| scheme.get("num_bits")).and_then(Node::as_int);
+    let names = [scheme, quantization.get("kv_cache_quant_algo")];
+    bits == Some(8)
+        || names
+            .into_iter()
+            .flatten()
+            .any(|node| matches!(&node.value, Value::Str(name) if name.eq_ignore_ascii_case("fp8")))
+}

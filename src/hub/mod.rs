@@ -1,0 +1,270 @@
+//! The Hugging Face Hub. This is the only code of the crate that opens a connection.
+//!
+//! In: where the Hub is, who asks, and which file of which repository at which revision. Out: the
+//! text of the file, that there is none, or why it could not be had. Nothing is written and nothing
+//! is understood here. What is sent and what decides is documented at
+//! <https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables>
+//! (`HF_ENDPOINT`, `HF_TOKEN`); the kinds of refusals are told apart by the header `X-Error-Code`,
+//! as huggingface_hub does (utils/_http.py, hf_raise_for_status).
+
+use std::io::Read;
+use std::time::Duration;
+use ureq::config::RedirectAuthHeaders;
+use ureq::tls::{PemItem, RootCerts, TlsConfig};
+
+/// Where the Hub is unless something else is said.
+pub const ENDPOINT: &str = "https://huggingface.co";
+
+/// How the Hub is asked.
+#[derive(Clone)]
+pub struct Options {
+    /// Where it is: `https://…` or, for a mirror on this machine, `http://…`.
+    pub endpoint: String,
+    /// What opens private and gated repositories. Sent to the endpoint only, never shown.
+    pub token: Option<String>,
+    /// Certificates in PEM that are trusted instead of the usual ones.
+    pub certificates: Option<Vec<u8>>,
+    /// How long one file may take.
+    pub timeout: Duration,
+    /// Bytes of one file, after decompression.
+    pub limit: u64,
+}
+
+/// Why a file could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The endpoint is no address.
+    #[error("`{0}` is no address of a Hub")]
+    Endpoint(String),
+    /// The certificates that were given are none.
+    #[error("there is no certificate in what `SSL_CERT_FILE` names")]
+    Certificates,
+    /// There is no such repository, or it is not shown to who asks.
+    #[error("{place} has no repository {id}{}", if *.asked_with_token { "" } else { ", or shows it to nobody without a token" })]
+    Repository {
+        /// The endpoint.
+        place: String,
+        /// `ORG/NAME`.
+        id: String,
+        /// A token was sent.
+        asked_with_token: bool,
+    },
+    /// The repository has no such revision.
+    #[error("{id} has no revision `{revision}`")]
+    Revision {
+        /// `ORG/NAME`.
+        id: String,
+        /// What was asked for.
+        revision: String,
+    },
+    /// A token is needed, or the one that was sent does not do.
+    #[error("{place} refuses {id} ({status}){}", if *.asked_with_token { " with the token that was sent" } else { " without a token" })]
+    Access {
+        /// The endpoint.
+        place: String,
+        /// `ORG/NAME`.
+        id: String,
+        /// Status of the answer.
+        status: u16,
+        /// A token was sent.
+        asked_with_token: bool,
+    },
+    /// Another answer than the file.
+    #[error("{place} answers {status} for {file} of {id}")]
+    Status {
+        /// The endpoint.
+        place: String,
+        /// `ORG/NAME`.
+        id: String,
+        /// The file.
+        file: String,
+        /// Status of the answer.
+        status: u16,
+    },
+    /// No answer, or none that came to its end.
+    #[error("{file} of {id} cannot be read from {place}: {why}")]
+    Connection {
+        /// The endpoint.
+        place: String,
+        /// `ORG/NAME`.
+        id: String,
+        /// The file.
+        file: String,
+        /// In words.
+        why: String,
+    },
+    /// The answer takes too long.
+    #[error("{file} of {id} did not arrive from {place} within {seconds} s")]
+    Slow {
+        /// The endpoint.
+        place: String,
+        /// `ORG/NAME`.
+        id: String,
+        /// The file.
+        file: String,
+        /// The time it had.
+        seconds: u64,
+    },
+    /// The file is larger than is read.
+    #[error("{file} of {id} is larger than {limit} bytes")]
+    Large {
+        /// `ORG/NAME`.
+        id: String,
+        /// The file.
+        file: String,
+        /// The most that is read.
+        limit: u64,
+    },
+    /// The file is not UTF-8.
+    #[error("{file} of {id} is not UTF-8")]
+    Text {
+        /// `ORG/NAME`.
+        id: String,
+        /// The file.
+        file: String,
+    },
+}
+
+/// The Hub, ready to be asked, by several threads too.
+#[derive(Clone)]
+pub struct Hub {
+    agent: ureq::Agent,
+    options: Options,
+}
+
+impl Hub {
+    /// Nothing is sent yet.
+    pub fn new(options: Options) -> Result<Self, Refusal> {
+        let endpoint = options.endpoint.trim_end_matches('/').to_owned();
+        let is_secure = endpoint.starts_with("https://");
+        let rest = endpoint.split_once("://").map_or("", |(_, rest)| rest);
+        if rest.is_empty() || !(is_secure || endpoint.starts_with("http://")) {
+            return Err(Refusal::Endpoint(shown(&endpoint)));
+        }
+        let mut tls = TlsConfig::builder();
+        if let Some(pem) = &options.certificates {
+            let found = ureq::tls::parse_pem(pem).filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                _ => None,
+            });
+            let found: Vec<_> = found.collect();
+            if found.is_empty() {
+                return Err(Refusal::Certificates);
+            }
+            tls = tls.root_certs(RootCerts::from(found));
+        }
+        let config = ureq::Agent::config_builder()
+            .tls_config(tls.build())
+            // What came over TLS is never asked for again without.
+            .https_only(is_secure)
+            .timeout_global(Some(options.timeout))
+            .max_redirects(5)
+            // Renamed repositories redirect within the Hub; files elsewhere need no token.
+            .redirect_auth_headers(RedirectAuthHeaders::SameHost)
+            .http_status_as_error(false)
+            .user_agent(concat!("ome/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Ok(Self { agent: config.into(), options: Options { endpoint, ..options } })
+    }
+
+    /// The text of a file; none when the repository has no such file.
+    pub fn file(
+        &self,
+        id: &str,
+        revision: Option<&str>,
+        file: &str,
+    ) -> Result<Option<String>, Refusal> {
+        let revision = revision.unwrap_or("main");
+        let endpoint = &self.options.endpoint;
+        let url = format!("{endpoint}/{id}/resolve/{}/{file}", revision.replace('/', "%2F"));
+        let mut request = self.agent.get(&url);
+        if let Some(token) = &self.options.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let mut response = request.call().map_err(|error| self.refusal(id, file, &error))?;
+        let code = response.headers().get("x-error-code").and_then(|code| code.to_str().ok());
+        let place = || shown(endpoint);
+        let asked_with_token = self.options.token.is_some();
+        match (response.status().as_u16(), code.unwrap_or_default()) {
+            (200, _) => {}
+            (401 | 404, "RepoNotFound") => {
+                return Err(Refusal::Repository {
+                    place: place(),
+                    id: id.into(),
+                    asked_with_token,
+                });
+            }
+            (404, "RevisionNotFound") => {
+                return Err(Refusal::Revision { id: id.into(), revision: revision.into() });
+            }
+            (404, _) => return Ok(None),
+            (status @ (401 | 403), _) => {
+                return Err(Refusal::Access {
+                    place: place(),
+                    id: id.into(),
+                    status,
+                    asked_with_token,
+                });
+            }
+            (status, _) => {
+                let (id, file) = (id.into(), file.into());
+                return Err(Refusal::Status { place: place(), id, file, status });
+            }
+        }
+        let limit = self.options.limit;
+        let mut bytes = Vec::new();
+        response
+            .body_mut()
+            .with_config()
+            .limit(u64::MAX)
+            .reader()
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.refusal(id, file, &ureq::Error::from(error)))?;
+        if bytes.len() as u64 > limit {
+            return Err(Refusal::Large { id: id.into(), file: file.into(), limit });
+        }
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|_| Refusal::Text { id: id.into(), file: file.into() })
+    }
+
+    fn refusal(&self, id: &str, file: &str, error: &ureq::Error) -> Refusal {
+        let (place, id, file) = (shown(&self.options.endpoint), id.to_owned(), file.to_owned());
+        if is_timeout(error) {
+            let seconds = self.options.timeout.as_secs();
+            return Refusal::Slow { place, id, file, seconds };
+        }
+        let why = match error {
+            ureq::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        Refusal::Connection { place, id, file, why }
+    }
+}
+
+fn is_timeout(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Timeout(_) => true,
+        ureq::Error::Io(error) => {
+            error.kind() == std::io::ErrorKind::TimedOut
+                || error
+                    .get_ref()
+                    .and_then(|inner| inner.downcast_ref::<ureq::Error>())
+                    .is_some_and(is_timeout)
+        }
+        _ => false,
+    }
+}
+
+/// An address without name and password.
+fn shown(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => {
+            let end = rest.find('/').unwrap_or(rest.len());
+            let start = rest[..end].rfind('@').map_or(0, |at| at + 1);
+            format!("{scheme}://{}", &rest[start..])
+        }
+        None => address.to_owned(),
+    }
+}
