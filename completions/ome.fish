@@ -84,7 +84,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings fil
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -134,7 +134,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -189,7 +189,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -247,7 +247,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings f
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -305,7 +305,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings fil
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -359,7 +359,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -404,7 +404,7 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings f
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -453,7 +453,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -494,7 +494,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -553,7 +553,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -590,7 +590,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -637,7 +637,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -679,7 +679,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -721,7 +721,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -764,7 +764,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -835,7 +835,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Setting
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"

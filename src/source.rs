@@ -60,6 +60,16 @@ pub struct Source {
     /// The decoded text (UTF-8, byte order mark removed).
     pub text: Arc<str>,
     line_starts: OnceLock<Vec<u32>>,
+    /// Characters that begin before each block of the text.
+    blocks: OnceLock<Vec<usize>>,
+}
+
+/// Bytes of a block: in longer lines characters are counted by blocks.
+const BLOCK: usize = 1024;
+
+/// Characters that begin in these bytes of a text.
+fn beginnings(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
 }
 
 impl Source {
@@ -71,6 +81,7 @@ impl Source {
             reported: true,
             text: text.into(),
             line_starts: OnceLock::new(),
+            blocks: OnceLock::new(),
         }
     }
 
@@ -93,6 +104,24 @@ impl Source {
         })
     }
 
+    /// Characters between two places of the text.
+    fn characters(&self, start: usize, end: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        if end - start <= BLOCK {
+            return beginnings(&bytes[start..end]);
+        }
+        let blocks = self.blocks.get_or_init(|| {
+            let mut before = 0;
+            let sums = bytes.chunks(BLOCK).map(|block| {
+                before += beginnings(block);
+                before
+            });
+            std::iter::once(0).chain(sums).collect()
+        });
+        let until = |at: usize| blocks[at / BLOCK] + beginnings(&bytes[at / BLOCK * BLOCK..at]);
+        until(end) - until(start)
+    }
+
     /// Line and column (both from 1; the column counts characters) of a byte offset.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let starts = self.line_starts();
@@ -102,7 +131,7 @@ impl Source {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        let column = self.text.get(start..end).map_or(0, |text| text.chars().count());
+        let column = self.characters(start, end.max(start));
         (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column + 1).unwrap_or(u32::MAX))
     }
 }
@@ -191,6 +220,18 @@ mod tests {
             [(0, (1, 1)), (2, (1, 2)), (7, (2, 1)), (10, (2, 4)), (13, (3, 1))]
         {
             assert_eq!(source.line_column(offset), expected, "offset {offset}");
+        }
+    }
+
+    #[test]
+    fn columns_of_long_lines_count_characters_too() {
+        let text = format!("a: 1\n{}\n{}\nend", "é".repeat(3 * BLOCK), "bü𝔸".repeat(BLOCK));
+        let source = Source::new("a.yaml", SourceKind::File, text.as_str());
+        let (mut line, mut column) = (1, 1);
+        for (offset, character) in text.char_indices() {
+            let offset = u32::try_from(offset).unwrap();
+            assert_eq!(source.line_column(offset), (line, column), "offset {offset}");
+            (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
     }
 }

@@ -4,10 +4,13 @@
 use super::{View, about};
 use crate::api::AcceleratorClass;
 use crate::diag::{Code, Diagnostic};
-use crate::machines;
+use crate::machines::{Machine, Matcher};
 use crate::policy::Semantics;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
+use indexmap::IndexMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Label of the tiers of the base set: they group products and claim their nodes beside them
 /// (S2-076).
@@ -173,43 +176,136 @@ fn excludes(first: &Expression, second: &Expression) -> bool {
     }
 }
 
+/// Most findings about classes that claim one node.
+const MOST_CLAIMS: usize = 1_000;
+/// Most pairs of classes of two groups that are reported one by one.
+const MOST_OF_GROUPS: usize = 100;
+/// Most meetings of two groups on a node that are looked at.
+const MOST_MEETINGS: usize = 2_000_000;
+
+/// Classes that claim the same nodes, tiers or not.
+struct Claim<'a> {
+    is_tier: bool,
+    classes: Vec<&'a AcceleratorClass>,
+    nodes: Arc<[&'a Machine]>,
+}
+
 /// Nodes that two classes claim: their accelerators are counted in both.
 pub(super) fn claims(view: &View<'_>, found: &mut Vec<Diagnostic>) {
-    let nodes = view.catalog.machines();
-    let claimed: Vec<(&AcceleratorClass, Vec<&machines::Machine>)> =
-        classes(view).map(|class| (class, machines::matching(class, nodes))).collect();
-    let is_tier = |class: &AcceleratorClass| class.object.labels().get(TIER).is_some();
-    for (index, (first, own)) in claimed.iter().enumerate() {
-        for (second, other) in &claimed[index + 1..] {
-            if is_tier(first) != is_tier(second) {
-                continue;
-            }
-            let both: Vec<&str> = own
-                .iter()
-                .filter(|machine| other.iter().any(|node| node.name == machine.name))
-                .map(|machine| machine.name.as_str())
-                .collect();
-            let Some(example) = both.first() else { continue };
-            let more = if both.len() == 1 {
-                String::new()
-            } else {
-                format!(" and {} more", both.len() - 1)
+    let claims = claimed(view);
+    let mut told = 0_usize;
+    let mut say = |first: &AcceleratorClass, second: &AcceleratorClass, what: String| {
+        told += 1;
+        if told > MOST_CLAIMS {
+            return;
+        }
+        let finding = about(Code::NodeInTwoClasses, &second.object, what)
+            .object(first.object.id.to_string())
+            .at(second.object.name_span())
+            .label(first.object.name_span(), "the other class")
+            .help("make the selectors exclude each other, or delete one of the classes");
+        found.push(finding);
+    };
+    let mut meet = |first: &[&AcceleratorClass], second: &[&AcceleratorClass], node, more| {
+        let rest: String = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let of_one = std::ptr::eq(first, second);
+        if first.len() * second.len() > MOST_OF_GROUPS {
+            let like = |all: &[&AcceleratorClass]| match all.len() {
+                1 => format!("`{}`", all[0].name()),
+                many => format!("`{}` and {} more", all[0].name(), many - 1),
             };
-            let message = format!(
-                "classes `{}` and `{}` both claim node {example}{more}: each counts its accelerators",
-                first.name(),
-                second.name()
-            );
-            let finding = about(Code::NodeInTwoClasses, &second.object, message)
-                .object(first.object.id.to_string());
-            found.push(
-                finding
-                    .at(second.object.name_span())
-                    .label(first.object.name_span(), "the other class")
-                    .help("make the selectors exclude each other, or delete one of the classes"),
-            );
+            let (other, who) = if of_one {
+                (first[1], like(first))
+            } else {
+                (second[0], format!("{}, and {},", like(first), like(second)))
+            };
+            let what =
+                format!("classes {who} all claim node {node}{rest}: each counts its accelerators");
+            return say(first[0], other, what);
+        }
+        for (index, a) in first.iter().enumerate() {
+            for b in &second[if of_one { index + 1 } else { 0 }..] {
+                let what = format!(
+                    "classes `{}` and `{}` both claim node {node}{rest}: each counts its \
+                     accelerators",
+                    a.name(),
+                    b.name()
+                );
+                say(a, b, what);
+            }
+        }
+    };
+    for claim in claims.iter().filter(|claim| claim.classes.len() > 1) {
+        let node = &claim.nodes[0].name;
+        meet(&claim.classes, &claim.classes, node, claim.nodes.len() - 1);
+    }
+    for ((first, second), (node, count)) in shared(&claims) {
+        meet(&claims[first].classes, &claims[second].classes, &node.name, count - 1);
+    }
+    if let Some(untold) = told.checked_sub(MOST_CLAIMS).filter(|untold| *untold > 0)
+        && let Some(last) = found.last_mut()
+    {
+        last.message = format!("{}; {untold} more such findings are not listed", last.message);
+    }
+}
+
+/// Classes by the nodes that they claim; those that claim none are left out.
+fn claimed<'a>(view: &'a View<'a>) -> Vec<Claim<'a>> {
+    let mut matcher = Matcher::new(view.catalog.machines());
+    let mut claims: IndexMap<(bool, Vec<*const Machine>), Claim<'a>> = IndexMap::new();
+    // Classes that say the same share one list.
+    let mut places: HashMap<(bool, *const &Machine), usize> = HashMap::new();
+    for class in classes(view) {
+        let nodes = matcher.matching(class);
+        if nodes.is_empty() {
+            continue;
+        }
+        let is_tier = class.object.labels().get(TIER).is_some();
+        let place = *places.entry((is_tier, nodes.as_ptr())).or_insert_with(|| {
+            let key = (is_tier, nodes.iter().map(|node| std::ptr::from_ref(*node)).collect());
+            let entry = claims.entry(key);
+            let place = entry.index();
+            entry.or_insert_with(|| Claim { is_tier, classes: Vec::new(), nodes });
+            place
+        });
+        claims[place].classes.push(class);
+    }
+    claims.into_values().collect()
+}
+
+/// Two groups of classes with the first of the nodes that both claim, and how many there are.
+type Shared<'a> = IndexMap<(usize, usize), (&'a Machine, usize)>;
+
+fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
+    let mut claimants: IndexMap<*const Machine, (&Machine, Vec<usize>)> = IndexMap::new();
+    for (place, claim) in claims.iter().enumerate() {
+        for node in &*claim.nodes {
+            let entry = claimants.entry(std::ptr::from_ref(*node));
+            entry.or_insert_with(|| (node, Vec::new())).1.push(place);
         }
     }
+    // In the order of the nodes, which is that of their addresses in the catalog.
+    claimants.sort_unstable_keys();
+    let mut shared = Shared::new();
+    let mut left = MOST_MEETINGS;
+    for (node, places) in claimants.values() {
+        for (index, first) in places.iter().enumerate() {
+            for second in &places[index + 1..] {
+                if claims[*first].is_tier != claims[*second].is_tier {
+                    continue;
+                }
+                if left == 0 {
+                    return shared;
+                }
+                left -= 1;
+                shared.entry((*first, *second)).or_insert((*node, 0)).1 += 1;
+            }
+        }
+    }
+    shared
 }
 
 #[cfg(test)]
@@ -262,5 +358,45 @@ mod tests {
                 "{terms}"
             );
         }
+    }
+
+    #[test]
+    fn classes_of_one_node_are_told_in_pairs_or_as_groups() {
+        let claims = |counts: &[(&str, usize)]| {
+            let class = |selector: &str, index: usize| {
+                format!(
+                    "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: {selector}{index:02}}}\nspec: {{vendor: nvidia, discovery: {{nodeSelector: {{{selector}: 'yes'}}}}}}\n---\n"
+                )
+            };
+            let classes: String = counts
+                .iter()
+                .flat_map(|(selector, count)| (0..*count).map(|index| class(selector, index)))
+                .collect();
+            let node = |name: &str, labels: &str| {
+                format!(
+                    "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{{labels}}}}}\n---\n"
+                )
+            };
+            let nodes = node("first", "a: 'yes'") + &node("second", "a: 'yes', b: 'yes'");
+            let found = run(&(classes + &nodes), Documented);
+            let claims = found.into_iter().filter(|one| one.code == Code::NodeInTwoClasses);
+            claims.map(|one| one.message).collect::<Vec<String>>()
+        };
+        assert_eq!(claims(&[("a", 1), ("c", 1)]), Vec::<String>::new());
+        assert_eq!(
+            claims(&[("a", 1), ("b", 1)]),
+            ["classes `a00` and `b00` both claim node second: each counts its accelerators"]
+        );
+        assert_eq!(claims(&[("a", 10)]).len(), 45);
+        assert_eq!(
+            claims(&[("a", 50), ("b", 3)]),
+            [
+                "classes `a00` and 49 more all claim node first and 1 more: each counts its accelerators",
+                "classes `b00` and `b01` both claim node second: each counts its accelerators",
+                "classes `b00` and `b02` both claim node second: each counts its accelerators",
+                "classes `b01` and `b02` both claim node second: each counts its accelerators",
+                "classes `a00` and 49 more, and `b00` and 2 more, all claim node second: each counts its accelerators",
+            ]
+        );
     }
 }

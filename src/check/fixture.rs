@@ -92,6 +92,7 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
                 let views = (view(Semantics::Documented), view(Semantics::Controller));
                 builder.service(views.0, views.1);
             }
+            (Api::Cluster, "Node") => builder.node(object),
             (Api::Cluster, "ResourceFlavor") => builder.flavor(kueue::resource_flavor(object)),
             (Api::Cluster, "ClusterQueue") => builder.cluster_queue(kueue::cluster_queue(object)),
             (Api::Cluster, "LocalQueue") => builder.local_queue(kueue::local_queue(object)),

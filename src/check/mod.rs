@@ -12,6 +12,7 @@ mod baseline;
 mod class;
 mod component;
 mod entry;
+mod meet;
 mod model;
 mod pairs;
 mod references;

@@ -2,31 +2,22 @@
 //! them.
 //!
 //! # How cost grows
-//! Only entries of one scope with one priority can tie. Among them, entries are put in buckets by
-//! architecture and walked in the order of their least size with those still open beside them, so
-//! disjoint ranges are never compared. What is left is the number of pairs that overlap;
-//! [`MOST_PAIRS`] bounds what is said about them.
+//! Only entries of one scope with one priority can tie; [`super::meet`] finds those that do without
+//! comparing each with each. [`MOST_TIES`] bounds what is said about them.
 
 use super::entry::{is_on, overlap, share_protocol};
+use super::meet::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};
-use crate::api::{Api, Field, FormatEntry, Object, ObjectRef, Runtime, Scope, Size};
+use crate::api::{Api, Field, Object, ObjectRef, Runtime, Scope, Size};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, RangeRule};
 use ecow::EcoString;
-use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Most pairs of one scope and priority that are reported one by one; ties beyond them are counted.
-pub(super) const MOST_PAIRS: usize = 10_000;
-
-/// One entry that automatic selection looks at.
-#[derive(Clone, Copy)]
-struct Candidate<'a> {
-    runtime: &'a Runtime,
-    entry: &'a FormatEntry,
-    /// Least and greatest size in parameters, open bounds infinite.
-    range: (f64, f64),
-}
+/// Most ties of one scope and priority that are reported; those beyond them are counted.
+pub(super) const MOST_TIES: usize = 1_000;
+/// Most runtimes of a group that a finding lists as its objects.
+const MOST_NAMED: usize = 100;
 
 /// What has to be equal before two entries can tie.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -51,47 +42,99 @@ pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     // A pair that ties at several priorities is one pair; by whether there is a priority.
     let mut told_pairs: HashSet<(bool, &ObjectRef, &ObjectRef)> = HashSet::new();
     for (key, group) in groups {
-        let policy = view.policy(key.api);
         let mut told = 0_usize;
-        let mut untold = 0_usize;
         let mut last = None;
-        each_overlap(policy, &group, |a, b| {
+        // Nothing is reported on files that are only context, so such ties must not use up the
+        // bound.
+        let reported = |candidate: &Candidate<'_>| candidate.runtime.object.reported;
+        let meetings = each_meeting(view.policy(key.api), &group, |meeting| {
+            let (a, b) = meeting.pair();
             // In the order of names, so that a pair has one name for itself.
             let (a, b) = if a.runtime.object.id <= b.runtime.object.id { (a, b) } else { (b, a) };
-            // Nothing is reported on files that are only context, so such pairs must not use up the
-            // bound.
-            if !a.runtime.object.reported && !b.runtime.object.reported {
-                return;
-            }
-            if !told_pairs.insert((
-                key.priority.is_some(),
-                &a.runtime.object.id,
-                &b.runtime.object.id,
-            )) {
+            let counts = match &meeting {
+                Meeting::Pair(..) => {
+                    let ids = (&a.runtime.object.id, &b.runtime.object.id);
+                    (reported(&a) || reported(&b))
+                        && told_pairs.insert((key.priority.is_some(), ids.0, ids.1))
+                }
+                Meeting::Groups(first, second) => first.iter().chain(second.iter()).any(reported),
+            };
+            if !counts {
                 return;
             }
             told += 1;
-            if told > MOST_PAIRS {
-                untold += 1;
-                last = Some((a, b));
+            let finding = match &meeting {
+                Meeting::Pair(..) => tie(&key, a, b, None),
+                Meeting::Groups(first, second) => group_tie(&key, first, second),
+            };
+            if told <= MOST_TIES {
+                found.push(finding);
             } else {
-                found.push(tie(&key, a, b));
+                last = Some(finding);
             }
         });
-        if let Some((a, b)) = last {
-            let mut finding = tie(&key, a, b);
-            finding.message =
-                format!("{}; {untold} more pairs of this priority are not listed", finding.message);
-            found.push(finding);
+        let untold = told.saturating_sub(MOST_TIES);
+        found.extend(last.map(|finding| Diagnostic {
+            message: format!(
+                "{}; {untold} more ties of this priority are not listed",
+                finding.message
+            ),
+            ..finding
+        }));
+        if meetings == Meetings::TooMany {
+            found.push(uncompared(&key, &group));
         }
     }
 }
 
-fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>) -> Diagnostic {
+/// So many runtimes of one priority that not every two of them were compared.
+fn uncompared(key: &Key<'_>, group: &[Candidate<'_>]) -> Diagnostic {
+    let priority = key.priority.map_or("no priority".to_owned(), |p| format!("priority {p}"));
+    let first = &group[0].runtime.object;
+    let code = code(key);
+    Diagnostic::new(
+        code,
+        format!(
+            "{} entries have {priority}, too many to compare each with each: some ties may not be \
+             listed",
+            group.len()
+        ),
+    )
+    .severity(graded(code.doc().severity, first).min(Severity::Warning))
+    .at(first.name_span())
+    .object(first.id.to_string())
+    .help("give them different priorities, architectures or size ranges")
+}
+
+fn code(key: &Key<'_>) -> Code {
+    if key.priority.is_some() { Code::SamePriority } else { Code::AmbiguousAutoSelection }
+}
+
+/// A tie of many runtimes that differ in nothing that counts, or of two such groups.
+fn group_tie(key: &Key<'_>, first: &[Candidate<'_>], second: &[Candidate<'_>]) -> Diagnostic {
+    let like = |members: &[Candidate<'_>]| {
+        let name = &members[0].runtime.object.id.name;
+        match members.len() {
+            1 => format!("`{name}`"),
+            many => format!("`{name}` and {} more like it", many - 1),
+        }
+    };
+    let (b, who, rest) = if std::ptr::eq(first, second) {
+        (first[1], like(first), &[][..])
+    } else {
+        (second[0], format!("{}, and {},", like(first), like(second)), second)
+    };
+    let mut finding = tie(key, first[0], b, Some(&who));
+    let members = first.iter().chain(rest).take(MOST_NAMED);
+    finding.objects = members.map(|member| member.runtime.object.id.to_string()).collect();
+    finding
+}
+
+/// A tie of two runtimes; of `many`, in these words, of which these are two.
+fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>, many: Option<&str>) -> Diagnostic {
     // The place is in a file that is reported on, and in the user's rather than in a built-in one.
     let (here, there) =
         if rank(&b.runtime.object) < rank(&a.runtime.object) { (b, a) } else { (a, b) };
-    let (first, second) = (&a.runtime.object.id.name, &b.runtime.object.id.name);
     let sizes = sizes(a, b);
     // A runtime of KServe serves many formats, and none of them has a size.
     let format = here
@@ -101,19 +144,18 @@ fn tie(key: &Key<'_>, a: Candidate<'_>, b: Candidate<'_>) -> Diagnostic {
         .filter(|_| key.api == Api::KServe)
         .map(|format| format!(" of format `{}`", format.name.value));
     let sizes = format.unwrap_or(sizes);
-    let (code, message, help) = match key.priority {
+    let two = format!("`{}` and `{}`", a.runtime.object.id.name, b.runtime.object.id.name);
+    let who = many.unwrap_or(&two);
+    let (have, has) =
+        if many.is_some() { ("all have", "none has") } else { ("both have", "neither has") };
+    let code = code(key);
+    let (message, help) = match key.priority {
         Some(priority) => (
-            Code::SamePriority,
-            format!(
-                "`{first}` and `{second}` can match one model{sizes} and both have priority {priority}"
-            ),
+            format!("{who} can match one model{sizes} and {have} priority {priority}"),
             "give one of them a higher priority, or make their size ranges disjoint",
         ),
         None => (
-            Code::AmbiguousAutoSelection,
-            format!(
-                "`{first}` and `{second}` can match one model{sizes} and neither has a priority"
-            ),
+            format!("{who} can match one model{sizes} and {has} a priority"),
             "give one of them a priority: the documents do not guarantee which one is chosen",
         ),
     };
@@ -202,102 +244,6 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
     (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY))
 }
 
-/// The entries of one runtime that may meet those of others.
-struct Side<'a> {
-    runtime: &'a Runtime,
-    range: (f64, f64),
-    /// Entries for the architecture in question.
-    exact: Vec<Candidate<'a>>,
-    /// Entries for any architecture.
-    any: Vec<Candidate<'a>>,
-}
-
-/// Calls `visit` once for every two runtimes that can match one model.
-fn each_overlap<'a>(
-    policy: &Policy,
-    group: &[Candidate<'a>],
-    mut visit: impl FnMut(Candidate<'a>, Candidate<'a>),
-) {
-    let mut by_architecture: BTreeMap<Option<&str>, Vec<Candidate<'a>>> = BTreeMap::new();
-    for candidate in group {
-        by_architecture
-            .entry(
-                candidate
-                    .entry
-                    .architecture
-                    .as_ref()
-                    .map(|architecture| architecture.value.as_str()),
-            )
-            .or_default()
-            .push(*candidate);
-    }
-    let any = by_architecture.remove(&None).unwrap_or_default();
-    if by_architecture.is_empty() {
-        by_architecture.insert(None, Vec::new());
-    }
-    // Runtimes by their address in the frozen catalog.
-    let address = |runtime: &'a Runtime| std::ptr::from_ref(runtime) as usize;
-    let mut met: HashSet<(usize, usize)> = HashSet::new();
-    for (index, bucket) in by_architecture.into_values().enumerate() {
-        let mut sides: IndexMap<usize, Side<'a>> = IndexMap::new();
-        for (exact, candidate) in bucket
-            .iter()
-            .map(|candidate| (true, *candidate))
-            .chain(any.iter().map(|candidate| (false, *candidate)))
-        {
-            let new = || Side {
-                runtime: candidate.runtime,
-                range: candidate.range,
-                exact: Vec::new(),
-                any: Vec::new(),
-            };
-            let side = sides.entry(address(candidate.runtime)).or_insert_with(new);
-            if exact { &mut side.exact } else { &mut side.any }.push(candidate);
-        }
-        sweep(sides.into_values().collect(), |a, b| {
-            let pair = (
-                address(a.runtime).min(address(b.runtime)),
-                address(a.runtime).max(address(b.runtime)),
-            );
-            if met.contains(&pair) || !share_protocol(policy, a.runtime, b.runtime) {
-                return;
-            }
-            let first = |left: &[Candidate<'a>], right: &[Candidate<'a>]| {
-                left.iter().find_map(|left| {
-                    right
-                        .iter()
-                        .find(|right| overlap(policy, left.entry, right.entry))
-                        .map(|right| (*left, *right))
-                })
-            };
-            // Entries for any architecture meet each other in the first bucket already.
-            let both = || if index == 0 { first(&a.any, &b.any) } else { None };
-            if let Some((left, right)) = first(&a.exact, &b.exact)
-                .or_else(|| first(&a.exact, &b.any))
-                .or_else(|| first(&a.any, &b.exact))
-                .or_else(both)
-            {
-                met.insert(pair);
-                visit(left, right);
-            }
-        });
-    }
-}
-
-/// Calls `meet` for every two runtimes whose ranges have a common point.
-fn sweep<'a>(mut all: Vec<Side<'a>>, mut meet: impl FnMut(&Side<'a>, &Side<'a>)) {
-    all.retain(|side| side.range.0 <= side.range.1);
-    all.sort_by(|a, b| a.range.0.total_cmp(&b.range.0));
-    let mut open: Vec<Side<'a>> = Vec::new();
-    for current in all {
-        open.retain(|side| side.range.1 >= current.range.0);
-        for other in &open {
-            meet(other, &current);
-        }
-        open.push(current);
-    }
-}
-
 /// Groups of runtimes that automatic selection can all choose for one model, whatever their
 /// priorities (S0-084).
 pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
@@ -323,7 +269,12 @@ pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 .push(index);
         }
         let none = Vec::new();
+        let mut seen = HashSet::new();
         for (index, first) in all.iter().enumerate() {
+            // What differs in nothing that counts is in the same groups.
+            if !seen.insert(Likeness::of(first.runtime, first.range, [first.entry])) {
+                continue;
+            }
             let architecture =
                 first.entry.architecture.as_ref().map(|architecture| &architecture.value);
             let same = by_architecture.get(&architecture).unwrap_or(&none);
@@ -550,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_a_flood_of_ties_is_bounded() {
+    fn thousands_of_disjoint_ranges_are_compared_in_no_time_and_many_equal_ones_are_one_finding() {
         let disjoint: String = (0..3000)
             .map(|index| {
                 runtime(
@@ -565,19 +516,60 @@ mod tests {
         assert!(
             run(&disjoint, Documented).iter().all(|finding| finding.code != Code::SamePriority)
         );
-        let equal: String = (0..200)
-            .map(|index| runtime(&format!("r{index}"), &spec(", priority: 1", "")) + "---\n")
+        let equal = |count: usize| {
+            let text: String = (0..count)
+                .map(|index| runtime(&format!("r{index:03}"), &spec(", priority: 1", "")) + "---\n")
+                .collect();
+            let found = run(&text, Documented);
+            found.into_iter().filter(|finding| finding.code == Code::SamePriority).collect()
+        };
+        // Each two of a few, one finding for many.
+        let few: Vec<_> = equal(10);
+        assert_eq!(few.len(), 45);
+        let many: Vec<_> = equal(200);
+        assert_eq!(many.len(), 1);
+        let message = "`r000` and 199 more like it can match one model and all have priority 1";
+        assert_eq!(many[0].message, message);
+        assert_eq!((many[0].objects.len(), many[0].labels.len()), (super::MOST_NAMED, 2));
+        assert!(few.iter().chain(&many).all(|finding| finding.severity == Severity::Error));
+    }
+
+    #[test]
+    fn two_groups_that_tie_are_one_finding_and_a_flood_is_bounded() {
+        let text: String = (0..60)
+            .map(|index| {
+                let architecture = if index % 2 == 0 { "" } else { ", modelArchitecture: A" };
+                let name = format!("{}{index:02}", if index % 2 == 0 { "any" } else { "exact" });
+                runtime(&name, &spec(&format!(", priority: 1{architecture}"), "")) + "---\n"
+            })
             .collect();
-        let found = run(&equal, Documented);
+        let found: Vec<_> = run(&text, Documented)
+            .into_iter()
+            .filter(|finding| finding.code == Code::SamePriority)
+            .map(|finding| finding.message)
+            .collect();
+        let end = "can match one model and all have priority 1";
+        assert_eq!(
+            found,
+            [
+                format!("`exact01` and 29 more like it {end}"),
+                format!("`exact01` and 29 more like it, and `any00` and 29 more like it, {end}"),
+                format!("`any00` and 29 more like it {end}"),
+            ]
+        );
+        // Every one is another kind, and each two of them tie.
+        let unlike: String = (0..60)
+            .map(|index| {
+                let range = format!("  modelSizeRange: {{min: {}B}}\n", index + 1);
+                runtime(&format!("r{index}"), &spec(", priority: 1", &range)) + "---\n"
+            })
+            .collect();
+        let found = run(&unlike, Documented);
         let ties: Vec<_> =
             found.iter().filter(|finding| finding.code == Code::SamePriority).collect();
-        assert_eq!(ties.len(), super::MOST_PAIRS + 1);
-        assert!(
-            ties.iter().any(|finding| finding.message.contains("9900 more pairs")),
-            "{:?}",
-            ties.last()
-        );
-        assert!(ties.iter().all(|finding| finding.severity == Severity::Error));
+        assert_eq!(ties.len(), super::MOST_TIES + 1);
+        let rest = format!("{} more ties", 60 * 59 / 2 - super::MOST_TIES);
+        assert!(ties.iter().any(|finding| finding.message.contains(&rest)), "{rest}");
     }
 
     #[test]

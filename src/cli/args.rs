@@ -57,7 +57,7 @@ pub(crate) struct InputArgs {
     pub no_config: bool,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Threads; the output does not depend on it [default: one per core].
+    /// Threads, at most 4 per core; the output does not depend on it [default: one per core].
     #[arg(long, env = "OME_JOBS", value_name = "N")]
     pub jobs: Option<usize>,
     /// Findings of level warning count as errors.

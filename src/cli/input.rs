@@ -2,7 +2,7 @@
 //! read.
 
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
-use super::{Failure, Io, Outcome};
+use super::{Failure, Io, Outcome, threads};
 use crate::api::{Api, ModelServing, Object, Runtime};
 use crate::builtin;
 use crate::catalog::Views;
@@ -120,11 +120,7 @@ impl Session {
             .map(Selector::parse)
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
-        if let Some(jobs) = args.jobs {
-            // A second session in one process keeps the first pool; the output does not depend on
-            // it.
-            let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
-        }
+        threads::start(args.jobs)?;
         let semantics = match args.semantics {
             Some(SemanticsArg::Documented) => Semantics::Documented,
             Some(SemanticsArg::Controller) => Semantics::Controller,

@@ -9,13 +9,14 @@ pub mod exit;
 mod failure;
 mod input;
 mod io;
+mod threads;
 
 pub use exit::Outcome;
 pub use failure::Failure;
 pub use io::{ColorChoice, Io};
 
 use crate::report::screen::printable;
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, error::ErrorKind};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -60,8 +61,7 @@ pub fn main() -> ExitCode {
             env!("CARGO_PKG_VERSION")
         );
     }));
-    // A deep stack costs nothing until it is used, and no permitted nesting may overflow it.
-    let run = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
+    let code = threads::on_stack(|| {
         let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
         let mut err = std::io::stderr();
         let mut io = Io::standard(&mut out, &mut err);
@@ -73,15 +73,26 @@ pub fn main() -> ExitCode {
             _ => code,
         }
     });
-    let code = run.ok().and_then(|thread| thread.join().ok());
-    ExitCode::from(code.unwrap_or(exit::INTERNAL))
+    ExitCode::from(match code {
+        Ok(code) => code.unwrap_or(exit::INTERNAL),
+        Err(error) => {
+            let help = "allow more memory, as with `ulimit -v`";
+            let _ =
+                writeln!(std::io::stderr(), "error: no room for a stack: {error}\n  help: {help}");
+            exit::COULD_NOT
+        }
+    })
 }
 
 /// Runs one command line against the given streams; returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
+    let parsed = Cli::command().try_get_matches_from(&arguments);
+    let (matches, cli) = match parsed.and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((matches, cli))
+    }) {
+        Ok(parsed) => parsed,
         Err(error) => {
             let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let colored = if help { io.out_color() } else { io.err_color() };
@@ -99,6 +110,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
         }
     };
     io.set_color(cli.color);
+    if let Some(note) = threads::note(jobs(&matches)) {
+        io.say(&note);
+    }
     match commands::run(cli.command, &arguments, io) {
         Ok(outcome) => outcome.code(),
         Err(failure) => {
@@ -111,6 +125,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> u8
             failure.code()
         }
     }
+}
+
+/// Threads that the verb is asked to use.
+fn jobs(matches: &ArgMatches) -> Option<usize> {
+    let mut matches = matches;
+    while let Some((_, verb)) = matches.subcommand() {
+        matches = verb;
+    }
+    matches.try_get_one("jobs").ok().flatten().copied()
 }
 
 /// The definition of the command line, for completions, manual and reference.

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// One text to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,16 +152,28 @@ impl Finder {
     }
 
     fn walk(&mut self, root: &Path, reported: bool) {
+        let walked = Mutex::new(HashSet::new());
         let walk = WalkBuilder::new(root)
             .follow_links(true)
             .require_git(false)
             // What a user has set for all repositories is nothing the others of a team see.
             .git_global(false)
             .add_custom_ignore_filename(".omeignore")
-            .filter_entry(|entry| {
-                let left_out = entry.file_type().is_some_and(|kind| kind.is_dir())
+            .filter_entry(move |entry| {
+                if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                    return true;
+                }
+                let left_out = entry.depth() > 0
                     && matches!(entry.file_name().to_str(), Some("node_modules" | "target"));
-                entry.depth() == 0 || !left_out
+                // By links a directory may have any number of paths, twice as many at each level.
+                let first = || match entry.metadata() {
+                    Ok(data) => walked
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(identity(entry.path(), &data)),
+                    Err(_) => true,
+                };
+                !left_out && first()
             })
             .sort_by_file_name(OsStr::cmp)
             .build();

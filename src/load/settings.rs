@@ -4,9 +4,11 @@
 //! findings on keys and values that are not understood. What wins over it (flags, `OME_*`
 //! variables) is decided by `cli`.
 
+use super::files::read_text;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::policy::{BuiltinMode, Semantics};
 use crate::source::{Source, SourceId, SourceKind, Span};
+use crate::yaml::Limits;
 use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -73,9 +75,11 @@ pub fn find(from: &Path) -> Option<PathBuf> {
 /// # Errors
 /// A sentence, when the file cannot be read or is not TOML.
 pub fn read(file: &Path, id: SourceId) -> Result<(Settings, Source, Vec<Diagnostic>), String> {
-    #[expect(clippy::disallowed_methods, reason = "settings are read here")]
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    // The file may set other limits, for other files.
+    let text = read_text(file, &Limits::default()).map_err(|finding| match finding.code {
+        Code::FileNotRead => finding.message,
+        _ => format!("{}: {}", file.display(), finding.message),
+    })?;
     let mut reader = Reader {
         id,
         settings: Settings { file: Some(file.to_owned()), ..Settings::default() },

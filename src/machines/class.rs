@@ -5,6 +5,8 @@ use super::terms::{affinity_matches, selector_mismatch, terms_match};
 use crate::api::AcceleratorClass;
 use crate::facts::{self, Product};
 use crate::yaml::Node;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Whether a machine belongs to a class: its selector or any of its terms (S2-070); its affinity
 /// beside the selector, as the shipped shape has it; its PCI ids when it says nothing else
@@ -60,6 +62,63 @@ fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
             });
         vendor_fits && device_fits
     })
+}
+
+/// Machines that many classes are asked about: classes that say the same of their nodes are matched
+/// once, and a selector is only held against machines that have its first label.
+#[derive(Debug)]
+pub struct Matcher<'m> {
+    machines: &'m [Machine],
+    /// Places of machines by label.
+    labelled: HashMap<(&'m str, &'m str), Vec<usize>>,
+    known: HashMap<String, Arc<[&'m Machine]>>,
+}
+
+impl<'m> Matcher<'m> {
+    /// Machines, in order.
+    pub fn new(machines: &'m [Machine]) -> Self {
+        let mut labelled: HashMap<_, Vec<usize>> = HashMap::new();
+        for (place, machine) in machines.iter().enumerate() {
+            for entry in &machine.labels {
+                if let Some(value) = entry.node.as_str() {
+                    labelled.entry((entry.key.as_str(), value)).or_default().push(place);
+                }
+            }
+        }
+        Self { machines, labelled, known: HashMap::new() }
+    }
+
+    /// The machines of a class, in order.
+    pub fn matching(&mut self, class: &AcceleratorClass) -> Arc<[&'m Machine]> {
+        let own = &class.discovery;
+        let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
+        let ids: Vec<&str> = own.device_ids.iter().map(|id| id.value.as_str()).collect();
+        let pci = own.pci_vendor.as_ref().map(|vendor| vendor.value.as_str());
+        let said = serde_json::json!([
+            json(&own.node_selector),
+            json(&own.terms),
+            json(&own.affinity),
+            pci,
+            ids,
+        ])
+        .to_string();
+        if let Some(known) = self.known.get(&said) {
+            return known.clone();
+        }
+        let first = own.node_selector.as_ref().filter(|_| own.terms.is_none());
+        let first = first.and_then(|selector| selector.entries().next());
+        let found: Arc<[&Machine]> = match first {
+            None => matching(class, self.machines).into(),
+            Some(entry) => {
+                let value = entry.node.scalar_text().unwrap_or_default();
+                let places = self.labelled.get(&(entry.key.as_str(), value.as_str()));
+                let machines = places.into_iter().flatten().map(|place| &self.machines[*place]);
+                machines.filter(|machine| class_matches(class, machine)).collect()
+            }
+        };
+        self.known.insert(said, found.clone());
+        found
+    }
 }
 
 /// The machines of a class, in order.

@@ -10,7 +10,7 @@ mod labels;
 mod machine;
 mod terms;
 
-pub use class::{class_matches, class_product, matching};
+pub use class::{Matcher, class_matches, class_product, matching};
 pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running};
 pub use flavor::{Barrier, Selects};
 pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};

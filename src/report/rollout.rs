@@ -56,20 +56,14 @@ impl Rollout<'_> {
             return "before the change".to_owned();
         };
         let letter = self.letter();
-        let named = |wanted: &dyn Fn(usize, Cell) -> bool| {
-            let all: Vec<i64> = row
-                .groups
-                .iter()
-                .enumerate()
-                .filter(|(index, (cell, _))| wanted(*index, *cell))
-                .map(|(index, _)| self.trace().columns[index])
-                .collect();
+        let named = |wanted: &dyn Fn(Cell, Cell) -> bool| {
+            let places = row.groups.changed(&previous.groups, wanted);
+            let all: Vec<i64> =
+                places.into_iter().map(|place| self.trace().columns[place]).collect();
             ordinals(letter, &all)
         };
-        let done = named(&|index, cell| {
-            cell == Cell::Updated && previous.groups[index].0 != Cell::Updated
-        });
-        let rolling = named(&|_, cell| cell == Cell::Rolling);
+        let done = named(&|was, is| is == Cell::Updated && was != Cell::Updated);
+        let rolling = named(&|_, is| is == Cell::Rolling);
         match (done.is_empty(), rolling.is_empty()) {
             (true, true) => "nothing changed in this row".to_owned(),
             (false, true) if row.stage.is_none() => format!("{done} done; finished"),
@@ -192,12 +186,12 @@ impl<T: std::fmt::Display> Serialize for Shown<T> {
 }
 
 /// Words of all groups of a row.
-struct Words<'a>(&'a Row, fn(&(Cell, GroupStatus)) -> &'static str);
+struct Words<'a>(&'a Row, fn((Cell, GroupStatus)) -> &'static str);
 
 impl Serialize for Words<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.0.groups.len()))?;
-        for group in &self.0.groups {
+        for group in self.0.groups.iter() {
             list.serialize_element((self.1)(group))?;
         }
         list.end()
@@ -323,7 +317,7 @@ impl Rollout<'_> {
         self.trace()
             .rows
             .iter()
-            .any(|row| row.groups.iter().any(|(_, status)| *status == GroupStatus::Absent))
+            .any(|row| row.groups.runs().any(|(_, (_, status))| status == GroupStatus::Absent))
     }
 
     /// The row as cells of a table: stage, groups, running, roles, GPUs, what happens.
@@ -509,7 +503,7 @@ fn pods(count: i64) -> String {
 /// The groups of a row, a sign each; long runs are counted.
 fn strip(row: &Row) -> String {
     const LONG: usize = 48;
-    let sign = |group: &(Cell, GroupStatus)| match group {
+    let sign = |group: (Cell, GroupStatus)| match group {
         (_, GroupStatus::Absent) => '·',
         (Cell::Old, _) => '○',
         (Cell::Rolling, _) => '◐',
@@ -519,10 +513,10 @@ fn strip(row: &Row) -> String {
         return row.groups.iter().map(sign).collect();
     }
     let mut runs: Vec<(char, usize)> = Vec::new();
-    for sign in row.groups.iter().map(sign) {
+    for (count, sign) in row.groups.runs().map(|(count, group)| (count, sign(group))) {
         match runs.last_mut() {
-            Some((last, count)) if *last == sign => *count += 1,
-            _ => runs.push((sign, 1)),
+            Some((last, known)) if *last == sign => *known += count,
+            _ => runs.push((sign, count)),
         }
     }
     let words: Vec<String> = runs

@@ -3,7 +3,9 @@
 
 use super::cluster::{Address, Cluster, Group, Status};
 use super::target::Target;
-use super::trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};
+use super::trace::{
+    Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Reason, Row, Trace,
+};
 use crate::api::{ModelServing, RecoveryPolicy};
 use crate::policy::{KthenaPolicy, RoleRecreateRule};
 use crate::render::kthena::names;
@@ -432,17 +434,26 @@ impl Cluster {
     }
 
     fn push_row(&mut self, stage: Option<u32>) {
-        let groups = self.columns.iter().map(|ordinal| self.cell(*ordinal)).collect();
+        let groups = self.cells();
         self.trace.rows.push(Row { stage, groups, available: self.counts.groups });
     }
 
-    /// How far a group is.
-    fn cell(&self, ordinal: i64) -> (Cell, GroupStatus) {
+    /// How far the groups of all columns are. Both lists are in the order of ordinals.
+    fn cells(&self) -> Groups {
+        let mut groups = self.groups.iter().peekable();
+        let cells = self.columns.iter().map(|ordinal| {
+            while groups.next_if(|group| group.ordinal < *ordinal).is_some() {}
+            self.cell(*ordinal, groups.next_if(|group| group.ordinal == *ordinal))
+        });
+        cells.collect()
+    }
+
+    /// How far the group of an ordinal is.
+    fn cell(&self, ordinal: i64, group: Option<&Group>) -> (Cell, GroupStatus) {
         let wanted = ordinal < self.target.replicas;
-        let Some(position) = self.position(ordinal) else {
+        let Some(group) = group else {
             return (if wanted { Cell::Old } else { Cell::Updated }, GroupStatus::Absent);
         };
-        let group = &self.groups[position];
         let status = match group.status {
             Status::Running => GroupStatus::Running,
             Status::Scaling => GroupStatus::Scaling,
@@ -470,7 +481,7 @@ impl Cluster {
         if self.trace.rows.len() == 1 {
             self.trace.rows.clear();
         } else {
-            let groups: Vec<_> = self.columns.iter().map(|ordinal| self.cell(*ordinal)).collect();
+            let groups = self.cells();
             if self.trace.rows.last().is_some_and(|last| last.groups != groups) {
                 self.trace.rows.push(Row { stage: None, groups, available: self.counts.groups });
             }

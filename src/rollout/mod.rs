@@ -36,4 +36,6 @@ mod tests;
 pub use environment::{Before, Outcome, Recovery, Scenario, simulate};
 pub use fit::fits;
 pub use target::{Id, Names};
-pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Kind, Reason, Row, Trace};
+pub use trace::{
+    Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Reason, Row, Trace,
+};

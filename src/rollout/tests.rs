@@ -237,7 +237,7 @@ proptest! {
 }
 
 fn rows(outcome: &Outcome) -> Vec<String> {
-    let sign = |cell: &super::Cell| match cell {
+    let sign = |cell: super::Cell| match cell {
         super::Cell::Old => 'o',
         super::Cell::Rolling => 'w',
         super::Cell::Updated => 'd',

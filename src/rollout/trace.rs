@@ -241,10 +241,71 @@ impl GroupStatus {
 pub struct Row {
     /// Stage after which the groups are as they are; none before the change.
     pub stage: Option<u32>,
-    /// How far each group is, in the order of the columns.
-    pub groups: Vec<(Cell, GroupStatus)>,
+    /// How far each group is.
+    pub groups: Groups,
     /// Groups that run.
     pub available: i64,
+}
+
+/// How far groups are and what they do, in the order of the columns: neighbors that are alike stand
+/// together, since of many thousand groups few are under way at a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups(Vec<(usize, (Cell, GroupStatus))>);
+
+impl Groups {
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|(count, _)| count).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Neighbors that are alike, with their number.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, (Cell, GroupStatus))> {
+        self.0.iter().copied()
+    }
+
+    /// Every group.
+    pub fn iter(&self) -> impl Iterator<Item = (Cell, GroupStatus)> {
+        self.runs().flat_map(|(count, group)| std::iter::repeat_n(group, count))
+    }
+
+    /// The places of groups that are as `wanted` says, beside what they were in an earlier row.
+    pub fn changed(&self, earlier: &Self, wanted: impl Fn(Cell, Cell) -> bool) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut before = earlier.runs();
+        let (mut place, mut left, mut was) = (0, 0, None);
+        for (mut count, (cell, _)) in self.runs() {
+            while count > 0 {
+                if left == 0 {
+                    let Some((next, (cell, _))) = before.next() else { return found };
+                    (left, was) = (next, Some(cell));
+                }
+                let both = count.min(left);
+                if was.is_some_and(|was| wanted(was, cell)) {
+                    found.extend(place..place + both);
+                }
+                (place, count, left) = (place + both, count - both, left - both);
+            }
+        }
+        found
+    }
+}
+
+impl FromIterator<(Cell, GroupStatus)> for Groups {
+    fn from_iter<T: IntoIterator<Item = (Cell, GroupStatus)>>(groups: T) -> Self {
+        let mut runs: Vec<(usize, (Cell, GroupStatus))> = Vec::new();
+        for group in groups {
+            match runs.last_mut() {
+                Some((count, last)) if *last == group => *count += 1,
+                _ => runs.push((1, group)),
+            }
+        }
+        Self(runs)
+    }
 }
 
 /// Everything that happens, in order.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read and write their own files")]
 
 mod architecture;
+mod bounds;
 mod conformance;
 mod diff;
 mod discover;

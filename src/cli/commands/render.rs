@@ -291,7 +291,7 @@ fn write(
         }
         Ok(())
     })?;
-    let make = |serving| model_serving(serving, args, format, &session, layers.as_ref());
+    let view = Serving { args, format, session: &session, layers: layers.as_ref() };
     let mut take = |written: Written| -> Result<(), Failure> {
         if written.failed {
             failed = true;
@@ -301,10 +301,9 @@ fn write(
         Ok(())
     };
     if args.expand {
-        // One may be many thousand pods: never more than one is held.
-        servings.iter().copied().map(make).try_for_each(take)?;
+        servings.iter().try_for_each(|serving| view.expanded(serving, &mut take))?;
     } else {
-        renderer.in_windows(&servings, make, &mut take)?;
+        renderer.in_windows(&servings, |serving| view.whole(serving), &mut take)?;
     }
     if let Sink::Pass { pass, function: true } = &sink {
         found.extend(pass.config_problems());
@@ -378,34 +377,76 @@ fn merged<'a>(
 }
 
 /// Turns a ModelServing, or what its controller makes of it, into text.
-fn model_serving(
-    serving: &ModelServing,
-    args: &Args,
+#[derive(Clone, Copy)]
+struct Serving<'a> {
+    args: &'a Args,
     format: stream::Format,
-    session: &Session,
-    layers: Option<&Layers<'_>>,
-) -> Written {
-    let mut diagnostics = Vec::new();
-    let broken = session.is_broken(serving);
-    let too_many = args.expand && kthena::too_many_pods(serving).is_some();
-    let nodes = if broken || too_many {
-        Vec::new()
-    } else if args.expand {
-        kthena::expand(serving, session.kthena, &mut diagnostics)
-    } else {
-        vec![kthena::Expanded {
-            node: serving.object.node.clone(),
-            replaced: kthena::Replaced::default(),
-        }]
-    };
-    let history = layers.map(|_| ServingHistory::new(serving)).unwrap_or_default();
-    let objects = nodes.into_iter().map(|kthena::Expanded { node, replaced }| {
+    session: &'a Session,
+    layers: Option<&'a Layers<'a>>,
+}
+
+/// Objects of a controller that are written together.
+const TOGETHER: usize = 256;
+
+impl Serving<'_> {
+    /// The ModelServing itself.
+    fn whole(self, serving: &ModelServing) -> Written {
+        let mut written = Self::nothing(serving, self.session.is_broken(serving));
+        if !written.failed {
+            let node = serving.object.node.clone();
+            let own = kthena::Expanded { node, replaced: kthena::Replaced::default() };
+            written.objects.push(self.text(own, &self.history(serving)));
+        }
+        written
+    }
+
+    /// What its controller makes of it. That may be many thousand pods: never are all of them held.
+    fn expanded(
+        self,
+        serving: &ModelServing,
+        take: &mut impl FnMut(Written) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let failed = self.session.is_broken(serving) || kthena::too_many_pods(serving).is_some();
+        let mut written = Self::nothing(serving, failed);
+        let mut diagnostics = Vec::new();
+        if !failed {
+            let history = self.history(serving);
+            let each = &mut |object| {
+                written.objects.push(self.text(object, &history));
+                if written.objects.len() < TOGETHER {
+                    return Ok(());
+                }
+                take(std::mem::replace(&mut written, Self::nothing(serving, failed)))
+            };
+            kthena::expand_each(serving, self.session.kthena, &mut diagnostics, each)?;
+        }
+        take(Written { diagnostics, ..written })
+    }
+
+    fn history(self, serving: &ModelServing) -> ServingHistory {
+        self.layers.map(|_| ServingHistory::new(serving)).unwrap_or_default()
+    }
+
+    fn nothing(serving: &ModelServing, failed: bool) -> Written {
+        Written {
+            namespace: serving.namespace.to_string(),
+            service: serving.name().to_string(),
+            failed,
+            objects: Vec::new(),
+            diagnostics: Vec::new(),
+            owner: (serving.object.id.to_string(), Some(serving.object.name_span())),
+            span: serving.object.span,
+        }
+    }
+
+    fn text(self, expanded: kthena::Expanded, history: &ServingHistory) -> (Node, String) {
+        let kthena::Expanded { node, replaced } = expanded;
         let mut object = RenderedObject { node, component: None, wave: 1 };
-        if args.argocd_waves && !args.expand {
+        if self.args.argocd_waves && !self.args.expand {
             object.annotate_wave(wave(&object));
         }
         let mut text = String::new();
-        if let Some(layers) = layers {
+        if let Some(layers) = self.layers {
             let losers = history.of(&replaced);
             crate::yaml::write_with(
                 &mut text,
@@ -413,26 +454,17 @@ fn model_serving(
                 &mut |path: &FieldPath, node: &Node| {
                     Some(remark(
                         &leaf(layers, &object.node, node, path, &losers),
-                        &session.world.sources,
+                        &self.session.world.sources,
                     ))
                 },
             );
         } else {
-            text = stream::text(&object.node, format);
+            text = stream::text(&object.node, self.format);
         }
-        if args.expand && format == stream::Format::Yaml {
+        if self.args.expand && self.format == stream::Format::Yaml {
             text.insert_str(0, "# preview: created by the Kthena controller, do not apply\n");
         }
         (object.node, text)
-    });
-    Written {
-        namespace: serving.namespace.to_string(),
-        service: serving.name().to_string(),
-        failed: broken || too_many,
-        objects: objects.collect(),
-        diagnostics,
-        owner: (serving.object.id.to_string(), Some(serving.object.name_span())),
-        span: serving.object.span,
     }
 }
 

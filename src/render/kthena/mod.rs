@@ -22,6 +22,7 @@ use ecow::{EcoString, eco_format};
 pub use expanded::{Expanded, Replaced};
 use plugins::Chain;
 use pods::{Common, Prepared};
+use std::convert::Infallible;
 
 /// API version of a ModelServing.
 pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
@@ -55,14 +56,38 @@ pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
     })
 }
 
-/// What the controller creates for a ModelServing that is new, in the order of its requests but for
-/// Services, which come last. Defects of the controller that leave something out are findings.
+/// What [`expand_each`] gives, in a list.
 pub fn expand(
     serving: &ModelServing,
     policy: &KthenaPolicy,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Expanded> {
     let mut objects = Vec::new();
+    let each = &mut |object| -> Result<(), Infallible> {
+        objects.push(object);
+        Ok(())
+    };
+    match expand_each(serving, policy, diagnostics, each) {
+        Ok(()) => objects,
+    }
+}
+
+/// What the controller creates for a ModelServing that is new, in the order of its requests but for
+/// Services, which come last; one at a time, since there may be many thousand. Defects of the
+/// controller that leave something out are findings.
+///
+/// # Errors
+/// The first of `each`, which ends it.
+pub fn expand_each<E>(
+    serving: &ModelServing,
+    policy: &KthenaPolicy,
+    diagnostics: &mut Vec<Diagnostic>,
+    each: &mut dyn FnMut(Expanded) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut each = |mut object: Expanded| {
+        super::tidy::tidy(&mut object.node);
+        each(object)
+    };
     let replicas = serving.replicas.value;
     if replicas == 0 {
         if policy.controller_revisions {
@@ -74,7 +99,7 @@ pub fn expand(
                 .at(serving.replicas.span()),
             );
         }
-        return objects;
+        return Ok(());
     }
     let chain = Chain::of(serving);
     if let Err(broken) = &chain {
@@ -94,14 +119,13 @@ pub fn expand(
     let prepared: Vec<Prepared<'_>> =
         serving.roles.iter().map(|role| Prepared::new(serving, role, policy)).collect();
     let partition = serving.budget.protected(replicas);
-    let mut services = Vec::new();
     for group in 0..replicas {
         // The snapshot is written before the first group that the partition does not protect.
         if policy.controller_revisions && group == partition {
-            objects.push(Expanded::of(controller_revision(serving, &revision)));
+            each(Expanded::of(controller_revision(serving, &revision)))?;
         }
         if has_gang {
-            objects.push(Expanded::of(pod_group::pod_group(serving, &gang, group, policy)));
+            each(Expanded::of(pod_group::pod_group(serving, &gang, group, policy)))?;
         }
         // Only a pod needs the chain.
         let chain = match &chain {
@@ -112,10 +136,8 @@ pub fn expand(
         let common = Common { revision: &revision, chain, gang: has_gang, policy };
         for (role, prepared) in serving.roles.iter().zip(&prepared) {
             for ordinal in 0..role.replicas.value {
-                objects.extend(pods::pods(serving, prepared, common, group, ordinal));
-                if role.worker.is_some() {
-                    services.push(Expanded::of(pods::service(serving, role, group, ordinal)));
-                }
+                let pods = pods::pods(serving, prepared, common, group, ordinal);
+                pods.into_iter().try_for_each(&mut each)?;
             }
         }
     }
@@ -129,11 +151,15 @@ pub fn expand(
                 .and_then(crate::api::Field::span)),
         );
     }
-    objects.extend(services);
-    for object in &mut objects {
-        super::tidy::tidy(&mut object.node);
+    let with_workers = || serving.roles.iter().filter(|role| role.worker.is_some());
+    for group in (0..replicas).filter(|_| chain.is_ok()) {
+        for role in with_workers() {
+            for ordinal in 0..role.replicas.value {
+                each(Expanded::of(pods::service(serving, role, group, ordinal)))?;
+            }
+        }
     }
-    objects
+    Ok(())
 }
 
 fn defect(serving: &ModelServing, said: &str) -> Diagnostic {

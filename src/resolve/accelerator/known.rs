@@ -5,11 +5,12 @@ use crate::api::{AcceleratorClass, Figure};
 use crate::catalog::Catalog;
 use crate::decision::{Evidence, KnownCapability};
 use crate::facts;
-use crate::machines::{self, Machine};
+use crate::machines::{self, Machine, Matcher};
 use crate::policy::Semantics;
 use crate::quantity::Memory;
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
+use std::sync::Arc;
 
 /// A class with everything known of it.
 #[derive(Clone, Debug)]
@@ -24,7 +25,7 @@ pub(in crate::resolve) struct Known<'a> {
     pub(super) features: Vec<EcoString>,
     pub(super) figures: Vec<(Figure, f64)>,
     /// Its nodes; none when no Node was read.
-    pub(super) machines: Option<Vec<&'a Machine>>,
+    pub(super) machines: Option<Arc<[&'a Machine]>>,
     /// Accelerators that its largest node can give; none when no node says.
     pub(super) per_node: Option<u64>,
     pub(super) evidence: Vec<KnownCapability>,
@@ -60,14 +61,16 @@ impl Known<'_> {
 /// Everything known of every class, by name; built-in ones that no service is given unless it names
 /// them too.
 pub(in crate::resolve) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
-    catalog.classes(Semantics::Documented).map(|class| known(class, catalog.machines())).collect()
+    let machines = catalog.machines();
+    let mut matcher = Matcher::new(machines);
+    let mut nodes = |class| (!machines.is_empty()).then(|| matcher.matching(class));
+    catalog.classes(Semantics::Documented).map(|class| known(class, nodes(class))).collect()
 }
 
-fn known<'a>(class: &'a AcceleratorClass, machines: &'a [Machine]) -> Known<'a> {
+fn known<'a>(class: &'a AcceleratorClass, nodes: Option<Arc<[&'a Machine]>>) -> Known<'a> {
     let declared = &class.capabilities;
     let product = machines::class_product(class);
-    let nodes = (!machines.is_empty()).then(|| machines::matching(class, machines));
-    let own_nodes = || nodes.iter().flatten();
+    let own_nodes = || nodes.iter().flat_map(|nodes| nodes.iter());
     let labelled = own_nodes().filter_map(|machine| machines::labelled_memory(machine)).min();
     let mut evidence = Vec::new();
     let mut note = |name: &'static str,

@@ -1,0 +1,275 @@
+//! Which entries can match one model, found without comparing each with each.
+//!
+//! In: entries of one scope. Out: every two runtimes that meet, and once for all of them the groups
+//! of runtimes that differ in nothing that counts.
+//!
+//! # How cost grows
+//! Entries are put in buckets by architecture; runtimes whose entries ask for the same are one
+//! kind, and kinds are walked in the order of their least size with those still open beside them,
+//! so that disjoint ranges are never compared. What is left is the number of kinds that overlap in
+//! size; [`MOST_COMPARED`] bounds it.
+
+use super::entry::{overlap, share_protocol};
+use crate::api::{Field, FormatEntry, NamedVersion, Runtime, Version};
+use crate::policy::Policy;
+use ecow::EcoString;
+use indexmap::IndexMap;
+use std::collections::{BTreeMap, HashSet};
+
+/// Most comparisons of kinds of one group.
+const MOST_COMPARED: usize = 4_000_000;
+/// Most pairs of two kinds that are met one by one.
+const MOST_OF_KINDS: usize = 100;
+
+/// One entry that automatic selection looks at.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<'a> {
+    pub(super) runtime: &'a Runtime,
+    pub(super) entry: &'a FormatEntry,
+    /// Least and greatest size in parameters, open bounds infinite.
+    pub(super) range: (f64, f64),
+}
+
+/// Runtimes that can match one model.
+pub(super) enum Meeting<'m, 'a> {
+    /// Two of them.
+    Pair(Candidate<'a>, Candidate<'a>),
+    /// Each of one kind and each of another one, or each two of one kind, which is given twice.
+    Groups(&'m [Candidate<'a>], &'m [Candidate<'a>]),
+}
+
+impl<'a> Meeting<'_, 'a> {
+    /// Two runtimes that meet.
+    pub(super) fn pair(&self) -> (Candidate<'a>, Candidate<'a>) {
+        match self {
+            Self::Pair(a, b) => (*a, *b),
+            Self::Groups(first, second) if std::ptr::eq(*first, *second) => (first[0], first[1]),
+            Self::Groups(first, second) => (first[0], second[0]),
+        }
+    }
+}
+
+/// Whether all that meet were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meetings {
+    /// All of them.
+    All,
+    /// There was more to compare than is compared.
+    TooMany,
+}
+
+/// What an entry asks of a model.
+#[derive(PartialEq, Eq, Hash)]
+struct Asked<'a> {
+    texts: [Option<&'a str>; 8],
+    versions: [Option<&'a str>; 3],
+    /// Where the entry is, when only itself is like it.
+    alone: usize,
+}
+
+impl<'a> Asked<'a> {
+    fn of(entry: &'a FormatEntry) -> Self {
+        fn text(field: Option<&Field<EcoString>>) -> Option<&str> {
+            field.map(|field| field.value.as_str())
+        }
+        fn version(field: Option<&Field<Version>>) -> Option<&str> {
+            field.map(|field| field.value.text())
+        }
+        fn name(side: Option<&NamedVersion>) -> Option<&str> {
+            side.map(|side| side.name.value.as_str())
+        }
+        let operator =
+            |side: Option<&'a NamedVersion>| text(side.and_then(|side| side.operator.as_ref()));
+        let (format, framework) = (entry.format.as_ref(), entry.framework.as_ref());
+        Self {
+            texts: [
+                name(format),
+                operator(format),
+                name(framework),
+                operator(framework),
+                text(entry.legacy_name.as_ref()),
+                text(entry.architecture.as_ref()),
+                text(entry.quantization.as_ref()),
+                format.map(|_| ""),
+            ],
+            versions: [
+                version(format.and_then(|format| format.version.as_ref())),
+                version(framework.and_then(|framework| framework.version.as_ref())),
+                version(entry.legacy_version.as_ref()),
+            ],
+            alone: entry.diffusion.as_ref().map_or(0, |_| std::ptr::from_ref(entry) as usize),
+        }
+    }
+}
+
+/// What has to be equal for two runtimes to meet the same others through some of their entries.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Likeness<'a> {
+    range: (u64, u64),
+    several: bool,
+    protocols: Vec<&'a str>,
+    asked: Vec<Asked<'a>>,
+}
+
+impl<'a> Likeness<'a> {
+    pub(super) fn of(
+        runtime: &'a Runtime,
+        range: (f64, f64),
+        entries: impl IntoIterator<Item = &'a FormatEntry>,
+    ) -> Self {
+        Self {
+            range: (range.0.to_bits(), range.1.to_bits()),
+            several: runtime.multi_model.as_ref().is_some_and(|multi| multi.value),
+            protocols: runtime.protocols.iter().map(|protocol| protocol.value.as_str()).collect(),
+            asked: entries.into_iter().map(Asked::of).collect(),
+        }
+    }
+}
+
+/// The entries of one runtime.
+struct Side<'a>(Vec<Candidate<'a>>);
+
+impl<'a> Side<'a> {
+    fn range(&self) -> (f64, f64) {
+        self.0[0].range
+    }
+
+    fn runtime(&self) -> &'a Runtime {
+        self.0[0].runtime
+    }
+
+    /// The runtime by its address in the frozen catalog.
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self.runtime()) as usize
+    }
+
+    /// The first entries of the two that overlap.
+    fn first(&self, other: &Self, policy: &Policy) -> Option<(usize, usize)> {
+        self.0.iter().enumerate().find_map(|(left, own)| {
+            let right = other.0.iter().position(|entry| overlap(policy, own.entry, entry.entry))?;
+            Some((left, right))
+        })
+    }
+}
+
+/// Runtimes whose entries ask for the same.
+struct Kind<'a>(Vec<Side<'a>>);
+
+impl<'a> Kind<'a> {
+    fn range(&self) -> (f64, f64) {
+        self.0[0].range()
+    }
+
+    fn entries(&self, at: usize) -> Vec<Candidate<'a>> {
+        self.0.iter().map(|side| side.0[at]).collect()
+    }
+}
+
+/// The kinds of entries, in the order of their least size; ranges that hold nothing are left out.
+fn kinds<'a>(candidates: &[Candidate<'a>]) -> Vec<Kind<'a>> {
+    let mut sides: IndexMap<usize, Side<'a>> = IndexMap::new();
+    for candidate in candidates.iter().filter(|one| one.range.0 <= one.range.1) {
+        let address = std::ptr::from_ref(candidate.runtime) as usize;
+        sides.entry(address).or_insert_with(|| Side(Vec::new())).0.push(*candidate);
+    }
+    let mut kinds: IndexMap<_, Kind<'a>> = IndexMap::new();
+    for side in sides.into_values() {
+        let entries = side.0.iter().map(|one| one.entry);
+        let likeness = Likeness::of(side.runtime(), side.range(), entries);
+        kinds.entry(likeness).or_insert_with(|| Kind(Vec::new())).0.push(side);
+    }
+    let mut kinds: Vec<Kind<'a>> = kinds.into_values().collect();
+    kinds.sort_by(|a, b| a.range().0.total_cmp(&b.range().0));
+    kinds
+}
+
+/// Calls `visit` for every two runtimes that can match one model, once for each two.
+pub(super) fn each_meeting<'a>(
+    policy: &Policy,
+    group: &[Candidate<'a>],
+    visit: impl FnMut(Meeting<'_, 'a>),
+) -> Meetings {
+    let mut by_architecture: BTreeMap<Option<&str>, Vec<Candidate<'a>>> = BTreeMap::new();
+    for candidate in group {
+        let architecture = candidate.entry.architecture.as_ref();
+        by_architecture
+            .entry(architecture.map(|architecture| architecture.value.as_str()))
+            .or_default()
+            .push(*candidate);
+    }
+    let any = kinds(&by_architecture.remove(&None).unwrap_or_default());
+    let mut meet =
+        Meet { policy, visit, met: HashSet::new(), told: HashSet::new(), left: MOST_COMPARED };
+    for bucket in by_architecture.into_values() {
+        let exact = kinds(&bucket);
+        meet.among(&exact);
+        for own in &exact {
+            let upto = any.partition_point(|other| other.range().0 <= own.range().1);
+            for other in any[..upto].iter().filter(|other| other.range().1 >= own.range().0) {
+                meet.two(own, other);
+            }
+        }
+    }
+    meet.among(&any);
+    if meet.left == 0 { Meetings::TooMany } else { Meetings::All }
+}
+
+struct Meet<'p, F> {
+    policy: &'p Policy,
+    visit: F,
+    /// Pairs of runtimes that were visited, by address.
+    met: HashSet<(usize, usize)>,
+    /// Groups that were visited, by the addresses of their first members and their sizes.
+    told: HashSet<[(usize, usize); 2]>,
+    /// Comparisons that may still be made.
+    left: usize,
+}
+
+impl<'a, F: FnMut(Meeting<'_, 'a>)> Meet<'_, F> {
+    /// Kinds, in the order of their least size, among themselves.
+    fn among(&mut self, all: &[Kind<'a>]) {
+        let mut open: Vec<&Kind<'a>> = Vec::new();
+        for current in all {
+            open.retain(|kind| kind.range().1 >= current.range().0);
+            for other in &open {
+                self.two(other, current);
+            }
+            if current.0.len() > 1 {
+                self.two(current, current);
+            }
+            open.push(current);
+        }
+    }
+
+    fn two(&mut self, a: &Kind<'a>, b: &Kind<'a>) {
+        self.left = self.left.saturating_sub(1);
+        let (first, second) = (&a.0[0], &b.0[0]);
+        if self.left == 0 || !share_protocol(self.policy, first.runtime(), second.runtime()) {
+            return;
+        }
+        let Some((left, right)) = first.first(second, self.policy) else { return };
+        if a.0.len().saturating_mul(b.0.len()) > MOST_OF_KINDS {
+            let of = |kind: &Kind<'_>| (kind.0[0].address(), kind.0.len());
+            if self.told.insert([of(a), of(b)]) {
+                let first = a.entries(left);
+                if std::ptr::eq(a, b) {
+                    (self.visit)(Meeting::Groups(&first, &first));
+                } else {
+                    (self.visit)(Meeting::Groups(&first, &b.entries(right)));
+                }
+            }
+            return;
+        }
+        for (index, own) in a.0.iter().enumerate() {
+            // Of one kind each two, not each with itself.
+            let from = if std::ptr::eq(a, b) { index + 1 } else { 0 };
+            for other in &b.0[from..] {
+                let (own_at, other_at) = (own.address(), other.address());
+                let pair = (own_at.min(other_at), own_at.max(other_at));
+                if own_at != other_at && self.met.insert(pair) {
+                    (self.visit)(Meeting::Pair(own.0[left], other.0[right]));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! How many threads work, and on what stacks.
+
+use super::Failure;
+use std::num::NonZero;
+
+/// Most threads for one core: more of them only wait for each other, and cost memory.
+const PER_CORE: usize = 4;
+/// Bytes of the stack of the thread that everything begins on: several times what the deepest
+/// nesting that is permitted needs.
+const STACK: usize = 16 << 20;
+
+/// Threads that are asked for: by the flag or its variable, else by the one that the library of
+/// threads has.
+fn asked(jobs: Option<usize>) -> Option<usize> {
+    let variable = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    jobs.or_else(variable).filter(|asked| *asked > 0)
+}
+
+fn most() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get).saturating_mul(PER_CORE)
+}
+
+/// What is said when fewer threads work than are asked for.
+pub(super) fn note(jobs: Option<usize>) -> Option<String> {
+    let most = most();
+    let asked = asked(jobs).filter(|asked| *asked > most)?;
+    Some(format!("note: {most} threads work, not {asked}: {PER_CORE} for each core are the most\n"))
+}
+
+/// Starts the threads of this process. A second call keeps those of the first; no output depends on
+/// their number.
+pub(super) fn start(jobs: Option<usize>) -> Result<(), Failure> {
+    let number = asked(jobs).unwrap_or(0).min(most());
+    let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(number).build_global() else {
+        return Ok(());
+    };
+    // The only other reason is that they were started already.
+    match std::error::Error::source(&error) {
+        Some(reason) => Err(Failure::Usage(format!(
+            "cannot start threads: {reason}; allow more memory (`ulimit -v`), or fewer threads \
+             (`--jobs 1`)"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Runs on a stack of its own; none when it panicked.
+///
+/// # Errors
+/// There is no room for the stack.
+pub(super) fn on_stack<T: Send + 'static>(
+    run: impl FnOnce() -> T + Send + 'static,
+) -> std::io::Result<Option<T>> {
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(run)?;
+    Ok(thread.join().ok())
+}
