@@ -134,7 +134,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -208,6 +208,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -260,7 +264,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -308,6 +312,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -398,7 +406,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -450,6 +458,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -504,7 +516,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --base --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -578,6 +590,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -630,7 +646,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -682,6 +698,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -736,7 +756,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -810,6 +830,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -862,7 +886,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -932,6 +956,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -984,32 +1012,12 @@ _ome() {
             return 0
             ;;
         ome__subcmd__import)
-            opts="-f -o -h --all --filename --offline --model-configs --hf-cache --timeout --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --color --help"
+            opts="-o -h --index --into --name --overwrite --size --storage-uri --output --max-file-size --max-depth --max-nodes --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --filename)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model-configs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hf-cache)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --index)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1080,7 +1088,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1132,6 +1140,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1186,7 +1198,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1244,6 +1256,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1296,7 +1312,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1348,6 +1364,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1420,7 +1440,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-o -f -n -A -l -h --context --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1468,6 +1488,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1590,7 +1614,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__plan)
-            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1656,6 +1680,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1708,7 +1736,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1798,6 +1826,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1850,7 +1882,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1932,6 +1964,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2006,7 +2042,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2072,6 +2108,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2124,7 +2164,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2196,6 +2236,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)

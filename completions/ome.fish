@@ -68,7 +68,15 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -118,7 +126,15 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -173,7 +189,15 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand why" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -231,7 +255,15 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand render" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -289,7 +321,15 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -343,7 +383,15 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -388,7 +436,15 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The sa
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -437,7 +493,15 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -478,7 +542,15 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The 
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -537,7 +609,15 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -574,7 +654,15 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -621,7 +709,15 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -663,7 +759,15 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -705,7 +809,15 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -748,7 +860,15 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The s
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -819,7 +939,15 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The
 false\t''"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''

@@ -5,8 +5,10 @@
 //! Only `pipeline` and `cli` choose a policy.
 
 mod kthena;
+pub mod ome;
 
 pub use kthena::*;
+use ome::OmeRelease;
 
 use crate::api::{Api, Evidence, Field, Model};
 use ecow::EcoString;
@@ -87,6 +89,9 @@ pub enum VersionRule {
     Precision,
     /// Operator of the runtime, precision and prefix (ome-selection 2.4).
     Operator,
+    /// The same, but a version is three numbers without prefix; what is written otherwise compares
+    /// with nothing (OME v0.1.4; pkg/modelver).
+    ThreeParts,
 }
 
 /// How size ranges are read.
@@ -317,6 +322,9 @@ pub struct Policy {
     pub pod_faults: FaultRule,
     /// See [`QuantizationRule`].
     pub quantization: QuantizationRule,
+    /// What the releases of OME's operator do differently; of the documents and of KServe nobody
+    /// reads it.
+    pub ome: &'static OmeRelease,
 }
 
 /// OME as documented (seed 000, OEP-0003).
@@ -348,9 +356,10 @@ pub static OME_DOCUMENTED: Policy = Policy {
     virtual_first: false,
     pod_faults: FaultRule::Stop,
     quantization: QuantizationRule::Finest,
+    ome: &ome::HEAD,
 };
 
-/// OME v0.1.5 (sgl-project/ome @17b77ed).
+/// OME v0.1.5.
 pub static OME_V0_1_5: Policy = Policy {
     semantics: Semantics::Controller,
     api: Api::Ome,
@@ -379,7 +388,22 @@ pub static OME_V0_1_5: Policy = Policy {
     virtual_first: true,
     pod_faults: FaultRule::Print,
     quantization: QuantizationRule::Written,
+    ome: &ome::V0_1_5,
 };
+
+/// OME at @17b77ed, whose rules are those of v0.1.5.
+pub static OME_HEAD: Policy = Policy { ome: &ome::HEAD, ..OME_V0_1_5 };
+
+/// OME v0.1.4.
+pub static OME_V0_1_4: Policy =
+    Policy { release: "v0.1.4", version: VersionRule::ThreeParts, ome: &ome::V0_1_4, ..OME_V0_1_5 };
+
+/// OME v0.1.3.
+pub static OME_V0_1_3: Policy =
+    Policy { release: "v0.1.3", accelerator_gate: false, ome: &ome::V0_1_3, ..OME_V0_1_4 };
+
+/// The releases of OME that can be followed, oldest first.
+pub static OME_RELEASES: [&Policy; 4] = [&OME_V0_1_3, &OME_V0_1_4, &OME_V0_1_5, &OME_HEAD];
 
 /// KServe as documented (seeds 001 and 003). What is OME's alone is set as there and read by
 /// nobody.
@@ -404,18 +428,34 @@ pub static KSERVE_V0_20: Policy = Policy {
     ..OME_V0_1_5
 };
 
-impl Policy {
+/// Which releases `--semantics controller` follows, and what the documents are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Releases {
+    /// Of OME.
+    pub ome: &'static Policy,
+}
+
+impl Default for Releases {
+    /// The newest ones.
+    fn default() -> Self {
+        Self { ome: &OME_HEAD }
+    }
+}
+
+impl Releases {
     /// The policy of an API under a semantics; `None` for an API that decides nothing.
-    pub fn of(api: Api, semantics: Semantics) -> Option<&'static Self> {
+    pub fn policy(self, api: Api, semantics: Semantics) -> Option<&'static Policy> {
         match (api, semantics) {
             (Api::Ome, Semantics::Documented) => Some(&OME_DOCUMENTED),
-            (Api::Ome, Semantics::Controller) => Some(&OME_V0_1_5),
+            (Api::Ome, Semantics::Controller) => Some(self.ome),
             (Api::KServe, Semantics::Documented) => Some(&KSERVE_DOCUMENTED),
             (Api::KServe, Semantics::Controller) => Some(&KSERVE_V0_20),
             (Api::Kthena | Api::Cluster, _) => None,
         }
     }
+}
 
+impl Policy {
     /// The quantization of a model, as this policy compares it.
     pub fn quantization_of<'a>(&self, model: &'a Model) -> Option<&'a Field<EcoString>> {
         self.finest(model).map(|(name, _)| name).or(model.quantization.as_ref())

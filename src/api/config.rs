@@ -373,8 +373,16 @@ impl Default for KServeConfig {
 }
 
 impl Default for OperatorConfig {
-    /// The ConfigMap as shipped (config/configmap/inferenceservice.yaml of OME v0.1.5).
+    /// The ConfigMap as the newest release ships it.
     fn default() -> Self {
+        Self::shipped(true, NEWEST_PROBER)
+    }
+}
+
+impl OperatorConfig {
+    /// The ConfigMap as releases ship it (config/configmap/inferenceservice.yaml), which differ in
+    /// whether an Ingress is made and in the prober.
+    pub fn shipped(ingress_disabled: bool, prober_image: &str) -> Self {
         Self {
             default_deployment_mode: "RawDeployment".into(),
             ingress: IngressConfig {
@@ -392,29 +400,32 @@ impl Default for OperatorConfig {
                 url_scheme: "http".into(),
                 disable_istio_virtual_host: false,
                 path_template: EcoString::new(),
-                disable_ingress_creation: true,
+                disable_ingress_creation: ingress_disabled,
                 enable_gateway_api: false,
                 disable_route_timeout: false,
                 span: None,
             },
-            multinode_prober: Some(shipped_prober()),
+            multinode_prober: Some(shipped_prober(prober_image)),
             error: None,
             kserve: KServeConfig::default(),
         }
     }
 }
 
+/// Image of the prober that the newest release of OME ships.
+pub const NEWEST_PROBER: &str = "ghcr.io/moirai-internal/multinode-prober:v0.1.5";
+
 static SHIPPED: Rule = Rule {
     id: "shipped-configuration",
     text: "The operator's ConfigMap as it is shipped.",
-    cite: "config/configmap/inferenceservice.yaml of OME v0.1.5",
+    cite: "config/configmap/inferenceservice.yaml of the release",
 };
 
 /// Key `multinodeProber` as shipped.
-fn shipped_prober() -> Node {
+fn shipped_prober(image: &str) -> Node {
     let origin = Origin::Default(&SHIPPED);
     let texts = [
-        ("image", "ghcr.io/moirai-internal/multinode-prober:v0.1.5"),
+        ("image", image),
         ("memoryRequest", "100Mi"),
         ("memoryLimit", "100Mi"),
         ("cpuRequest", "100m"),

@@ -22,7 +22,7 @@ pub use accelerator::{
 pub use config::{
     Amounts, CollectorConfig, CredentialConfig, GPU_TYPES, ImageConfig, IngressConfig,
     KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerConfig, LoggerStore, ModelImages,
-    OperatorConfig,
+    NEWEST_PROBER, OperatorConfig,
 };
 pub use kueue::{
     ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,

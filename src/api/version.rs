@@ -36,6 +36,11 @@ impl Version {
         matches!((&self.documented, &model.documented), (Ok(runtime), Ok(model)) if runtime.admits(model))
     }
 
+    /// Whether the controller reads it as three numbers without prefix.
+    pub fn is_three_numbers(&self) -> bool {
+        self.controller.as_ref().is_some_and(quantity::Version::is_three_numbers)
+    }
+
     /// Whether a runtime with this version and operator admits a model's, by the controller
     /// (ome-selection 2.4). What does not parse admits nothing and is admitted by nothing.
     pub fn admits_controller(&self, operator: Operator, model: &Self) -> bool {

@@ -7,17 +7,19 @@ use crate::api::{
 };
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::machines::Machine;
-use crate::policy::Semantics;
+use crate::policy::{Releases, Semantics};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a catalog is built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// By whose rules findings are graded.
     pub semantics: Semantics,
     /// Built-in runtimes and accelerator classes are candidates beside those of the input.
     pub all_builtin: bool,
+    /// The releases that are followed.
+    pub releases: Releases,
 }
 
 /// One object with its typed view.
@@ -190,8 +192,12 @@ impl Builder {
 
     /// Sorts, indexes and freezes.
     pub fn finish(self) -> (Catalog, Vec<Diagnostic>) {
-        let mut catalog =
-            Catalog { config: self.config, overridden: self.overridden, ..Catalog::default() };
+        let mut catalog = Catalog {
+            config: self.config,
+            releases: self.options.releases,
+            overridden: self.overridden,
+            ..Catalog::default()
+        };
         catalog.services.reserve_exact(
             self.items.iter().filter(|item| matches!(item, Item::Service(_))).count(),
         );

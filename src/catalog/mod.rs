@@ -16,7 +16,7 @@ use crate::api::{
     ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
 use crate::machines::Machine;
-use crate::policy::{AcceleratorOptions, Semantics};
+use crate::policy::{AcceleratorOptions, Policy, Releases, Semantics};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -66,6 +66,7 @@ pub struct Catalog {
     /// By namespace and name.
     local_queues: BTreeMap<(EcoString, EcoString), LocalQueue>,
     accelerator_options: AcceleratorOptions,
+    releases: Releases,
     config: OperatorConfig,
     /// Objects that are read and kept, but have no index of their own.
     others: Vec<Object>,
@@ -203,6 +204,11 @@ impl Catalog {
     /// Sets what flags of this run say about accelerators, before anything is decided.
     pub fn set_accelerator_options(&mut self, options: AcceleratorOptions) {
         self.accelerator_options = options;
+    }
+
+    /// The policy of an API under a semantics; `None` for an API that decides nothing.
+    pub fn policy(&self, api: Api, semantics: Semantics) -> Option<&'static Policy> {
+        self.releases.policy(api, semantics)
     }
 
     /// The operator's settings: the loaded ConfigMap, or those it ships with.

@@ -101,15 +101,18 @@ fn versions(
                 VersionRule::Precision => {
                     first.admits_documented(second) || second.admits_documented(first)
                 }
+                VersionRule::ThreeParts
+                    if !first.is_three_numbers() || !second.is_three_numbers() =>
+                {
+                    false
+                }
                 // Two lower bounds always leave a model below both.
-                VersionRule::Operator if a.1 != Operator::Equal && b.1 != Operator::Equal => {
+                _ if a.1 != Operator::Equal && b.1 != Operator::Equal => {
                     first.admits_controller(Operator::Equal, first)
                         && second.admits_controller(Operator::Equal, second)
                 }
-                VersionRule::Operator if b.1 == Operator::Equal => {
-                    first.admits_controller(a.1, second)
-                }
-                VersionRule::Operator => second.admits_controller(b.1, first),
+                _ if b.1 == Operator::Equal => first.admits_controller(a.1, second),
+                _ => second.admits_controller(b.1, first),
             }
         }
         (None, None) => true,

@@ -5,7 +5,7 @@ use crate::api::{Api, Completion, Object, ObjectRef, Scope};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::dialect::{kserve, kueue, ome};
-use crate::policy::{Policy, Semantics};
+use crate::policy::{Releases, Semantics};
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 
@@ -31,7 +31,7 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 
 /// A catalog of the objects of a text; `change` may alter each before it is typed.
 pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
-    let mut builder = Builder::new(Options { semantics, all_builtin: false });
+    let mut builder = Builder::new(Options { semantics, ..Options::default() });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
         let Some(node) = parse(SourceId(0), text, range, &Limits::default()).value else {
@@ -87,7 +87,11 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
             (Api::Ome | Api::KServe, "InferenceService") => {
                 let read = if api == Api::Ome { ome::service } else { kserve::service };
                 let mut view = |semantics| {
-                    read(object.clone(), Policy::of(api, semantics).unwrap(), &mut quiet)
+                    read(
+                        object.clone(),
+                        Releases::default().policy(api, semantics).unwrap(),
+                        &mut quiet,
+                    )
                 };
                 let views = (view(Semantics::Documented), view(Semantics::Controller));
                 builder.service(views.0, views.1);

@@ -52,9 +52,10 @@ impl View<'_> {
     /// The policy for an API; OME's where the API has none of its own yet.
     fn policy(&self, api: Api) -> &'static Policy {
         let ome = || {
-            Policy::of(Api::Ome, self.semantics).expect("OME has a policy under every semantics")
+            let policy = self.catalog.policy(Api::Ome, self.semantics);
+            policy.expect("OME has a policy under every semantics")
         };
-        Policy::of(api, self.semantics).unwrap_or_else(ome)
+        self.catalog.policy(api, self.semantics).unwrap_or_else(ome)
     }
 }
 

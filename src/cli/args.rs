@@ -1,7 +1,7 @@
 //! Arguments that several verbs share, exactly as they were typed; what they mean comes later.
 
-use super::Failure;
 use super::input::Ask;
+use super::{Failure, releases};
 use crate::load::settings::Settings;
 use crate::load::{ModelFiles, default_cache};
 use crate::pipeline::ModelFacts;
@@ -38,7 +38,12 @@ pub(crate) struct InputArgs {
     /// Whose word counts: the documents or the shipped controller.
     #[arg(long, value_enum, env = "OME_SEMANTICS", value_name = "WHOSE")]
     pub semantics: Option<SemanticsArg>,
-    /// A release of Kthena whose behaviour ModelServings follow instead of the document's.
+    /// The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means
+    /// `--semantics controller`.
+    #[arg(long, env = "OME_RELEASE", value_name = "OPERATOR=TAG", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(releases::names()))]
+    pub release: Vec<String>,
+    /// A release of Kthena whose behaviour ModelServings follow instead of the document's; the same
+    /// as `--release kthena=TAG`.
     #[arg(long, value_enum, env = "OME_KTHENA_PROFILE", value_name = "RELEASE")]
     pub kthena_profile: Option<KthenaProfileArg>,
     /// How services of KServe are deployed that do not say it themselves.

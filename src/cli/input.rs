@@ -1,7 +1,8 @@
 //! What the arguments, variables and settings of a run come to: a session over everything that was
 //! read.
 
-use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
+use super::args::InputArgs;
+use super::releases::{self, Followed};
 use super::{Failure, Io, Outcome, threads};
 use crate::api::{Api, ModelServing, Object, Runtime};
 use crate::builtin;
@@ -9,9 +10,7 @@ use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
 use crate::pipeline::{self, Given, World};
-use crate::policy::{
-    AcceleratorOptions, BuiltinMode, KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, Semantics,
-};
+use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::secret::Secrets;
@@ -29,6 +28,8 @@ pub(crate) struct Session {
     pub(crate) world: World,
     /// Whose word counts.
     pub(crate) semantics: Semantics,
+    /// The release of OME that is followed, where one was asked for.
+    release: Option<&'static str>,
     /// What ModelServings follow.
     pub(super) kthena: &'static KthenaPolicy,
     /// What is kept out of findings.
@@ -121,11 +122,7 @@ impl Session {
             .transpose()
             .map_err(|error| Failure::Usage(format!("invalid selector: {error}")))?;
         threads::start(args.jobs)?;
-        let semantics = match args.semantics {
-            Some(SemanticsArg::Documented) => Semantics::Documented,
-            Some(SemanticsArg::Controller) => Semantics::Controller,
-            None => settings.semantics.unwrap_or_default(),
-        };
+        let Followed { semantics, releases, kthena, named } = releases::followed(args, &settings)?;
         let limits = args.limits.limits(&settings);
         let builtin = args.builtin(&settings);
         let bare = builtin == BuiltinMode::Never && semantics == Semantics::Controller;
@@ -138,7 +135,6 @@ impl Session {
         };
         let loaded = read(&request, &limits);
         let namespace = args.namespace.as_deref().map(EcoString::from);
-        let kthena = kthena(args, semantics, settings.kthena_profile.as_deref())?;
         let mut given = Given {
             protocol: ask.protocol.map(EcoString::from),
             expand: ask.expand,
@@ -146,6 +142,7 @@ impl Session {
             deployment_mode: args.deployment_mode.as_deref().map(EcoString::from),
             models: args.models.facts(&settings, limits, bare),
             builtin,
+            releases,
             ..Given::new(semantics, kthena)
         };
         if let Some(namespace) = &namespace {
@@ -164,6 +161,7 @@ impl Session {
         Ok(Self {
             world,
             semantics,
+            release: named.then_some(releases.ome.ome.tag),
             kthena,
             secrets: OnceLock::new(),
             settings,
@@ -398,7 +396,11 @@ impl Session {
     pub(crate) fn header(&self) -> String {
         let catalog = &self.world.catalog;
         let read = catalog.all_runtimes().filter(|runtime| !runtime.object.builtin).count();
-        let mut out = format!(" · runtimes: {read} read");
+        let mut out = match self.release {
+            Some(tag) => format!(" · release: ome={tag}"),
+            None => String::new(),
+        };
+        let _ = write!(out, " · runtimes: {read} read");
         for (api, of) in [(Api::Ome, "OME"), (Api::KServe, "KServe")] {
             let asked =
                 catalog.services().iter().any(|views| views.of(self.semantics).object.api == api);
@@ -455,28 +457,4 @@ impl Session {
         }
         out
     }
-}
-
-/// What ModelServings follow: the flag, else the settings, else the document; under controller
-/// semantics the pinned code.
-fn kthena(
-    args: &InputArgs,
-    semantics: Semantics,
-    setting: Option<&str>,
-) -> Result<&'static KthenaPolicy, Failure> {
-    if semantics == Semantics::Controller {
-        return match args.kthena_profile {
-            None | Some(KthenaProfileArg::Head) => Ok(&KTHENA_CONTROLLER),
-            Some(KthenaProfileArg::V0_1 | KthenaProfileArg::V1_0) => {
-                Err(Failure::Usage("`--semantics controller` follows the Kthena of `--kthena-profile head` and no other".into()))
-            }
-        };
-    }
-    let profile = match (args.kthena_profile, setting) {
-        (Some(KthenaProfileArg::V0_1), _) | (None, Some("v0.1")) => KthenaProfile::V0_1,
-        (Some(KthenaProfileArg::V1_0), _) | (None, Some("v1.0")) => KthenaProfile::V1_0,
-        (Some(KthenaProfileArg::Head), _) | (None, Some("head")) => KthenaProfile::Head,
-        (None, _) => KthenaProfile::Seed,
-    };
-    Ok(profile.policy())
 }

@@ -9,6 +9,7 @@ pub mod exit;
 mod failure;
 mod input;
 mod io;
+mod releases;
 mod threads;
 
 pub use exit::Outcome;

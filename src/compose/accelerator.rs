@@ -7,6 +7,8 @@ use super::merge;
 use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
 use crate::decision::AcceleratorDecision;
 use crate::machines::{kubernetes_terms, without_keys_of};
+use crate::policy::ome::{ArgumentRule, ClassResourceRule};
+use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
 
 const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
@@ -19,6 +21,8 @@ pub struct Accelerator<'a> {
     pub class: &'a AcceleratorClass,
     /// The runtime's `acceleratorConfig` of this class (shipped shape).
     config: Option<&'a Node>,
+    /// There is an `acceleratorConfig`, for whatever class.
+    is_configured: bool,
     /// `acceleratorConfigurations` that mean this class, lowest layer first (S2-095).
     pub(super) configurations: Vec<&'a AcceleratorConfiguration>,
     /// There are configurations, for whatever class.
@@ -46,8 +50,20 @@ impl<'a> Accelerator<'a> {
         let configurations =
             all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
         let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
-        let config = entry.and_then(|entry| entry.accelerator_config.as_ref()?.get(class.name()));
-        Some(Self { class, config, configurations, has_configurations, gpus: decision.gpus })
+        let config = entry.and_then(|entry| entry.accelerator_config.as_ref());
+        Some(Self {
+            class,
+            config: config.and_then(|config| config.get(class.name())),
+            is_configured: config.is_some(),
+            configurations,
+            has_configurations,
+            gpus: decision.gpus,
+        })
+    }
+
+    /// Whether the runtime configures classes, and this one not.
+    pub(super) fn lacks_config(&self) -> bool {
+        self.is_configured && self.config.is_none()
     }
 
     /// The class's node selector as it is rendered: without the keys that its terms say more of
@@ -84,12 +100,26 @@ impl<'a> Accelerator<'a> {
     }
 }
 
+impl ClassResourceRule {
+    /// Whether an amount takes the place of one that is there.
+    pub(super) fn replaces(self, known: &Node, new: &Node) -> bool {
+        let amount =
+            |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
+        match self {
+            Self::None => false,
+            Self::Largest => amount(new) > amount(known),
+            Self::Override => true,
+        }
+    }
+}
+
 /// Sets the class's resources in every runner, in requests and limits, whatever they were
 /// (ome-components 2.1).
 ///
 /// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
 /// asks for.
 pub(super) fn overwrite_resources<R: Record>(
+    rule: ClassResourceRule,
     spec: &mut Node,
     class: &AcceleratorClass,
     rec: &mut R,
@@ -106,11 +136,17 @@ pub(super) fn overwrite_resources<R: Record>(
         else {
             continue;
         };
-        set_in(runner, part, class, rec);
+        set_in(rule, runner, part, class, rec);
     }
 }
 
-fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorClass, rec: &mut R) {
+fn set_in<R: Record>(
+    rule: ClassResourceRule,
+    runner: &mut Node,
+    part: Option<&str>,
+    class: &AcceleratorClass,
+    rec: &mut R,
+) {
     for side in ["requests", "limits"] {
         for resource in &class.resources {
             let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else {
@@ -121,6 +157,10 @@ fn set_in<R: Record>(runner: &mut Node, part: Option<&str>, class: &AcceleratorC
                 .filter(|node| node.as_map().is_some())
                 .cloned()
                 .unwrap_or_else(|| Node::map(resource.quantity.origin));
+            let known = amounts.get(&resource.name.value);
+            if known.is_some_and(|known| !rule.replaces(known, &resource.quantity)) {
+                continue;
+            }
             if let Some(map) = amounts.as_map_mut() {
                 if let Some(loser) = map.get(&resource.name.value) {
                     let down = |rec: &mut R| {
@@ -170,6 +210,7 @@ pub(super) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
 /// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
 /// container has (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
 pub(super) fn overwrite_container<R: Record>(
+    rule: ArgumentRule,
     accelerator: &Accelerator<'_>,
     container: &mut Node,
     rec: &mut R,
@@ -186,7 +227,10 @@ pub(super) fn overwrite_container<R: Record>(
         && let Value::List(over) = &over.value
         && let Some(args) = list_mut(container, "args", config.origin)
     {
-        let merged = arguments::merged(args, over);
+        let merged = match rule {
+            ArgumentRule::Flags => arguments::merged(args, over),
+            ArgumentRule::FirstElement => arguments::merged_lines(args, over),
+        };
         *args = merged;
     }
     let sizes = config.get("tensorParallelismOverride");
@@ -203,7 +247,14 @@ pub(super) fn overwrite_container<R: Record>(
             })
         });
         let [args, command] = &mut both;
-        arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
+        match rule {
+            ArgumentRule::Flags => {
+                arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
+            }
+            ArgumentRule::FirstElement => {
+                arguments::set_size_in_first(args.as_mut(), &aliases, size);
+            }
+        }
         for (key, list) in ["args", "command"].into_iter().zip(both) {
             if let (Some(list), Some(slot)) =
                 (list, container.as_map_mut().and_then(|map| map.get_mut(key)))

@@ -4,6 +4,7 @@
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};
 use indexmap::IndexMap;
+use std::collections::HashMap;
 
 /// Whether a list is printed as one shell text: only its first element decides.
 fn is_script(list: &[Node]) -> bool {
@@ -79,6 +80,90 @@ pub(super) fn merged(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
         return EcoVec::from([Node::str(lines.join(" \\\n"), base[0].origin)]);
     }
     flat.into_iter().map(|(text, origin)| Node::str(text, origin)).collect()
+}
+
+/// The arguments with overrides merged in as before v0.1.5: into one text line by line, behind a
+/// list (utils/merging.go, MergeMultilineArgs).
+pub(super) fn merged_lines(base: &EcoVec<Node>, over: &EcoVec<Node>) -> EcoVec<Node> {
+    if over.is_empty() {
+        return base.clone();
+    }
+    if base.is_empty() {
+        return over.clone();
+    }
+    let script = base.first().and_then(Node::as_str).filter(|text| is_multi_line(text));
+    let Some(script) = script else { return base.iter().chain(over).cloned().collect() };
+    let lines: Vec<&str> = script.split('\n').collect();
+    let known: HashMap<&str, &str> = lines
+        .iter()
+        .map(|line| bare(line))
+        .filter(|line| !line.is_empty())
+        .map(|line| (key(line), line))
+        .collect();
+    let (mut replaced, mut added) = (HashMap::new(), Vec::new());
+    let wanted = over.iter().filter_map(Node::as_str).flat_map(|text| text.split('\n'));
+    for line in wanted.map(bare).filter(|line| !line.is_empty()) {
+        match known.get(key(line)) {
+            Some(own) if *own != line => _ = replaced.insert(key(line), line),
+            Some(_) => {}
+            None => added.push(line),
+        }
+    }
+    let mut text =
+        if replaced.is_empty() { script.to_owned() } else { rebuilt(&lines, replaced, &added) };
+    if !added.is_empty() {
+        let trimmed = text.trim_end_matches([' ', '\t', '\n']);
+        if !trimmed.ends_with('\\') {
+            text = format!("{trimmed} \\");
+        }
+        for line in added {
+            text.push('\n');
+            text.push_str(line);
+        }
+    }
+    let first = Node::str(text, base[0].origin);
+    std::iter::once(first).chain(base.iter().skip(1).cloned()).collect()
+}
+
+/// A line without what continues it.
+fn bare(line: &str) -> &str {
+    line.trim().trim_end_matches('\\').trim()
+}
+
+/// The lines with those replaced that an override has another value for. Indents stay, empty lines
+/// behind the first go.
+fn rebuilt(lines: &[&str], mut replaced: HashMap<&str, &str>, added: &[&str]) -> String {
+    let mut text = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        let content = line.trim_end_matches([' ', '\t', '\\']).trim();
+        if content.is_empty() {
+            if index == 0 {
+                text.push_str(line);
+            }
+            continue;
+        }
+        if index > 0 {
+            text.push('\n');
+        }
+        match replaced.remove(key(content)) {
+            Some(new) => {
+                text.push_str(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
+                text.push_str(new);
+                if index + 1 < lines.len() || !added.is_empty() {
+                    text.push_str(" \\");
+                }
+            }
+            None => text.push_str(line),
+        }
+    }
+    text
+}
+
+/// As [`set_size`] before v0.1.5: in the first argument alone, as in one text.
+pub(super) fn set_size_in_first(args: Option<&mut EcoVec<Node>>, aliases: &[&str], size: &Node) {
+    if let (Some(args), Some(number)) = (args, size.scalar_text()) {
+        set_in(args, aliases, &number, size.origin, true);
+    }
 }
 
 /// Sets the number of one parallelism flag, whichever of its spellings comes first in the list of

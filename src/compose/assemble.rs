@@ -15,6 +15,7 @@ use super::{
 use crate::api::{ComponentKind, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
+use crate::policy::ome::ArgumentRule;
 use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
@@ -110,7 +111,7 @@ pub fn assemble<'a, R: Record>(
     let service_annotations = metadata::of_service(policy, service, context.config);
     for component in merged {
         let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
-        let sources = Sources { service, model, runtime, fine_tuned };
+        let sources = Sources { policy, service, model, runtime, fine_tuned };
         let annotations = metadata::annotations(&sources, &service_annotations, &component, rec);
         let labels = metadata::labels(&sources, &component, rec);
         let place = Place { service, runtime, kind: component.kind };
@@ -207,6 +208,7 @@ impl Builder<'_> {
             model: self.sources.model,
             fine_tuned: self.sources.fine_tuned,
             annotations: self.annotations,
+            service: self.place.service.name(),
             pods: self.pods_of_parallelism(),
         };
         let main = self.main_container(&mut pod, part, role, &steps, rec)?;
@@ -220,12 +222,16 @@ impl Builder<'_> {
                 LayerRule::Typed => accelerator.class.discovery.node_selector.clone(),
                 LayerRule::Written => accelerator.own_selector(),
             });
-            let layers = [
-                self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
-                class.as_ref(),
-                self.place.service.accelerators.selector.node_selector.as_ref(),
-                written.and_then(|component| component.get("nodeSelector")),
-            ];
+            let layers = if self.policy.ome.layered_selector {
+                [
+                    self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
+                    class.as_ref(),
+                    self.place.service.accelerators.selector.node_selector.as_ref(),
+                    written.and_then(|component| component.get("nodeSelector")),
+                ]
+            } else {
+                [None; 4]
+            };
             node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
         }
         if let Some(accelerator) = accelerator {
@@ -299,6 +305,21 @@ impl Builder<'_> {
             {
                 name_container(&mut runner, Origin::Default(&RUNNER_NAME));
             }
+            let lacks = |accelerator: &&accelerator::Accelerator<'_>| accelerator.lacks_config();
+            if self.policy.ome.arguments == ArgumentRule::FirstElement
+                && let Some(accelerator) = steps.accelerator.filter(lacks)
+            {
+                return Err(refusal(
+                    self.place.service,
+                    Code::WouldPanic,
+                    format!(
+                        "the controller would crash: the runtime's `acceleratorConfig` has no entry for {}, the class of the {}",
+                        accelerator.class.name(),
+                        self.component.kind.as_str()
+                    ),
+                    "add an entry for the class",
+                ));
+            }
             edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
             let joined = container::join(self.policy, pod, &runner, rec);
             return joined.map_err(|message| {
@@ -352,7 +373,7 @@ impl Builder<'_> {
             && let Some(spec) =
                 self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
         {
-            container::resources_of_runtime(container, spec);
+            container::resources_of_runtime(self.policy.ome.class_resources, container, spec);
         }
         steps.run(container, rec);
     }

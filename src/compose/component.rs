@@ -171,10 +171,11 @@ pub(super) fn merged<'a, R: Record>(
             && !accelerator::states_resources(service, *kind)
         {
             within(Step::Field(kind.as_str()), rec, |rec| {
-                accelerator::overwrite_resources(&mut spec, accelerator.class, rec);
+                let rule = policy.ome.class_resources;
+                accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
             });
         }
-        let mode = mode::of_component(*kind, &spec, beside_decoder);
+        let mode = mode::of_component(policy, *kind, &spec, beside_decoder);
         if policy.replicas == ReplicaRule::Runtime {
             let at_least_one = *kind == ComponentKind::Decoder
                 || (*kind == ComponentKind::Engine && beside_decoder)

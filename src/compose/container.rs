@@ -8,18 +8,23 @@ use super::metadata::{
     self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
 };
 use super::rules::{
-    FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
+    BLOCKLIST, FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
     PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH,
 };
 use super::{gpus, merge, typed};
 use crate::api::Model;
+use crate::policy::ome::{ClassResourceRule, VariableRule};
 use crate::policy::{LayerRule, ModelVolumeRule, ParallelismRule, Policy};
+use crate::quantity::hash::model_config_name;
 use crate::yaml::{Map, Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 
 /// Volume of a model that is initialised or fine-tuned.
 const MODEL_DIRECTORY: &str = "model-empty-dir";
 const MODEL_DEFAULT_PATH: &str = "/opt/ml/model";
+/// Annotation that mounts block lists until v0.1.4.
+const DISABLE_BLOCKLIST: &str = "ome.io/disable-blocklist";
+const BLOCKLIST_VOLUME: &str = "configmap-blocklist-volume";
 const PARALLELISM: &str = "PARALLELISM_SIZE";
 
 /// What the steps on a container and its pod look at.
@@ -29,6 +34,7 @@ pub(super) struct Steps<'a> {
     pub(super) model: Option<&'a Model>,
     pub(super) fine_tuned: Option<&'a FineTuned>,
     pub(super) annotations: &'a Map,
+    pub(super) service: &'a str,
     /// Pods whose GPUs together are one replica: the factor of PARALLELISM_SIZE.
     pub(super) pods: i64,
 }
@@ -39,10 +45,15 @@ impl Steps<'_> {
     pub(super) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
         self.environment(container, rec);
         self.mounts(container);
-        match self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed) {
-            // PARALLELISM_SIZE is set only where no class was chosen (ome-components 2.7).
-            Some(accelerator) => accelerator::overwrite_container(accelerator, container, rec),
-            None => self.parallelism(container, rec),
+        let typed = self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed);
+        if let Some(accelerator) = typed {
+            let rule = self.policy.ome.arguments;
+            accelerator::overwrite_container(rule, accelerator, container, rec);
+        }
+        // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen (ome-components
+        // 2.7).
+        if typed.is_none() || !self.policy.ome.class_replaces_parallelism {
+            self.parallelism(container, rec);
         }
     }
 
@@ -68,7 +79,7 @@ impl Steps<'_> {
     fn environment<R: Record>(&self, container: &mut Node, rec: &mut R) {
         if self.fine_tuned.is_none() {
             if let Some((_, path)) = self.model_path().filter(|_| self.reads_original()) {
-                default_env(container, "MODEL_PATH", path.into(), &MODEL_PATH);
+                self.add_env(container, "MODEL_PATH", path.into(), &MODEL_PATH);
             }
             return;
         }
@@ -78,9 +89,9 @@ impl Steps<'_> {
                 let name =
                     if weight.is_empty() { "/data".into() } else { eco_format!("/data/{weight}") };
                 set_env(container, "SERVED_MODEL_NAME", name, &SERVED_MODEL_NAME, rec);
-                default_env(container, "MODEL_PATH", MODEL_DEFAULT_PATH.into(), &MODEL_PATH);
+                self.add_env(container, "MODEL_PATH", MODEL_DEFAULT_PATH.into(), &MODEL_PATH);
             }
-            Some("cohere") if self.cohere_tfew() => default_env(
+            Some("cohere") if self.cohere_tfew() => self.add_env(
                 container,
                 "TFEW_PATH",
                 "/opt/ml/tfew/fastertransformer/1".into(),
@@ -88,6 +99,20 @@ impl Steps<'_> {
             ),
             _ => {}
         }
+    }
+
+    /// Adds a variable of the operator's.
+    fn add_env(&self, container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
+        match self.policy.ome.variables {
+            VariableRule::WhereAbsent => default_env(container, name, value, rule),
+            VariableRule::Append => push(container, "env", variable(name, value, rule)),
+        }
+    }
+
+    /// Whether the block lists of the model's ConfigMap are mounted. The annotation says the
+    /// opposite of what it does.
+    fn mounts_blocklists(&self) -> bool {
+        self.policy.ome.blocklist && value(self.annotations, DISABLE_BLOCKLIST) == "true"
     }
 
     fn mounts(&self, container: &mut Node) {
@@ -107,6 +132,18 @@ impl Steps<'_> {
         }
         if self.fine_tuned.is_some() {
             self.fine_tuned_mounts(container);
+        }
+        if self.mounts_blocklists() {
+            let origin = Origin::Derived(&BLOCKLIST);
+            for file in ["input.txt", "output.txt"] {
+                let mount = [
+                    ("name", Node::str(BLOCKLIST_VOLUME, origin)),
+                    ("mountPath", Node::str(eco_format!("/usr/bin/{file}"), origin)),
+                    ("readOnly", Node::bool(true, origin)),
+                    ("subPath", Node::str(file, origin)),
+                ];
+                push(container, "volumeMounts", mapping(mount, origin));
+            }
         }
     }
 
@@ -207,6 +244,15 @@ impl Steps<'_> {
                 ),
             );
         }
+        if self.mounts_blocklists() {
+            let origin = Origin::Derived(&BLOCKLIST);
+            let name = Node::str(model_config_name(self.service), origin);
+            let volume = [
+                ("name", Node::str(BLOCKLIST_VOLUME, origin)),
+                ("configMap", mapping([("name", name)], origin)),
+            ];
+            push(pod, "volumes", mapping(volume, origin));
+        }
     }
 }
 
@@ -299,7 +345,14 @@ fn refers_to(container: &Node, name: &str) -> bool {
 
 /// Fills in resources that the runtime's own container of this name has and this one lacks.
 /// Upstream does so unless the service's runner states resources itself (ome-components 2.1).
-pub(super) fn resources_of_runtime(container: &mut Node, runtime_spec: &Node) {
+pub(super) fn resources_of_runtime(
+    rule: ClassResourceRule,
+    container: &mut Node,
+    runtime_spec: &Node,
+) {
+    if rule == ClassResourceRule::None {
+        return;
+    }
     let listed = runtime_spec.get("containers").map(Node::items).unwrap_or_default();
     let Some(index) = position(listed, "name", text(container, "name")) else { return };
     for side in ["requests", "limits"] {
@@ -316,8 +369,14 @@ pub(super) fn resources_of_runtime(container: &mut Node, runtime_spec: &Node) {
             .unwrap_or_else(|| Node::map(source.origin));
         if let Some(map) = amounts.as_map_mut() {
             for entry in source.entries().filter(|entry| !entry.node.is_null()) {
-                if !map.contains_key(&entry.key) {
-                    map.push(entry.clone());
+                // What the class overrides afterwards is overridden already.
+                let larger = |known: &Node| {
+                    rule == ClassResourceRule::Largest && rule.replaces(known, &entry.node)
+                };
+                match map.get_mut(&entry.key) {
+                    None => map.push(entry.clone()),
+                    Some(known) if larger(known) => *known = entry.node.clone(),
+                    Some(_) => {}
                 }
             }
         }

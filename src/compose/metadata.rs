@@ -43,6 +43,7 @@ const DEPRECATION_TEXT: &str = "The Predictor field is deprecated and will be re
 
 /// What metadata is made of, beside the component itself.
 pub(super) struct Sources<'a> {
+    pub(super) policy: &'a Policy,
     pub(super) service: &'a Service,
     pub(super) model: Option<&'a Model>,
     pub(super) runtime: Option<&'a Runtime>,
@@ -187,7 +188,9 @@ fn build_annotations<R: Record>(
     }
     if sources.fine_tuned.is_some_and(|weight| weight.merged) {
         forced.set(MERGED_WEIGHTS, "true", &FINE_TUNED_ANNOTATIONS);
-        forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
+        if sources.policy.ome.merged_weights_need_no_model {
+            forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
+        }
     } else {
         for key in DECRYPTION {
             if let Some(value) =

@@ -2,6 +2,7 @@
 
 use crate::api::{ComponentKind, OperatorConfig, Service};
 use crate::decision::DeploymentMode;
+use crate::policy::Policy;
 use crate::yaml::Node;
 
 /// The annotation that asks for a mode.
@@ -13,6 +14,7 @@ pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
 /// decoder it cannot scale to zero. Of a decoder only leader and worker count, of a router only
 /// minReplicas. Upstream: utils/deployment.go (ome-components 1.7, S0-039, S0-047, S0-055).
 pub(super) fn of_component(
+    policy: &Policy,
     kind: ComponentKind,
     spec: &Node,
     beside_decoder: bool,
@@ -21,8 +23,9 @@ pub(super) fn of_component(
     let zero = spec.get("minReplicas").and_then(Node::as_int) == Some(0);
     match kind {
         ComponentKind::Engine => {
-            let asked = spec
-                .at(&["annotations", MODE_ANNOTATION])
+            let asked = Some(spec)
+                .filter(|_| policy.ome.mode_by_annotation)
+                .and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]))
                 .and_then(Node::as_str)
                 .and_then(DeploymentMode::from_annotation);
             let mode = match asked {
@@ -67,6 +70,7 @@ pub(super) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
 mod tests {
     use super::*;
     use crate::compose::testing::node;
+    use crate::policy::OME_V0_1_5;
     use DeploymentMode::{
         MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment,
     };
@@ -103,7 +107,7 @@ mod tests {
             (Router, "{annotations: {ome.io/deploymentMode: MultiNode}}", false, RawDeployment),
         ] {
             assert_eq!(
-                of_component(kind, &node(spec), beside_decoder),
+                of_component(&OME_V0_1_5, kind, &node(spec), beside_decoder),
                 expected,
                 "{} {spec} beside decoder {beside_decoder}",
                 kind.as_str()

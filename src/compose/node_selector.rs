@@ -26,8 +26,8 @@ pub(super) fn apply<R: Record>(
             &model.object.id.name,
         );
         let origin = Origin::Derived(&MODEL_READY);
-        if let Some(map) =
-            map_mut(pod, "nodeSelector", origin).filter(|map| !map.contains_key(&key))
+        if let Some(map) = map_mut(pod, "nodeSelector", origin)
+            .filter(|map| policy.ome.ready_label_wins || !map.contains_key(&key))
         {
             map.insert(key, Node::str("Ready", origin));
         }

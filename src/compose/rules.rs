@@ -65,6 +65,7 @@ rules! {
     KSERVE_NODES "kserve-nodes" "Head and workers of a model on several nodes know of each other." "kserve 6.1, components/predictor.go"
     KSERVE_AGENT "kserve-agent" "The agent logs, batches or pulls in front of the server." "S3-005; kserve 5.8, agent_injector.go"
     KSERVE_V2_PROBES "kserve-probes" "A server that speaks v2 is asked whether it lives and is ready." "S3-031"
+    BLOCKLIST "block-lists" "The annotation `ome.io/disable-blocklist` mounts the block lists, up to v0.1.4." "components/base.go, UpdateVolumeMounts of OME v0.1.4"
     ROUTER_ACCOUNT "router-account" "A router runs under a service account of its own." "ome-components 4.8"
 }
 

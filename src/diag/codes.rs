@@ -119,6 +119,9 @@ codes! {
     ImmutableField "immutable-field" Finding Warning "the change touches a field that may not change once the object exists"
         "The API server refuses the update; the object has to be deleted and made again." "spec:\n  selector:\n    matchLabels: {app: other}" "delete the object before the change is applied, or keep the field as it was"
 
+    FieldOfAnotherRelease "field-of-another-release" Finding Warning "the release that is followed does not know a field or a kind that another release knows"
+        "Its CRDs drop the field without a word, and the operator goes on without it (config/crd/full of each tag)."
+        "ome plan --release ome=v0.1.3, with `acceleratorSelector`, which came with v0.1.4" "delete it, or follow a release that knows it"
     UnknownField "unknown-field" Finding Error "the key is not a field of the object"
         "The API server drops it silently or refuses it (strict validation)." "engineConfig:\n  minReplica: 1" "write the field offered in the help, or delete the key"
     InvalidType "invalid-type" Finding Error "the value is of the wrong type"

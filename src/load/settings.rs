@@ -6,7 +6,7 @@
 
 use super::files::read_text;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::policy::{BuiltinMode, Semantics};
+use crate::policy::{BuiltinMode, KthenaProfile, OME_RELEASES, Semantics};
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use semver::{Version, VersionReq};
@@ -23,6 +23,7 @@ const KEYS: [&str; 10] = [
     "required-version",
     "semantics",
     "kthena-profile",
+    "releases",
     "paths",
     "builtin",
     "no-builtin",
@@ -38,6 +39,15 @@ const MODEL_FACTS: [&str; 3] = ["auto", "always", "never"];
 /// Values of `kthena-profile`.
 pub const PROFILES: [&str; 4] = ["seed", "v0.1", "v1.0", "head"];
 
+/// Tags of an operator's releases.
+type Tags = fn() -> Vec<&'static str>;
+
+/// Operators whose releases can be named, and their tags.
+const RELEASED: [(&str, Tags); 2] = [
+    ("ome", || OME_RELEASES.iter().map(|policy| policy.ome.tag).collect()),
+    ("kthena", || KthenaProfile::RELEASES.iter().map(|(tag, _)| *tag).collect()),
+];
+
 /// What the file says; absent keys are `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -47,6 +57,8 @@ pub struct Settings {
     pub semantics: Option<Semantics>,
     /// `kthena-profile`.
     pub kthena_profile: Option<String>,
+    /// `[releases]`: a tag by operator.
+    pub releases: BTreeMap<&'static str, String>,
     /// `paths`: read in addition to `-f`, relative to the file.
     pub paths: Vec<PathBuf>,
     /// `builtin`, or `no-builtin`, which is `never` or `auto`.
@@ -183,6 +195,8 @@ impl Reader {
                     let mode = if *never { BuiltinMode::Never } else { BuiltinMode::Auto };
                     self.settings.builtin.get_or_insert(mode);
                 }
+                ("releases", DeValue::Table(table)) => self.releases(table),
+                ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
                 ("model-configs", DeValue::String(text)) => {
                     self.settings.model_configs = Some(self.base().join(text.as_ref()));
@@ -234,6 +248,28 @@ impl Reader {
                 .at(self.span(value.span()))
                 .help("install a version that `required-version` admits"),
             );
+        }
+    }
+
+    fn releases(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            let Some((operator, tags)) = RELEASED.iter().find(|(operator, _)| *operator == name)
+            else {
+                let known: Vec<&'static str> = RELEASED.iter().map(|row| row.0).collect();
+                self.unknown(key, &known, "operator");
+                continue;
+            };
+            let tags = tags();
+            match value.get_ref() {
+                DeValue::String(text) if tags.contains(&text.as_ref()) => {
+                    self.settings.releases.insert(operator, text.to_string());
+                }
+                _ => {
+                    let known: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
+                    self.invalid(name, value, &format!("one of {}", known.join(", ")));
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::kv_cache;
 use crate::api::{Api, Runtime};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
-use crate::policy::{Policy, Semantics};
+use crate::policy::Semantics;
 use crate::resolve::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -46,7 +46,7 @@ pub struct Matrix {
 
 /// Every model with every class; with the room for requests, when `context` asks for it.
 pub fn matrix(catalog: &Catalog, semantics: Semantics, context: bool) -> Matrix {
-    let Some(policy) = Policy::of(Api::Ome, semantics) else { return Matrix::default() };
+    let Some(policy) = catalog.policy(Api::Ome, semantics) else { return Matrix::default() };
     let selector = Selector::new(policy, catalog);
     let mut models: Vec<_> =
         catalog.models().filter(|model| model.object.api == Api::Ome).collect();

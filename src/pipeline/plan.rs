@@ -183,7 +183,7 @@ impl<'a> Planner<'a> {
             .into_iter()
             .filter_map(|api| {
                 let selector = |semantics| {
-                    Policy::of(api, semantics).map(|policy| Selector::new(policy, catalog))
+                    catalog.policy(api, semantics).map(|policy| Selector::new(policy, catalog))
                 };
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })

@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::dialect::{kserve, kthena, kueue, ome};
 use crate::load::{Document, Loaded};
 use crate::machines;
-use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Semantics};
+use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases, Semantics};
 use crate::quantity::names;
 use crate::schema;
 use crate::source::SourceMap;
@@ -37,6 +37,8 @@ pub struct Given {
     pub namespace: EcoString,
     /// Protocol asked for, over every service.
     pub protocol: Option<EcoString>,
+    /// The releases that are followed.
+    pub releases: Releases,
     /// By which document or release ModelServings are read.
     pub kthena: &'static KthenaPolicy,
     /// Deployment mode of services of KServe that do not say it themselves.
@@ -58,6 +60,7 @@ impl Given {
             semantics,
             namespace: "default".into(),
             protocol: None,
+            releases: Releases::default(),
             kthena,
             deployment_mode: None,
             expand: false,
@@ -172,12 +175,13 @@ pub fn read(loaded: Loaded, given: &Given) -> World {
             (typed, found)
         })
         .collect();
-    let mut config = OperatorConfig::default();
+    let mut config = given.releases.ome.ome.config();
     let mut others = Beside::default();
     let mut services: Vec<(Service, Service)> = Vec::new();
     let mut builder = Builder::new(Options {
         semantics: given.semantics,
         all_builtin: given.builtin == BuiltinMode::Always,
+        releases: given.releases,
     });
     for (typed, found) in typed {
         if unread.is_none() {
@@ -253,6 +257,14 @@ fn typed(
     let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
     if is_model_serving {
         kthena::prepare(&mut document.node, given.kthena, diagnostics);
+    }
+    if document.group() == ome::GROUP && given.semantics == Semantics::Controller {
+        let release = given.releases.ome.ome;
+        if !ome::known::is_known(&document.kind, release) {
+            diagnostics.push(ome::known::unknown_kind(&document.kind, document.span, release));
+            return None;
+        }
+        ome::known::stored(&mut document.node, &document.kind, release, diagnostics);
     }
     if let Some(schema) = schema {
         let strictness = match given.semantics {
@@ -385,8 +397,10 @@ fn services(
 ) -> (Service, Service) {
     let object = &without_orchestrator(object);
     let mut view = |semantics: Semantics| {
-        let policy =
-            Policy::of(object.api, semantics).expect("services are only read for APIs that decide");
+        let policy = given
+            .releases
+            .policy(object.api, semantics)
+            .expect("services are only read for APIs that decide");
         let mut quiet = Vec::new();
         let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
         let mut service = (dialect.service)(object.clone(), policy, sink);
@@ -465,7 +479,7 @@ fn object(
         )
     };
     let api = match document.group() {
-        "ome.io" => Api::Ome,
+        ome::GROUP => Api::Ome,
         "serving.kserve.io" => Api::KServe,
         "workload.serving.volcano.sh" => Api::Kthena,
         _ => Api::Cluster,

@@ -10,7 +10,7 @@ use crate::catalog::{Catalog, Views};
 use crate::compose::{Composed, history::Record};
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Checked, Diagnostic};
-use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
+use crate::policy::{KTHENA_SEED, KthenaPolicy, Semantics};
 use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
 use crate::resolve::Selector;
@@ -50,7 +50,7 @@ impl<'a> Renderer<'a> {
     pub fn new(catalog: &'a Catalog, semantics: Semantics, cluster_domain: &str) -> Self {
         let selectors = super::plan::DECIDING
             .into_iter()
-            .filter_map(|api| Some((api, Selector::new(Policy::of(api, semantics)?, catalog))))
+            .filter_map(|api| Some((api, Selector::new(catalog.policy(api, semantics)?, catalog))))
             .collect();
         Self {
             catalog,

@@ -13,6 +13,8 @@ pub enum KthenaProfile {
     Seed,
     /// v0.1.0 of 2025-10.
     V0_1,
+    /// v0.4.0 of 2026-04.
+    V0_4,
     /// v1.0.0 of 2026-07.
     V1_0,
     /// volcano-sh/kthena @3cc0572.
@@ -23,11 +25,20 @@ impl KthenaProfile {
     /// The profiles a flag may name.
     pub const NAMED: [Self; 3] = [Self::V0_1, Self::V1_0, Self::Head];
 
+    /// The releases by their tags, oldest first.
+    pub const RELEASES: [(&'static str, Self); 4] = [
+        ("v0.1.0", Self::V0_1),
+        ("v0.4.0", Self::V0_4),
+        ("v1.0.0", Self::V1_0),
+        ("head", Self::Head),
+    ];
+
     /// The word used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Seed => "documented",
             Self::V0_1 => "v0.1",
+            Self::V0_4 => "v0.4",
             Self::V1_0 => "v1.0",
             Self::Head => "head",
         }
@@ -38,6 +49,7 @@ impl KthenaProfile {
         match self {
             Self::Seed => &KTHENA_SEED,
             Self::V0_1 => &KTHENA_V0_1,
+            Self::V0_4 => &KTHENA_V0_4,
             Self::V1_0 => &KTHENA_V1_0,
             Self::Head => &KTHENA_HEAD,
         }
@@ -298,6 +310,10 @@ pub static KTHENA_V1_0: KthenaPolicy = KthenaPolicy {
     role_recreate: RoleRecreateRule::RoleReplica,
     reconciles: true,
 };
+
+/// Kthena v0.4.0: as v1.0.0, of whose roles it lacks `maxUnavailable`.
+pub static KTHENA_V0_4: KthenaPolicy =
+    KthenaPolicy { profile: KthenaProfile::V0_4, role_struct: RoleStruct::V0_4, ..KTHENA_V1_0 };
 
 /// volcano-sh/kthena @3cc0572, with the documents' reading of manifests.
 pub static KTHENA_HEAD: KthenaPolicy = KthenaPolicy {

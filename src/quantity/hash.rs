@@ -35,6 +35,11 @@ pub fn tail(text: &str, length: usize) -> String {
     String::from_utf8_lossy(&text.as_bytes()[start..]).into_owned()
 }
 
+/// `modelconfig-` and the last 20 bytes of a service's name (reconcilers/modelconfig).
+pub fn model_config_name(service: &str) -> String {
+    format!("modelconfig-{}", tail(service, 20))
+}
+
 /// The text itself if it has at most `max` bytes, else its hash, a dash and as much of its end as
 /// fits.
 pub fn limit(text: &str, max: usize) -> String {

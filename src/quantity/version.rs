@@ -167,6 +167,12 @@ impl Version {
         self.precision
     }
 
+    /// Whether all three numbers are written, and nothing before them: all that OME read before
+    /// v0.1.5 (pkg/modelver/util.go, Parse).
+    pub fn is_three_numbers(&self) -> bool {
+        self.precision == 3 && !self.prefixed
+    }
+
     /// Whether a runtime of this version serves a model of that version: [`matches_controller`]
     /// over what is parsed.
     pub fn admits(&self, operator: Operator, model: &Self) -> Result<(), VersionMismatch> {

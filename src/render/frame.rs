@@ -4,9 +4,10 @@ use super::metadata::{self, label, metadata, queue_labels, with};
 use super::rules;
 use crate::api::Service;
 use crate::compose::ComposedComponent;
+use crate::policy::ome::OmeRelease;
 use crate::quantity::hash;
 use crate::yaml::{Entry, Map, Node};
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
 /// A component and the maps and names that several of its objects use. Maps are sorted by key.
 pub(crate) struct Frame<'a> {
@@ -29,6 +30,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) annotations: Map,
     /// The component's annotations, as its Service has them.
     pub(crate) service_annotations: Map,
+    /// Name of its Deployment.
+    pub(crate) deployment: EcoString,
+    /// The Deployment that its autoscaler looks for.
+    pub(crate) scaled: EcoString,
 }
 
 impl<'a> Frame<'a> {
@@ -37,6 +42,7 @@ impl<'a> Frame<'a> {
         service: &'a Service,
         component: &'a ComposedComponent,
         namespace: Node,
+        release: &OmeRelease,
     ) -> Self {
         let labels = metadata::sorted(component.labels.clone());
         let annotations = metadata::sorted(component.annotations.clone());
@@ -44,7 +50,21 @@ impl<'a> Frame<'a> {
         let app = EcoString::from(hash::truncate63(&component.name));
         let queued_labels = if queue.is_empty() { labels.clone() } else { with(&labels, queue) };
         let app_labels = with(&queued_labels, [label("app", app.clone(), &rules::APP_LABEL)]);
-        let service_annotations = metadata::service_annotations(&annotations);
+        let service_annotations = if release.service_annotations_filtered {
+            metadata::service_annotations(&annotations)
+        } else {
+            annotations.clone()
+        };
+        let suffixed = |suffix| {
+            if suffix { eco_format!("{}-new", component.name) } else { component.name.clone() }
+        };
+        let dedicated = annotations.contains_key("ome.io/dedicated-ai-cluster")
+            && !annotations.contains_key("volcano");
+        let queued = annotations
+            .get("kueue-enabled")
+            .is_some_and(|enabled| enabled.as_str() == Some("true"));
+        let deployment = suffixed(release.dedicated_suffix && dedicated);
+        let scaled = suffixed(release.autoscaler_follows_suffix && queued);
         Self {
             service,
             component,
@@ -55,6 +75,8 @@ impl<'a> Frame<'a> {
             app_labels,
             annotations,
             service_annotations,
+            deployment,
+            scaled,
         }
     }
 

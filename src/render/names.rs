@@ -16,11 +16,6 @@ pub(crate) fn scaled_object(component: &str) -> EcoString {
     eco_format!("scaledobject-{}", tail(component, 50))
 }
 
-/// `modelconfig-` and the last 20 bytes of a service's name (reconcilers/modelconfig).
-pub(crate) fn model_config(service: &str) -> EcoString {
-    eco_format!("modelconfig-{}", tail(service, 20))
-}
-
 /// KubeRay's CheckName: the last 50 bytes; a digit or punctuation in front becomes `r`.
 pub(crate) fn ray(name: &str) -> EcoString {
     let name = tail(name, 50);
@@ -41,7 +36,10 @@ mod tests {
     #[test]
     fn long_names_keep_their_end() {
         let engine = format!("{LONG}-engine");
-        assert_eq!(model_config(LONG), "modelconfig-llama-3-70b-instruct");
+        assert_eq!(
+            crate::quantity::hash::model_config_name(LONG),
+            "modelconfig-llama-3-70b-instruct"
+        );
         assert_eq!(
             leader_worker_set(&engine),
             "lws-rence-service-name-for-llama-3-70b-instruct-engine"

@@ -8,13 +8,14 @@ use super::kind::{
     autoscaler, config_map, deployment, disruption, ingress, knative, leader_worker_set, ray, rbac,
     service, sidecar, virtual_service,
 };
-use super::{ModelConfig, RenderedObject, Settings, metadata, pod};
+use super::{ModelConfig, RenderedObject, Settings, metadata, pod, rules};
 use crate::api::{ComponentKind, Service};
 use crate::compose::{self, Composed, ComposedComponent};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
+use crate::policy::ome::ExternalPortRule;
 use crate::source::Span;
-use crate::yaml::Node;
+use crate::yaml::{Node, Origin};
 use decide::{Entrance, Surface, Workload};
 use ecow::EcoString;
 
@@ -121,7 +122,8 @@ impl<'a> Writer<'a> {
     fn component(&mut self, component: &'a ComposedComponent) -> Result<(), ServiceError> {
         let service = self.service();
         let workload = decide::workload(service, component, self.settings)?;
-        let frame = Frame::new(service, component, self.namespace.clone());
+        let frame =
+            Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome);
         let kind = Some(component.kind);
         let mut pod = component.pod.clone();
         if component.kind == ComponentKind::Router {
@@ -163,7 +165,9 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        self.push(kind, disruption::object(frame));
+        if self.settings.policy.ome.disruption_budgets {
+            self.push(kind, disruption::object(frame));
+        }
     }
 
     /// Says so where Services of two components take each other's pods.
@@ -275,7 +279,17 @@ impl<'a> Writer<'a> {
         } else {
             ComponentKind::Engine
         };
-        let port = self.first_port(&entry.component_name(main));
+        let release = self.settings.policy.ome;
+        let port = match release.external_port {
+            ExternalPortRule::OfComponent => {
+                let port = self.first_port(&entry.component_name(main));
+                port.map(|port| (port.clone(), port))
+            }
+            ExternalPortRule::Http => {
+                let number = |port: i64| Node::int(port, Origin::Default(&rules::EXTERNAL_SERVICE));
+                Some((number(80), number(8080)))
+            }
+        };
         let spread = |component: &ComposedComponent| {
             component.kind == main && component.mode == DeploymentMode::MultiNode
         };
@@ -288,7 +302,14 @@ impl<'a> Writer<'a> {
             );
         }
         let annotations = entry.annotations;
-        let object = service::external(service, annotations, entry.namespace, main, port.as_ref());
+        let named = release.external_selects_component || !service.predictor.used;
+        let object = service::external(
+            service,
+            annotations,
+            entry.namespace,
+            Some(main).filter(|_| named),
+            port,
+        );
         self.push(None, object);
     }
 

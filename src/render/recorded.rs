@@ -29,7 +29,7 @@ struct World {
 /// Everything a run of a case reads.
 fn world(files: &[std::path::PathBuf]) -> World {
     let mut builder =
-        Builder::new(Options { semantics: Semantics::Controller, all_builtin: false });
+        Builder::new(Options { semantics: Semantics::Controller, ..Options::default() });
     let mut services = Vec::new();
     let mut config = OperatorConfig::default();
     for file in files {

@@ -130,6 +130,11 @@ impl Case {
     }
 
     pub(crate) fn frame(&self) -> Frame<'_> {
-        Frame::new(&self.service, &self.component, metadata::namespace(&self.service))
+        Frame::new(
+            &self.service,
+            &self.component,
+            metadata::namespace(&self.service),
+            &crate::policy::ome::HEAD,
+        )
     }
 }

@@ -24,6 +24,12 @@ pub(super) fn resolve<'a>(
         (ModelLookup::ClusterFirst, ModelKindRule::Honoured) => in_cluster().or_else(in_namespace),
         // Migration writes the kind of the model it finds, which the ConfigMap honours and
         // selection does not.
+        (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
+            if !policy.ome.predictor_model_looked_up =>
+        {
+            config_map_lookup(catalog, service, name, Some("ClusterBaseModel"))?;
+            in_namespace().or_else(in_cluster)
+        }
         (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly) => {
             if let Some(kind) = in_cluster()
                 .map(|_| "ClusterBaseModel")

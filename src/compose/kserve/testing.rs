@@ -5,7 +5,7 @@ use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope};
 use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::dialect::kserve;
-use crate::policy::{AcceleratorOptions, Policy, Semantics};
+use crate::policy::{AcceleratorOptions, Releases, Semantics};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 
@@ -49,7 +49,9 @@ pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec
         "kind: InferenceService\nmetadata: {{name: s, annotations: {{serving.kserve.io/deploymentMode: Standard}}}}\nspec: {{predictor: {{{predictor}model: {{modelFormat: {{name: f}}, {model}}}}}}}\n\
          ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{beside}"
     );
-    let policy = Policy::of(Api::KServe, Semantics::Documented).expect("KServe has a policy");
+    let policy = Releases::default()
+        .policy(Api::KServe, Semantics::Documented)
+        .expect("KServe has a policy");
     let mut found = Vec::new();
     let mut objects = objects(&text).into_iter();
     let service = kserve::service(objects.next().expect("the service"), policy, &mut found);

@@ -11,7 +11,7 @@ pub use legacy::{Converted, FRAMEWORKS, Framework, convert, previous};
 
 use super::parts::{boolean, integer, text, texts};
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field,
+    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field,
     FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Refusal, Runtime,
     RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
 };
@@ -60,7 +60,7 @@ pub fn runtime(
     semantics: Semantics,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Runtime {
-    if Policy::of(Api::KServe, semantics).is_some_and(|policy| policy.crd_defaults) {
+    if semantics == Semantics::Controller {
         stored(&mut object);
     }
     let formats: Vec<FormatEntry> = object

@@ -3,6 +3,7 @@
 pub mod accelerator;
 mod config;
 mod formats;
+pub mod known;
 mod predictor;
 
 use super::parts::{Reader, boolean, diffusion, integer, text, texts};
@@ -19,6 +20,9 @@ use ecow::EcoString;
 pub use config::config;
 pub use formats::{current_formats, previous_formats};
 pub use predictor::migrate;
+
+/// API group of every kind.
+pub const GROUP: &str = "ome.io";
 
 /// API version of every kind.
 pub const API_VERSION: &str = "ome.io/v1beta1";

@@ -20,6 +20,14 @@ pub(crate) enum Class {
     External,
 }
 
+/// Annotations that say of a ScaledObject what `kedaConfig` says else.
+pub(crate) const KEDA_ANNOTATIONS: [&str; 4] = [
+    "autoscaling.keda.sh/prometheus.query",
+    "autoscaling.keda.sh/prometheus.serverAddress",
+    "autoscaling.keda.sh/threshold",
+    "autoscaling.keda.sh/operator",
+];
+
 /// The class an annotation names.
 ///
 /// # Errors
@@ -55,7 +63,7 @@ fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
 
 /// The Deployment that is scaled.
 fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
-    node!(rule; { kind: "Deployment", name: (frame.name()), apiVersion: "apps/v1" })
+    node!(rule; { kind: "Deployment", name: (&frame.scaled), apiVersion: "apps/v1" })
 }
 
 /// The HorizontalPodAutoscaler of a component. The empty `behavior` that upstream writes is not

@@ -2,10 +2,11 @@
 
 use crate::api::Model;
 use crate::quantity::go_json::string;
+use crate::quantity::hash;
 use crate::render::ModelConfig;
 use crate::render::build::node;
 use crate::render::metadata::{SERVICE_LABEL, label, metadata};
-use crate::render::{names, rules};
+use crate::render::rules;
 use crate::yaml::{Map, Node, Value};
 use ecow::EcoString;
 
@@ -20,7 +21,7 @@ pub(crate) fn object(
     node!(&rules::MODEL_CONFIG; {
         apiVersion: "v1",
         kind: "ConfigMap",
-        metadata: (metadata(names::model_config(service), Some(namespace), &labels, &Map::new())),
+        metadata: (metadata(hash::model_config_name(service), Some(namespace), &labels, &Map::new())),
         data: { "models.json": (models(config)) },
     })
 }

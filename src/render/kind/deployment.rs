@@ -13,7 +13,7 @@ pub(crate) fn object(frame: &Frame<'_>, pod_spec: &Node) -> Option<Node> {
     node!(&rules::DEPLOYMENT; {
         apiVersion: "apps/v1",
         kind: "Deployment",
-        metadata: (frame.metadata(frame.name().clone(), &frame.app_labels, &frame.annotations)),
+        metadata: (frame.metadata(frame.deployment.clone(), &frame.app_labels, &frame.annotations)),
         spec: {
             selector: { matchLabels: (frame.app_selector()) },
             template: {

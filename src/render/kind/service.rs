@@ -109,14 +109,15 @@ fn non_empty(ports: Vec<Node>) -> Option<Vec<Node>> {
     (!ports.is_empty()).then_some(ports)
 }
 
-/// The stable address of a service that gets no Ingress. Quirk: while the deprecated predictor is
-/// used, which migration does not change, the selector takes every pod of the service.
+/// The stable address of a service that gets no Ingress, in front of one component or of every pod
+/// of the service; `port` with the port it leads to. Quirk: from v0.1.5 on the selector takes every
+/// pod while the deprecated predictor is used, which migration does not change.
 pub(crate) fn external(
     service: &Service,
     annotations: &Map,
     namespace: &Node,
-    entry: ComponentKind,
-    port: Option<&Node>,
+    entry: Option<ComponentKind>,
+    port: Option<(Node, Node)>,
 ) -> Option<Node> {
     const RULE: &Rule = &rules::EXTERNAL_SERVICE;
     let name = service.name();
@@ -124,10 +125,13 @@ pub(crate) fn external(
         [label("component", "external-service", RULE), label(SERVICE_LABEL, name.clone(), RULE)]
             .into_iter()
             .collect();
-    let component = (!service.predictor.used).then(|| label("component", entry.as_str(), RULE));
+    let component = entry.map(|entry| label("component", entry.as_str(), RULE));
     let selector: Map =
         component.into_iter().chain([label(SERVICE_LABEL, name.clone(), RULE)]).collect();
-    let port = port.cloned().or_else(|| 8080.into_node(Origin::Default(RULE)));
+    let (port, target) = port.unwrap_or_else(|| {
+        let default = Node::int(8080, Origin::Default(RULE));
+        (default.clone(), default)
+    });
     node!(RULE; {
         apiVersion: "v1",
         kind: "Service",
@@ -135,7 +139,7 @@ pub(crate) fn external(
         spec: {
             type: (service_type(annotations)),
             selector: selector,
-            ports: [{ name: "http", protocol: "TCP", port: (&port), targetPort: (&port) }],
+            ports: [{ name: "http", protocol: "TCP", port: (&port), targetPort: (&target) }],
         },
     })
 }

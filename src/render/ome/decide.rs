@@ -10,6 +10,7 @@ use crate::api::{ComponentKind, Service};
 use crate::compose::{self, Composed, ComposedComponent};
 use crate::decision::{DeploymentMode, ServiceError};
 use crate::diag::Code;
+use crate::policy::ome::{ExternalServiceRule, LongNameRule};
 use crate::policy::{LayerRule, ReplicaRule};
 use crate::render::Settings;
 use crate::render::domain::{self, IngressSettings};
@@ -101,7 +102,7 @@ pub(super) fn workload<'a>(
 ) -> Result<Workload<'a>, ServiceError> {
     match component.mode {
         DeploymentMode::RawDeployment => {
-            let class = autoscaler_class(service, component)?;
+            let class = autoscaler_class(service, component, settings)?;
             host(service, component, settings)?;
             Ok(Workload::Deployment(class))
         }
@@ -171,9 +172,29 @@ fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
 fn autoscaler_class(
     service: &Service,
     component: &ComposedComponent,
+    settings: Settings<'_>,
 ) -> Result<autoscaler::Class, ServiceError> {
-    autoscaler::class(&component.annotations).map_err(|message| {
-        let class = component.annotations.get("ome.io/autoscalerClass");
+    let class = component.annotations.get("ome.io/autoscalerClass");
+    // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which asks it for whatever no
+    // annotation says (reconcilers/keda/keda_reconciler.go).
+    let asks_config = || {
+        let said = |key: &str| component.annotations.contains_key(key);
+        !autoscaler::KEDA_ANNOTATIONS.into_iter().all(said)
+    };
+    let found = autoscaler::class(&component.annotations);
+    if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome.keda && asks_config() {
+        let message = format!(
+            "the controller would crash on the ScaledObject of `{}`: it does not know `kedaConfig`",
+            component.name
+        );
+        let span = class.and_then(|class| class.origin.span());
+        return Err(panic(
+            message,
+            span.unwrap_or_else(|| service.object.name_span()),
+            "follow v0.1.5 or later, or write `hpa` or `external`",
+        ));
+    }
+    found.map_err(|message| {
         failure(
             message,
             class
@@ -192,19 +213,27 @@ fn host(
     settings: Settings<'_>,
 ) -> Result<(), ServiceError> {
     let annotations = &component.annotations;
-    IngressSettings::resolve(settings.config, annotations)
-        .host(&component.name, &service.namespace, &component.labels, annotations)
-        .map(drop)
-        .map_err(|message| {
-            let key = ["ome.io/ingress-domain-template", "ome.io/ingress-domain"]
-                .into_iter()
-                .find_map(|key| annotations.get(key)?.origin.span());
-            failure(
-                message,
-                key.unwrap_or_else(|| service.object.name_span()),
-                "correct the domain template or the ingress domain",
-            )
-        })
+    let ingress = IngressSettings::resolve(settings.config, annotations);
+    let name = &component.name;
+    match settings.policy.ome.long_names {
+        LongNameRule::Shortened => {
+            ingress.host(name, &service.namespace, &component.labels, annotations)
+        }
+        LongNameRule::Refused => {
+            ingress.host_of(name, &service.namespace, &component.labels, annotations)
+        }
+    }
+    .map(drop)
+    .map_err(|message| {
+        let key = ["ome.io/ingress-domain-template", "ome.io/ingress-domain"]
+            .into_iter()
+            .find_map(|key| annotations.get(key)?.origin.span());
+        failure(
+            message,
+            key.unwrap_or_else(|| service.object.name_span()),
+            "correct the domain template or the ingress domain",
+        )
+    })
 }
 
 /// A manager whose settings disable virtual hosts of Istio does not know its types
@@ -278,9 +307,15 @@ pub(super) fn entrance(
     let ingress_settings = IngressSettings::resolve(config, &annotations);
     if ingress_settings.disable_ingress_creation {
         let label = service.object.metadata("labels").and_then(|labels| labels.get(VISIBILITY));
-        return Ok(match label.filter(|label| label.as_str() == Some("cluster-local")) {
-            Some(label) => Entrance::ClusterLocal(label.origin.span()),
-            None => Entrance::External,
+        if let Some(label) = label.filter(|label| label.as_str() == Some("cluster-local")) {
+            return Ok(Entrance::ClusterLocal(label.origin.span()));
+        }
+        let by_annotation = annotations
+            .get("ome.io/ingress-disable-creation")
+            .is_some_and(|value| value.as_str() == Some("true"));
+        return Ok(match settings.policy.ome.external_service {
+            ExternalServiceRule::ByAnnotation if !by_annotation => Entrance::None,
+            _ => Entrance::External,
         });
     }
     // Declaration order of components is engine, decoder, router: the last one takes the requests.

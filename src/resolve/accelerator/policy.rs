@@ -10,6 +10,7 @@ use crate::decision::{
     ServiceError, Step, Verdict,
 };
 use crate::diag::{Code, nearest};
+use crate::policy::ome::ClassPolicyRule;
 use crate::quantity::Quantity;
 use crate::resolve::runtime::entry_weight;
 use ecow::{EcoString, eco_format};
@@ -40,6 +41,11 @@ pub(super) fn decide<'a>(
         .filter(|class| !class.value.is_empty());
     if let Some(named) = named {
         let error = name(request, named, &mut decision);
+        return (decision, error);
+    }
+    if request.policy.ome.class_policy == ClassPolicyRule::FirstListed {
+        let error =
+            first_listed(request, policy.map(|policy| policy.value.as_str()), &mut decision);
         return (decision, error);
     }
     let Some(policy) = policy else { return (decision, None) };
@@ -145,6 +151,35 @@ fn candidate(
     }
 }
 
+/// Before v0.1.5: the first name of the runtime's list under FirstAvailable, which is also what no
+/// policy means; any other policy chooses nothing.
+fn first_listed<'a>(
+    request: &Request<'a, '_>,
+    policy: Option<&str>,
+    decision: &mut AcceleratorDecision<'a>,
+) -> Option<ServiceError> {
+    const DEFAULT: &str = "FirstAvailable";
+    let policy = policy.filter(|policy| !policy.is_empty()).unwrap_or(DEFAULT);
+    if policy != DEFAULT {
+        decision.notes.push(eco_format!(
+            "OME {} knows the policy {policy} and chooses nothing by it",
+            request.policy.release
+        ));
+        return None;
+    }
+    let first = request.runtime.accelerator_classes.first()?;
+    if first.value.is_empty() {
+        return None;
+    }
+    decision.policy = Some(policy.into());
+    let error = name(request, first, decision);
+    if error.is_none() {
+        decision.basis = AcceleratorBasis::Policy;
+        decision.decided_by = Some(ClassDecidedBy::Order);
+    }
+    error
+}
+
 /// Takes the class that the service names; nothing about it is checked (2.2, step 2).
 fn name<'a>(
     request: &Request<'a, '_>,
@@ -183,7 +218,7 @@ fn name<'a>(
 fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
     let model = request.model?;
     let counts = |entry: &FormatEntry| {
-        request.named_runtime
+        (request.named_runtime && request.policy.ome.named_runtime_formats)
             || entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
     };
     let mut best: Option<(i64, usize)> = None;

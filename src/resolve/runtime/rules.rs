@@ -309,7 +309,10 @@ fn version_matches(
 ) -> bool {
     match rule {
         VersionRule::Precision => runtime.admits_documented(model),
-        VersionRule::Operator => runtime.admits_controller(
+        VersionRule::ThreeParts if !runtime.is_three_numbers() || !model.is_three_numbers() => {
+            false
+        }
+        VersionRule::Operator | VersionRule::ThreeParts => runtime.admits_controller(
             Operator::parse(operator.map(|operator| operator.value.as_str())),
             model,
         ),

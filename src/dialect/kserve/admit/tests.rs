@@ -1,6 +1,6 @@
 use super::*;
 use crate::api::{Api, ObjectRef, Scope};
-use crate::policy::{Policy, Semantics};
+use crate::policy::{Releases, Semantics};
 use crate::source::SourceId;
 use crate::yaml::{Limits, parse, split};
 
@@ -27,7 +27,7 @@ fn read(text: &str) -> Object {
 /// has a place and a help.
 fn found(annotations: &str, spec: &str) -> Vec<(String, String)> {
     let text = format!("metadata: {{name: s, annotations: {{{annotations}}}}}\nspec: {spec}\n");
-    let policy = Policy::of(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
     let service = super::super::service(read(&text), policy, &mut Vec::new());
     let all = refused(&service, &KServeConfig::default());
     assert!(
@@ -69,7 +69,7 @@ fn a_plain_service_is_let_in() {
 // kserve.md 4.1, rules 1 to 3, 5, 6.
 #[test]
 fn names_classes_and_containers() {
-    let policy = Policy::of(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
     for (name, refused_name) in [("abc-1", false), ("1abc", true), ("a.b", true), ("a-", true)] {
         let service = super::super::service(
             read(&format!("metadata: {{name: {name}}}\nspec: {}\n", predictor(""))),
@@ -516,7 +516,7 @@ fn scale_percent() -> &'static str {
 // The default of the settings is written into the service before it is judged.
 #[test]
 fn the_settings_decide_where_the_annotation_is_silent() {
-    let policy = Policy::of(Api::KServe, Semantics::Controller).expect("a policy");
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
     let service = super::super::service(
         read(&format!("metadata: {{name: s}}\nspec: {}\n", predictor("scaleMetric: memory"))),
         policy,

@@ -1,0 +1,131 @@
+//! What the CRDs of a release keep of an object.
+//!
+//! In: a document of OME as it was written, and the release. Out: the document as that release's
+//! API server stores it, with a finding per field that it drops.
+
+use crate::diag::{Code, Diagnostic};
+use crate::policy::ome::{OmeRelease, Unknown};
+use crate::source::Span;
+use crate::yaml::{Node, Value};
+use ecow::{EcoString, eco_format};
+
+/// Whether a release knows a kind of OME at all.
+pub fn is_known(kind: &str, release: &OmeRelease) -> bool {
+    !release.unknown.iter().any(|unknown| unknown.path.is_empty() && unknown.kinds.contains(&kind))
+}
+
+/// The finding about an object of a kind that a release does not know.
+pub fn unknown_kind(kind: &str, span: Span, release: &OmeRelease) -> Diagnostic {
+    Diagnostic::new(
+        Code::FieldOfAnotherRelease,
+        format!("OME {} does not know {kind}: the object is left out", release.tag),
+    )
+    .at(span)
+    .help("leave it out of what is applied to this release")
+}
+
+/// Takes out what a release does not know, and what nothing of it ever read.
+pub fn stored(
+    node: &mut Node,
+    kind: &str,
+    release: &OmeRelease,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let of_kind = |unknown: &&Unknown| unknown.kinds.contains(&kind) && !unknown.path.is_empty();
+    for unknown in release.unknown.iter().filter(of_kind) {
+        remove(node, unknown.path, "", &mut |path, span| {
+            let finding = Diagnostic::new(
+                Code::FieldOfAnotherRelease,
+                format!("OME {} drops `{path}`, which is known {}", release.tag, unknown.known),
+            );
+            diagnostics.push(
+                finding.at(span).path(path).help("delete it, or follow a release that knows it"),
+            );
+        });
+    }
+    for retired in release.retired.iter().filter(of_kind) {
+        remove(node, retired.path, "", &mut |_, _| {});
+    }
+}
+
+/// Removes every value at a path: `*` stands for every key, `[]` behind a key for every element.
+fn remove(
+    node: &mut Node,
+    path: &str,
+    at: &str,
+    removed: &mut impl FnMut(EcoString, Option<Span>),
+) {
+    let below = |key: &str| if at.is_empty() { key.into() } else { eco_format!("{at}.{key}") };
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let Value::Map(map) = &mut node.value else { return };
+    if step == "*" {
+        let keys: Vec<EcoString> = map.iter().map(|entry| entry.key.clone()).collect();
+        for key in keys {
+            let at = below(&key);
+            if let Some(child) = map.get_mut(&key).filter(|child| child.as_map().is_some()) {
+                remove(child, rest, &at, removed);
+            }
+        }
+    } else if let Some(key) = step.strip_suffix("[]") {
+        let Some(items) = map.get_mut(key).and_then(Node::as_list_mut) else { return };
+        for (index, item) in items.make_mut().iter_mut().enumerate() {
+            remove(item, rest, &eco_format!("{}[{index}]", below(key)), removed);
+        }
+    } else if !rest.is_empty() {
+        if let Some(child) = map.get_mut(step) {
+            remove(child, rest, &below(step), removed);
+        }
+    } else if map.contains_key(step)
+        && let Some(entry) = map.remove(step)
+    {
+        removed(below(step), entry.key_origin.span().or_else(|| entry.node.origin.span()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::ome::{HEAD, V0_1_3, V0_1_4, V0_1_5};
+    use crate::yaml::{Origin, Rule};
+
+    #[test]
+    fn each_release_keeps_what_it_knows() {
+        static RULE: Rule = Rule { id: "test", text: "", cite: "" };
+        let selector = serde_json::json!({"spec": {
+            "acceleratorSelector": {"constraints": {"minComputeCapability": "9.0", "preferredPrecisions": ["fp8"]}},
+            "engine": {"minAvailable": 1, "kedaConfig": {"authModes": "bearer"}},
+        }});
+        let kept = |release: &OmeRelease| {
+            let mut node = Node::from_json(&selector, Origin::Derived(&RULE));
+            let mut found = Vec::new();
+            stored(&mut node, "InferenceService", release, &mut found);
+            let paths: Vec<String> =
+                found.iter().filter_map(|finding| finding.path.clone()).collect();
+            (node.to_json()["spec"].clone(), paths)
+        };
+        let (spec, found) = kept(&V0_1_3);
+        assert_eq!(spec, serde_json::json!({"engine": {"kedaConfig": {}}}));
+        assert_eq!(found.len(), 3, "{found:?}");
+        let (spec, found) = kept(&V0_1_4);
+        assert_eq!(
+            spec,
+            serde_json::json!({"acceleratorSelector": {"constraints": {}}, "engine": {"minAvailable": 1, "kedaConfig": {}}})
+        );
+        assert_eq!(
+            found,
+            [
+                "spec.acceleratorSelector.constraints.preferredPrecisions",
+                "spec.engine.kedaConfig.authModes"
+            ]
+        );
+        for release in [&V0_1_5, &HEAD] {
+            let (spec, found) = kept(release);
+            assert_eq!(
+                spec["acceleratorSelector"]["constraints"],
+                serde_json::json!({"preferredPrecisions": ["fp8"]})
+            );
+            assert_eq!(found, ["spec.acceleratorSelector.constraints.minComputeCapability"]);
+        }
+        assert!(!is_known("AcceleratorClass", &V0_1_3) && is_known("AcceleratorClass", &V0_1_4));
+    }
+}
