@@ -45,6 +45,8 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'ome;plan' {
@@ -356,7 +358,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;validate' {
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Shape of the output')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
             [CompletionResult]::new('--min-severity', '--min-severity', [CompletionResultType]::ParameterName, 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it')
             [CompletionResult]::new('--rule', '--rule', [CompletionResultType]::ParameterName, 'Only findings of this code; switches on rules that are off by default. Repeatable')
             [CompletionResult]::new('--source', '--source', [CompletionResultType]::ParameterName, 'Findings on the user''s objects, or on built-in objects alone')
@@ -440,6 +444,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'ome;catalog;list' {
@@ -514,6 +519,21 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'ome;catalog;help' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;catalog;help;list' {
+            break
+        }
+        'ome;catalog;help;show' {
+            break
+        }
+        'ome;catalog;help;help' {
+            break
+        }
         'ome;kueue' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -521,6 +541,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'ome;kueue;import' {
@@ -630,6 +651,25 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'ome;kueue;help' {
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;kueue;help;import' {
+            break
+        }
+        'ome;kueue;help;export' {
+            break
+        }
+        'ome;kueue;help;diff' {
+            break
+        }
+        'ome;kueue;help;help' {
+            break
+        }
         'ome;convert' {
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Convert to something else than the current form')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
@@ -666,7 +706,11 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;schema' {
             [CompletionResult]::new('--api-version', '--api-version', [CompletionResultType]::ParameterName, 'Group and version, when several groups have the kind')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, '`table`, `json-schema`, or with `--all` `dir=DIR`')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, '`table`, `json-schema`, or with `--all` `dir=DIR`')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Write the schemas of all kinds into a directory')
+            [CompletionResult]::new('--kustomize-openapi', '--kustomize-openapi', [CompletionResultType]::ParameterName, 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -745,6 +789,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'ome;payload;check' {
@@ -760,6 +805,17 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;payload;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;payload;help;check' {
+            break
+        }
+        'ome;payload;help;help' {
             break
         }
         'ome;code' {
@@ -778,6 +834,123 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;version' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;help' {
+            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided')
+            [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show which layer wrote a field of a rendered object, and what it overrode')
+            [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it')
+            [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
+            [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class: winner, tie or hole')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
+            [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value')
+            [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
+            [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields')
+            [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Read from a model''s config.json what selection needs: format, framework, architecture, size, quantization, context')
+            [CompletionResult]::new('endpoints', 'endpoints', [CompletionResultType]::ParameterValue, 'Show the URLs services answer on, per protocol: inference, health and metadata')
+            [CompletionResult]::new('payload', 'payload', [CompletionResultType]::ParameterValue, 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC')
+            [CompletionResult]::new('code', 'code', [CompletionResultType]::ParameterValue, 'Explain a finding, reason or error code, or list them all')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script')
+            [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'ome;help;plan' {
+            break
+        }
+        'ome;help;explain' {
+            break
+        }
+        'ome;help;why' {
+            break
+        }
+        'ome;help;render' {
+            break
+        }
+        'ome;help;diff' {
+            break
+        }
+        'ome;help;rollout' {
+            break
+        }
+        'ome;help;matrix' {
+            break
+        }
+        'ome;help;validate' {
+            break
+        }
+        'ome;help;discover' {
+            break
+        }
+        'ome;help;catalog' {
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List what is loaded; filters are ANDed')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has')
+            break
+        }
+        'ome;help;catalog;list' {
+            break
+        }
+        'ome;help;catalog;show' {
+            break
+        }
+        'ome;help;kueue' {
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of ResourceFlavors')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Make ResourceFlavors of AcceleratorClasses')
+            [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show where the two disagree')
+            break
+        }
+        'ome;help;kueue;import' {
+            break
+        }
+        'ome;help;kueue;export' {
+            break
+        }
+        'ome;help;kueue;diff' {
+            break
+        }
+        'ome;help;convert' {
+            break
+        }
+        'ome;help;schema' {
+            break
+        }
+        'ome;help;import' {
+            break
+        }
+        'ome;help;endpoints' {
+            break
+        }
+        'ome;help;payload' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents')
+            break
+        }
+        'ome;help;payload;check' {
+            break
+        }
+        'ome;help;code' {
+            break
+        }
+        'ome;help;completions' {
+            break
+        }
+        'ome;help;man' {
+            break
+        }
+        'ome;help;version' {
+            break
+        }
+        'ome;help;help' {
             break
         }
     })

@@ -42,6 +42,8 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand code 'Explain a finding, reason or error code, or list them all'
             cand completions 'Print a completion script'
             cand man 'Print the manual page'
+            cand version 'Print the version'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;plan'= {
             cand -o 'Shape of the output'
@@ -345,7 +347,9 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'ome;validate'= {
-            cand --format 'Shape of the output'
+            cand -o 'Output format; `--format` is the same flag'
+            cand --output 'Output format; `--format` is the same flag'
+            cand --format 'Output format; `--format` is the same flag'
             cand --min-severity 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it'
             cand --rule 'Only findings of this code; switches on rules that are off by default. Repeatable'
             cand --source 'Findings on the user''s objects, or on built-in objects alone'
@@ -427,6 +431,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List what is loaded; filters are ANDed'
             cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;catalog;list'= {
             cand --kind 'Only this kind'
@@ -498,6 +503,17 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;catalog;help'= {
+            cand list 'List what is loaded; filters are ANDed'
+            cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;catalog;help;list'= {
+        }
+        &'ome;catalog;help;show'= {
+        }
+        &'ome;catalog;help;help'= {
+        }
         &'ome;kueue'= {
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
@@ -505,6 +521,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand import 'Make AcceleratorClasses of ResourceFlavors'
             cand export 'Make ResourceFlavors of AcceleratorClasses'
             cand diff 'Show where the two disagree'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;kueue;import'= {
             cand -o 'Shape of the output'
@@ -610,6 +627,20 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;kueue;help'= {
+            cand import 'Make AcceleratorClasses of ResourceFlavors'
+            cand export 'Make ResourceFlavors of AcceleratorClasses'
+            cand diff 'Show where the two disagree'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;kueue;help;import'= {
+        }
+        &'ome;kueue;help;export'= {
+        }
+        &'ome;kueue;help;diff'= {
+        }
+        &'ome;kueue;help;help'= {
+        }
         &'ome;convert'= {
             cand --to 'Convert to something else than the current form'
             cand -o 'Shape of the output'
@@ -645,7 +676,11 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;schema'= {
             cand --api-version 'Group and version, when several groups have the kind'
+            cand -o '`table`, `json-schema`, or with `--all` `dir=DIR`'
+            cand --output '`table`, `json-schema`, or with `--all` `dir=DIR`'
             cand --color 'When to use colour'
+            cand --all 'Write the schemas of all kinds into a directory'
+            cand --kustomize-openapi 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
@@ -721,6 +756,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;payload;check'= {
             cand --protocol 'Protocol of the body'
@@ -736,6 +772,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;payload;help'= {
+            cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;payload;help;check'= {
+        }
+        &'ome;payload;help;help'= {
+        }
         &'ome;code'= {
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
@@ -750,6 +794,94 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;version'= {
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;help'= {
+            cand plan 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
+            cand why 'Show which layer wrote a field of a rendered object, and what it overrode'
+            cand render 'Print the manifests that the operator would create'
+            cand diff 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
+            cand rollout 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+            cand matrix 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
+            cand validate 'Check the input: syntax, schema, references, the catalog as a whole'
+            cand discover 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
+            cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
+            cand kueue 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step'
+            cand convert 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
+            cand schema 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+            cand import 'Read from a model''s config.json what selection needs: format, framework, architecture, size, quantization, context'
+            cand endpoints 'Show the URLs services answer on, per protocol: inference, health and metadata'
+            cand payload 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
+            cand code 'Explain a finding, reason or error code, or list them all'
+            cand completions 'Print a completion script'
+            cand man 'Print the manual page'
+            cand version 'Print the version'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;help;plan'= {
+        }
+        &'ome;help;explain'= {
+        }
+        &'ome;help;why'= {
+        }
+        &'ome;help;render'= {
+        }
+        &'ome;help;diff'= {
+        }
+        &'ome;help;rollout'= {
+        }
+        &'ome;help;matrix'= {
+        }
+        &'ome;help;validate'= {
+        }
+        &'ome;help;discover'= {
+        }
+        &'ome;help;catalog'= {
+            cand list 'List what is loaded; filters are ANDed'
+            cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+        }
+        &'ome;help;catalog;list'= {
+        }
+        &'ome;help;catalog;show'= {
+        }
+        &'ome;help;kueue'= {
+            cand import 'Make AcceleratorClasses of ResourceFlavors'
+            cand export 'Make ResourceFlavors of AcceleratorClasses'
+            cand diff 'Show where the two disagree'
+        }
+        &'ome;help;kueue;import'= {
+        }
+        &'ome;help;kueue;export'= {
+        }
+        &'ome;help;kueue;diff'= {
+        }
+        &'ome;help;convert'= {
+        }
+        &'ome;help;schema'= {
+        }
+        &'ome;help;import'= {
+        }
+        &'ome;help;endpoints'= {
+        }
+        &'ome;help;payload'= {
+            cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+        }
+        &'ome;help;payload;check'= {
+        }
+        &'ome;help;code'= {
+        }
+        &'ome;help;completions'= {
+        }
+        &'ome;help;man'= {
+        }
+        &'ome;help;version'= {
+        }
+        &'ome;help;help'= {
         }
     ]
     $completions[$command]

@@ -122,6 +122,13 @@ impl Source {
         until(end) - until(start)
     }
 
+    /// The column of a byte offset in bytes, from 1.
+    pub fn byte_column(&self, offset: u32) -> u32 {
+        let starts = self.line_starts();
+        let line = starts.partition_point(|start| *start <= offset).max(1);
+        offset - starts[line - 1] + 1
+    }
+
     /// Line and column (both from 1; the column counts characters) of a byte offset.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let starts = self.line_starts();

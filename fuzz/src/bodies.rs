@@ -14,7 +14,8 @@ use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
 };
-use ome::report::{findings, github, json, junit, sarif, serving, table};
+use ome::report::places::Places;
+use ome::report::{findings, github, gitlab, json, junit, rdjson, sarif, serving, table};
 use ome::secret::Secrets;
 use ome::source::SourceId;
 use ome::yaml::{Limits, Node, parse, split, write};
@@ -86,10 +87,14 @@ fn say(mut found: Vec<Diagnostic>, world: &World) {
         );
     }
     harmless(&findings::human(&found, sources, false));
-    harmless(&github::commands(&found, sources));
-    harmless(&junit::suites(&found, sources, ome::diag::Severity::Error));
+    let places = Places::new(sources, None);
+    harmless(&github::commands(&found, &places));
+    harmless(&junit::suites(&found, &places, ome::diag::Severity::Error));
+    for report in [gitlab::report(&found, &places), rdjson::report(&found, &places)] {
+        harmless(&report.to_string());
+    }
     assert!(
-        serde_json::to_string(&sarif::Log { found: &found, sources }).is_ok(),
+        serde_json::to_string(&sarif::Log { found: &found, sources: &places }).is_ok(),
         "SARIF can be written"
     );
 }

@@ -3,7 +3,7 @@
 
 use super::args::InputArgs;
 use super::releases::{self, Followed};
-use super::{Failure, Io, Outcome, threads};
+use super::{Failure, Io, Outcome, names, threads};
 use crate::api::{Api, ModelServing, Object, Runtime};
 use crate::builtin;
 use crate::catalog::Views;
@@ -188,22 +188,17 @@ impl Session {
             return Ok(services.iter().filter(in_namespace).filter(labelled).collect());
         }
         let mut chosen = Vec::new();
-        for wanted in names {
-            let (namespace, name) = match wanted.split_once('/') {
-                Some((namespace, name)) => (Some(namespace), name),
-                None => (self.namespace.as_deref(), wanted.as_str()),
-            };
+        for wanted in names::joined(names) {
             let found: Vec<&Views> = services
                 .iter()
                 .filter(|views| {
                     let service = views.of(self.semantics);
-                    service.name() == name
-                        && namespace.is_none_or(|namespace| service.namespace == namespace)
+                    self.is_named(&wanted, &service.object, &service.namespace)
                 })
                 .collect();
             if found.is_empty() {
                 let near = nearest(
-                    name,
+                    names::last(&wanted),
                     services.iter().map(|views| views.of(self.semantics).name().as_str()),
                 );
                 return Err(Failure::NotFound {
@@ -238,9 +233,9 @@ impl Session {
             ));
         }
         let (mut services, mut servings) = (Vec::new(), Vec::new());
-        for name in names {
-            let found = self.model_servings(name);
-            match self.select(std::slice::from_ref(name)) {
+        for name in names::joined(names) {
+            let found = self.model_servings(&name);
+            match self.select(std::slice::from_ref(&name)) {
                 Ok(views) => services.extend(views),
                 Err(error) if found.is_empty() => return Err(error),
                 Err(_) => {}
@@ -250,16 +245,15 @@ impl Session {
         Ok((services, servings))
     }
 
-    /// The ModelServings of one name, given as NAME or NAMESPACE/NAME.
+    /// Whether a service is the one that is named on the command line.
+    pub(super) fn is_named(&self, wanted: &str, object: &Object, namespace: &str) -> bool {
+        names::is_named(wanted, self.namespace.as_deref(), object, namespace)
+    }
+
+    /// The ModelServings of one name.
     pub(super) fn model_servings(&self, wanted: &str) -> Vec<&ModelServing> {
-        let (namespace, name) = match wanted.split_once('/') {
-            Some((namespace, name)) => (Some(namespace), name),
-            None => (self.namespace.as_deref(), wanted),
-        };
-        let named = |serving: &&ModelServing| {
-            serving.name() == name
-                && namespace.is_none_or(|namespace| serving.namespace == namespace)
-        };
+        let named =
+            |serving: &&ModelServing| self.is_named(wanted, &serving.object, &serving.namespace);
         self.world.catalog.model_servings().iter().filter(named).collect()
     }
 

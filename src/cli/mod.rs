@@ -9,6 +9,7 @@ pub mod exit;
 mod failure;
 mod input;
 mod io;
+mod names;
 mod releases;
 mod threads;
 
@@ -27,14 +28,7 @@ use std::process::ExitCode;
 /// Reads ServingRuntimes, models, accelerator classes, nodes and InferenceServices from disk,
 /// decides what the operators would decide, says why, and prints the manifests that follow.
 #[derive(Debug, Parser)]
-#[command(
-    name = "ome",
-    version,
-    about,
-    max_term_width = 110,
-    propagate_version = false,
-    disable_help_subcommand = true
-)]
+#[command(name = "ome", version, about, max_term_width = 110, propagate_version = false)]
 struct Cli {
     /// What to do.
     #[command(subcommand)]

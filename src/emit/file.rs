@@ -49,6 +49,23 @@ pub fn rewrite<E: From<Error>>(
     Ok(())
 }
 
+/// Writes a file that is generated as a whole, with the directories to it. It replaces only a file
+/// that holds the same mark, which the text holds too.
+///
+/// # Errors
+/// [`Error::InTheWay`] for a file without the mark, and those of [`rewrite`].
+pub fn generate(path: &Path, text: &str, mark: &str) -> Result<(), Error> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|error| Error::io("create", parent, error))?;
+    }
+    rewrite(path, |old| match old {
+        Some(old) if !String::from_utf8_lossy(old).contains(mark) => {
+            Err(Error::InTheWay(path.to_owned()))
+        }
+        _ => Ok(text.as_bytes().to_vec()),
+    })
+}
+
 /// The file that a path means: where a link leads.
 fn target(path: &Path) -> Result<PathBuf, Error> {
     match fs::canonicalize(path) {

@@ -24,7 +24,7 @@ mod tests;
 pub use check::{Check, Difference, State};
 pub use comment::{Voice, comment};
 pub use directory::{Directory, Done};
-pub use file::rewrite;
+pub use file::{generate, rewrite};
 pub use flat::{Flat, Placed};
 pub use kustomization::Layout;
 pub use ledger::{Options, Prune};

@@ -224,6 +224,11 @@ fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
     }
 }
 
+/// The root of the repository that a directory is in.
+pub fn repository_root(from: &Path) -> Option<PathBuf> {
+    from.ancestors().find(|directory| directory.join(".git").exists()).map(Path::to_path_buf)
+}
+
 /// Whether a name in a directory is that of a manifest.
 pub(super) fn is_manifest(path: &Path) -> bool {
     path.extension().and_then(OsStr::to_str).is_some_and(|extension| {

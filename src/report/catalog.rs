@@ -7,6 +7,7 @@ use crate::api::{
 use crate::machines;
 use crate::pipeline::World;
 use crate::policy::Semantics;
+use crate::schema::names_kind;
 use crate::yaml::Node;
 use clap::ValueEnum;
 use ecow::EcoString;
@@ -80,6 +81,7 @@ impl<'a> Item<'a> {
         let own = &self.object().id.kind;
         let plural = if own.ends_with('s') { format!("{own}es") } else { format!("{own}s") };
         [own.as_str(), plural.as_str()].iter().any(|name| name.eq_ignore_ascii_case(kind))
+            || names_kind(kind, &self.object().api_version, own)
             || ItemKind::from_str(kind, true) == Ok(self.kind())
     }
 

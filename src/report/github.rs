@@ -1,12 +1,12 @@
 //! Findings as workflow commands of GitHub Actions, which become annotations of a change.
 
 use super::findings::printable;
+use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
-use crate::source::SourceMap;
 use std::fmt::Write;
 
 /// One command per finding, one per line.
-pub fn commands(found: &[Diagnostic], sources: &SourceMap) -> String {
+pub fn commands(found: &[Diagnostic], places: &Places<'_>) -> String {
     let mut out = String::new();
     for finding in found {
         let command = match finding.severity {
@@ -14,7 +14,7 @@ pub fn commands(found: &[Diagnostic], sources: &SourceMap) -> String {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        let place = finding.span().map(|span| sources.locate(span));
+        let place = finding.span().map(|span| places.locate(span));
         let mut properties = Vec::new();
         match (&place, &finding.file) {
             (Some(place), _) => {
@@ -27,7 +27,7 @@ pub fn commands(found: &[Diagnostic], sources: &SourceMap) -> String {
                     properties.push(format!("endColumn={}", place.end_column));
                 }
             }
-            (None, Some(file)) => properties.push(format!("file={}", property(file))),
+            (None, Some(file)) => properties.push(format!("file={}", property(&places.file(file)))),
             (None, None) => {}
         }
         properties.push(format!("title={}", property(finding.code.as_str())));
@@ -57,7 +57,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::diag::Code;
-    use crate::source::{Source, SourceKind, Span};
+    use crate::source::{Source, SourceKind, SourceMap, Span};
 
     #[test]
     fn nothing_of_an_input_ends_a_command_or_begins_one() {
@@ -67,7 +67,7 @@ mod tests {
             .at(Span { source, start: 3, end: 4 })
             .help("do\u{1b}[2J it");
         assert_eq!(
-            commands(&[finding], &sources),
+            commands(&[finding], &Places::new(&sources, None)),
             "::error file=a%2Cb%3Ac.yaml,line=1,col=4,endLine=1,endColumn=5,title=invalid-value::100%25%0A::error::x%0Ahelp: do\\u{1b}[2J it\n"
         );
     }

@@ -1,23 +1,21 @@
-//! Findings as JUnit XML: one test case per file that was read, a failure in it for each finding
+//! Findings as JUnit XML: one test case per file that was read, a failure in it with every finding
 //! that counts.
 
+use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
-use crate::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Test cases by file. Findings below `least` are printed and fail nothing.
-pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> String {
+pub fn suites(found: &[Diagnostic], places: &Places<'_>, least: Severity) -> String {
     let mut cases: BTreeMap<String, Vec<&Diagnostic>> = BTreeMap::new();
-    for (_, source) in sources.iter().filter(|(_, source)| source.reported && source.is_input()) {
-        cases.entry(source.name.to_string()).or_default();
+    let read = places.sources().iter().map(|(_, source)| source);
+    for source in read.filter(|source| source.reported && source.is_input()) {
+        cases.entry(places.file(&source.name)).or_default();
     }
     for finding in found {
-        let file = finding
-            .span()
-            .map(|span| sources.get(span.source).name.to_string())
-            .or_else(|| finding.file.clone());
-        cases.entry(file.unwrap_or_else(|| "ome".to_owned())).or_default().push(finding);
+        let file = places.file_of(finding).unwrap_or_else(|| "ome".to_owned());
+        cases.entry(file).or_default().push(finding);
     }
     let failed = cases
         .values()
@@ -36,18 +34,25 @@ pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> Str
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"ome.validate\">");
         let (fatal, mild): (Vec<&Diagnostic>, Vec<&Diagnostic>) =
             found.iter().partition(|finding| finding.severity >= least);
-        for finding in fatal {
-            let text = escaped(&line(finding, sources));
+        // Readers count failures by test case: there is one, with every error of the file.
+        if let Some(first) = fatal.first() {
+            let more = match fatal.len() {
+                1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            let lines: Vec<String> =
+                fatal.iter().map(|finding| escaped(&line(finding, places))).collect();
             let _ = writeln!(
                 out,
-                "      <failure type=\"{}\" message=\"{}\">{text}</failure>",
-                finding.code.as_str(),
-                escaped(&finding.message)
+                "      <failure type=\"{}\" message=\"{}{more}\">{}</failure>",
+                first.code.as_str(),
+                escaped(&first.message),
+                lines.join("\n")
             );
         }
         if !mild.is_empty() {
             let lines: Vec<String> =
-                mild.iter().map(|finding| escaped(&line(finding, sources))).collect();
+                mild.iter().map(|finding| escaped(&line(finding, places))).collect();
             let _ = writeln!(out, "      <system-out>{}</system-out>", lines.join("\n"));
         }
         out.push_str("    </testcase>\n");
@@ -57,10 +62,10 @@ pub fn suites(found: &[Diagnostic], sources: &SourceMap, least: Severity) -> Str
 }
 
 /// `file:line:column: error: message [code]`, then the help.
-fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
+fn line(finding: &Diagnostic, places: &Places<'_>) -> String {
     let place = finding
         .span()
-        .map(|span| sources.locate(span))
+        .map(|span| places.locate(span))
         .map_or(String::new(), |place| format!("{}:{}:{}: ", place.file, place.line, place.column));
     let help = finding.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
     format!(
@@ -92,7 +97,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::diag::Code;
-    use crate::source::{Source, SourceKind, Span};
+    use crate::source::{Source, SourceKind, SourceMap, Span};
 
     #[test]
     fn every_file_is_a_case_and_only_what_counts_fails() {
@@ -105,7 +110,7 @@ mod tests {
             Diagnostic::new(Code::OneSidedRange, "a < b").at(span),
             Diagnostic::new(Code::NoFiles, "no\u{1b}thing"),
         ];
-        let text = suites(&found, &sources, Severity::Error);
+        let text = suites(&found, &Places::new(&sources, None), Severity::Error);
         assert!(
             text.contains("tests=\"3\" failures=\"1\"")
                 && text.contains("<testcase name=\"good.yaml\" classname=\"ome.validate\"/>"),
@@ -118,6 +123,9 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("no\u{fffd}thing") && !text.contains("runtimes/a.yaml"), "{text}");
-        assert!(suites(&found, &sources, Severity::Warning).contains("failures=\"2\""));
+        assert!(
+            suites(&found, &Places::new(&sources, None), Severity::Warning)
+                .contains("failures=\"2\"")
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
 use super::findings::{Each, printable};
+use super::links;
+use super::places::Places;
 use crate::diag::{CODES, Code, CodeDoc, Diagnostic, Severity, Topic};
-use crate::source::{Location, SourceMap, Span};
+use crate::source::{Location, Span};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -13,7 +15,7 @@ pub struct Log<'a> {
     /// The findings.
     pub found: &'a [Diagnostic],
     /// The texts they stand in.
-    pub sources: &'a SourceMap,
+    pub sources: &'a Places<'a>,
 }
 
 impl Serialize for Log<'_> {
@@ -33,6 +35,7 @@ impl Serialize for Run<'_> {
         let rules: Vec<&CodeDoc> = CODES.iter().filter(|doc| doc.topic == Topic::Finding).collect();
         let driver = json!({
             "name": "ome",
+            "informationUri": links::HOME,
             "version": env!("CARGO_PKG_VERSION"),
             "semanticVersion": env!("CARGO_PKG_VERSION"),
             "rules": rules.iter().map(|doc| rule(doc)).collect::<Vec<_>>(),
@@ -54,6 +57,7 @@ fn rule(doc: &CodeDoc) -> Value {
         "id": doc.id,
         "shortDescription": { "text": doc.summary },
         "fullDescription": { "text": if doc.detail.is_empty() { doc.summary } else { doc.detail } },
+        "helpUri": links::entry(doc.id, doc.severity.as_str()),
         "defaultConfiguration": { "level": level(doc.severity) },
     });
     if !doc.fix.is_empty() {
@@ -70,7 +74,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &SourceMap) -> Value {
+fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &Places<'_>) -> Value {
     let id = Code::as_str(finding.code);
     let text = match &finding.help {
         Some(help) => format!("{}. Help: {help}", finding.message),
@@ -110,18 +114,24 @@ fn result(finding: &Diagnostic, rules: &[&CodeDoc], sources: &SourceMap) -> Valu
     out
 }
 
-fn places(finding: &Diagnostic, sources: &SourceMap) -> Value {
+fn places(finding: &Diagnostic, sources: &Places<'_>) -> Value {
     match (finding.span(), &finding.file) {
         (Some(span), _) => json!([place(span, sources)]),
         (None, Some(file)) => {
-            json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } }])
+            json!([whole(&sources.file(file))])
         }
-        (None, None) => json!([]),
+        // A host shows no result without a place: that of the run.
+        (None, None) => json!([whole(".")]),
     }
 }
 
-fn place(span: Span, sources: &SourceMap) -> Value {
+fn place(span: Span, sources: &Places<'_>) -> Value {
     physical(&sources.locate(span))
+}
+
+/// A file as a whole: its first line.
+fn whole(file: &str) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": { "startLine": 1 } } })
 }
 
 fn physical(place: &Location) -> Value {
@@ -153,7 +163,7 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{Source, SourceKind};
+    use crate::source::{Source, SourceKind, SourceMap};
 
     #[test]
     fn paths_become_references() {
@@ -174,7 +184,9 @@ mod tests {
         let span = Span { source, start: 8, end: 10 };
         let finding =
             Diagnostic::new(Code::AmbiguousScalar, "x\u{1b}[2J").at(span).fix(span, "true");
-        let log = serde_json::to_value(Log { found: &[finding], sources: &sources }).unwrap();
+        let log =
+            serde_json::to_value(Log { found: &[finding], sources: &Places::new(&sources, None) })
+                .unwrap();
         let result = &log["runs"][0]["results"][0];
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][index]["id"], "ambiguous-scalar");

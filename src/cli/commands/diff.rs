@@ -1,10 +1,10 @@
 //! `ome diff`: what a change of the manifests does.
 
-use crate::api::ModelServing;
+use crate::api::{ModelServing, Object};
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::{Ask, Session};
-use crate::cli::{Failure, Io, Outcome};
+use crate::cli::{Failure, Io, Outcome, names};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::diff::{Settings, Side, diff};
 use crate::report::{diff as view, table};
@@ -58,13 +58,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             return Ok(Outcome::CouldNot);
         }
     };
-    let sides = [side(&before, &args.services), side(&after, &args.services)];
+    let services = names::joined(&args.services);
+    let sides = [side(&before, &services), side(&after, &services)];
     if let Some(missing) =
-        args.services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
+        services.iter().find(|wanted| sides.iter().all(|side| !has(side, &after, wanted)))
     {
-        let names: Vec<&str> = [&before, &after].into_iter().flat_map(names).collect();
-        let near = nearest(missing.rsplit('/').next().unwrap_or(missing), names)
-            .map(|near| format!("did you mean `{near}`?"));
+        let near = [&before, &after].into_iter().flat_map(known_names);
+        let near =
+            nearest(names::last(missing), near).map(|near| format!("did you mean `{near}`?"));
         return Err(Failure::NotFound {
             message: format!("no service `{missing}` on either side"),
             help: near.or_else(|| Some("load it with `-f`".into())),
@@ -145,12 +146,8 @@ fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, 
 /// The services of a state that are asked for.
 fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
     let catalog = &session.world.catalog;
-    let wanted = |namespace: &str, name: &str| {
-        names.is_empty()
-            || names.iter().any(|wanted| match wanted.split_once('/') {
-                Some((own, rest)) => own == namespace && rest == name,
-                None => wanted == name,
-            })
+    let wanted = |object: &Object, namespace: &str| {
+        names.is_empty() || names.iter().any(|wanted| session.is_named(wanted, object, namespace))
     };
     let services: Vec<&Views> = catalog
         .services()
@@ -159,7 +156,7 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
             let service = views.of(session.semantics);
             session.is_in_namespace(&service.namespace)
                 && session.is_selected(&service.object)
-                && wanted(&service.namespace, service.name())
+                && wanted(&service.object, &service.namespace)
         })
         .collect();
     let servings: Vec<&ModelServing> = catalog
@@ -168,7 +165,7 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
         .filter(|serving| {
             session.is_in_namespace(&serving.namespace)
                 && session.is_selected(&serving.object)
-                && wanted(&serving.namespace, serving.name())
+                && wanted(&serving.object, &serving.namespace)
         })
         .collect();
     Side { world: &session.world, services, servings }
@@ -176,18 +173,18 @@ fn side<'a>(session: &'a Session, names: &[String]) -> Side<'a> {
 
 /// Whether a state has a service of this name.
 fn has(side: &Side<'_>, session: &Session, wanted: &str) -> bool {
-    let is = |namespace: &str, name: &str| {
-        wanted == name || wanted.split_once('/') == Some((namespace, name))
-    };
     let service = |views: &&Views| {
         let service = views.of(session.semantics);
-        is(&service.namespace, service.name())
+        session.is_named(wanted, &service.object, &service.namespace)
     };
     side.services.iter().any(service)
-        || side.servings.iter().any(|serving| is(&serving.namespace, serving.name()))
+        || side
+            .servings
+            .iter()
+            .any(|serving| session.is_named(wanted, &serving.object, &serving.namespace))
 }
 
-fn names(session: &Session) -> impl Iterator<Item = &str> {
+fn known_names(session: &Session) -> impl Iterator<Item = &str> {
     let services = session
         .world
         .catalog

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Code(code::Args),
     Completions(completions::Args),
     Man(man::Args),
+    /// Print the version.
+    Version,
 }
 
 /// Runs the verb; without one, says what there is. `typed` is the command line as it was typed.
@@ -76,5 +78,9 @@ pub(crate) fn run(
         Some(Command::Code(args)) => code::run(&args, io),
         Some(Command::Completions(args)) => completions::run(&args, io),
         Some(Command::Man(_)) => man::run(io),
+        Some(Command::Version) => {
+            io.print(&super::command().render_version())?;
+            Ok(Outcome::Done)
+        }
     }
 }

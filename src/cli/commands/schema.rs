@@ -1,15 +1,24 @@
-//! `ome schema`: the fields of a kind.
+//! `ome schema`: the fields of a kind, for people, validators, editors and Kustomize.
 
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
-use crate::report::schema as view;
-use crate::schema;
+use crate::emit;
+use crate::report::{json_schema, schema as view};
+use crate::schema::{self, Schema};
 use crate::yaml::FieldPath;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required.
+///
+/// `-o json-schema` prints a JSON Schema of the kind or field as an API server has it. `--all -o
+/// dir=DIR` writes one for every kind, for `kubeconform -schema-location
+/// 'DIR/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json'`, with `all.json` for editors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The kind; without it all kinds are listed.
+    /// The kind as for kubectl: `isvc`, `clusterservingruntimes`, `inferenceservice.ome.io`, or
+    /// `ome-test` for files of `ome test`; without it all kinds are listed.
     #[arg(value_name = "KIND")]
     kind: Option<String>,
     /// A field below it, such as `spec.engineConfig.runner`.
@@ -18,31 +27,77 @@ pub(crate) struct Args {
     /// Group and version, when several groups have the kind.
     #[arg(long, value_name = "GROUP/VERSION")]
     api_version: Option<String>,
+    /// `table`, `json-schema`, or with `--all` `dir=DIR`.
+    #[arg(short, long, default_value = "table", value_name = "FORMAT")]
+    output: Output,
+    /// Write the schemas of all kinds into a directory.
+    #[arg(long, conflicts_with_all = ["kind", "field", "kustomize_openapi"])]
+    all: bool,
+    /// Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a
+    /// kustomization; without KIND those of all kinds.
+    #[arg(long, conflicts_with = "field")]
+    kustomize_openapi: bool,
 }
 
-/// Prints fields, or the list of kinds.
+/// `-o`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Output {
+    Table,
+    JsonSchema,
+    Directory(PathBuf),
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "table" => Ok(Self::Table),
+            None if text == "json-schema" => Ok(Self::JsonSchema),
+            Some(("dir", path)) if !path.is_empty() => Ok(Self::Directory(path.into())),
+            _ => Err("accepted are table, json-schema and, with `--all`, dir=DIR".into()),
+        }
+    }
+}
+
+/// Prints fields, schemas, or the list of kinds.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    match (&args.output, args.all) {
+        (Output::Directory(directory), true) => return write_all(directory, io),
+        (Output::Directory(_), false) | (_, true) => {
+            return Err(Failure::Usage(
+                "all schemas are files of a directory: `ome schema --all -o dir=DIR`".into(),
+            ));
+        }
+        _ => {}
+    }
     let kinds = schema::kinds();
     let Some(wanted) = &args.kind else {
+        if args.kustomize_openapi {
+            return print(&json_schema::openapi(kinds), io);
+        }
         for schema in kinds {
             io.print(&format!("{:<32} {}\n", schema.kind, schema.api_version))?;
         }
         return Ok(Outcome::Done);
     };
-    let found: Vec<_> = kinds
-        .iter()
-        .filter(|schema| {
-            schema.kind.eq_ignore_ascii_case(wanted)
-                && args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
-        })
-        .collect();
-    if found.is_empty() {
+    let of_version = |schema: &&Schema| {
+        args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
+    };
+    let mut found: Vec<&Schema> = schema::named(wanted).filter(of_version).collect();
+    // One word may name kinds of several groups: those of OME first, then Kubernetes' own.
+    found.sort_by_key(|schema| match schema.group() {
+        "ome.io" => 0,
+        "" => 1,
+        _ => 2,
+    });
+    let Some(first) = found.first().copied() else {
         return Err(Failure::NotFound {
             message: format!("no kind `{wanted}` is known"),
-            help: nearest(wanted, kinds.iter().map(|schema| schema.kind))
+            help: nearest(wanted, schema::words())
                 .map(|near| format!("did you mean `{near}`? `ome schema` lists them all")),
         });
-    }
+    };
     let path = args
         .field
         .as_deref()
@@ -50,14 +105,55 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .transpose()
         .map_err(|problem| Failure::Usage(format!("the path {problem}")))?
         .unwrap_or_default();
+    let no_field = || Failure::NotFound {
+        message: format!("{} has no field `{path}`", first.kind),
+        help: Some(format!("`ome schema {}` lists the fields", first.kind)),
+    };
+    if args.kustomize_openapi {
+        return print(&json_schema::openapi(found), io);
+    }
+    if args.output == Output::JsonSchema {
+        if let Some(other) = found.get(1) {
+            io.say(&format!(
+                "{} {}; `--api-version {}` is another one\n",
+                first.api_version, first.kind, other.api_version
+            ));
+        }
+        let document = if path.0.is_empty() {
+            json_schema::kind(first)
+        } else {
+            json_schema::field(first, &path).ok_or_else(no_field)?
+        };
+        return print(&document, io);
+    }
     let texts: Vec<String> =
         found.iter().filter_map(|schema| view::fields(schema, &path)).collect();
     if texts.is_empty() {
-        return Err(Failure::NotFound {
-            message: format!("{} has no field `{path}`", found[0].kind),
-            help: Some(format!("`ome schema {}` lists the fields", found[0].kind)),
-        });
+        return Err(no_field());
     }
     io.print(&texts.join("\n"))?;
+    Ok(Outcome::Done)
+}
+
+fn print(document: &Value, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    io.print_json(document)?;
+    Ok(Outcome::Done)
+}
+
+/// Stands in every file that is written: others are never replaced.
+const MARK: &str = "written by `ome schema --all`";
+
+/// Writes a schema for every kind, one for all of them, and a catalog.
+fn write_all(directory: &Path, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let kinds = schema::kinds();
+    let mut files: Vec<(String, Value)> =
+        kinds.iter().map(|schema| (json_schema::file(schema), json_schema::kind(schema))).collect();
+    files.push(("all.json".to_owned(), json_schema::all(kinds)));
+    files.push(("catalog.json".to_owned(), json_schema::catalog(kinds)));
+    for (name, document) in &mut files {
+        document["$comment"] = MARK.into();
+        emit::generate(&directory.join(name), &format!("{document:#}\n"), MARK)?;
+    }
+    io.say(&format!("{}: {} schemas written\n", directory.display(), files.len() - 2));
     Ok(Outcome::Done)
 }

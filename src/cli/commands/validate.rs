@@ -12,7 +12,8 @@ use crate::load;
 use crate::pipeline::{Depth, Planner, Renderer, plan_servings};
 use crate::policy::Semantics;
 use crate::render::accept::{accept, accept_rendered};
-use crate::report::{findings, github, junit, sarif};
+use crate::report::places::{Places, Repository};
+use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
 use crate::source::{SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use std::collections::BTreeSet;
@@ -30,9 +31,16 @@ pub(crate) struct Args {
     /// Files and directories, as with `-f`.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Shape of the output.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// Output format; `--format` is the same flag.
+    #[arg(
+        short,
+        long,
+        visible_alias = "format",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    output: Format,
     /// Least severity that is shown [default: warning for people, info in every other format and
     /// with `--rule`]. Exit codes do not depend on it.
     #[arg(long, value_enum, value_name = "SEVERITY")]
@@ -71,6 +79,7 @@ pub(crate) struct Args {
 enum Format {
     /// Text for people, with the lines in question.
     #[default]
+    #[value(alias = "table")]
     Human,
     /// One JSON document with a versioned shape.
     Json,
@@ -80,6 +89,10 @@ enum Format {
     Github,
     /// JUnit XML, a test case per file.
     Junit,
+    /// A Code Quality report of GitLab.
+    Gitlab,
+    /// Reviewdog Diagnostic Format, as one JSON document.
+    Rdjson,
 }
 
 /// On whose objects findings are reported.
@@ -126,7 +139,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let least = session.least();
-    let usual = if args.format == Format::Human && rules.is_empty() {
+    let usual = if args.output == Format::Human && rules.is_empty() {
         Severity::Warning
     } else {
         Severity::Info
@@ -137,7 +150,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let failed = found.iter().any(|finding| finding.severity >= least);
     let mut shown = found;
     shown.retain(|finding| finding.severity >= floor);
-    match args.format {
+    // Machines of a repository name files from its root.
+    let places = || Places::new(sources, repository());
+    match args.output {
         Format::Human => {
             let color = io.out_color();
             io.print(&findings::human(&shown, sources, color))?;
@@ -151,11 +166,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
             io.print(&by_code)?;
         }
         Format::Json => io.print_json(&findings::Document { found: &shown, sources })?,
-        Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources })?,
-        Format::Github => io.print(&github::commands(&shown, sources))?,
-        Format::Junit => io.print(&junit::suites(&shown, sources, least))?,
+        Format::Sarif => io.print_json(&sarif::Log { found: &shown, sources: &places() })?,
+        Format::Github => io.print(&github::commands(&shown, &places()))?,
+        Format::Junit => io.print(&junit::suites(&shown, &places(), least))?,
+        Format::Gitlab => io.print_json(&gitlab::report(&shown, &places()))?,
+        Format::Rdjson => io.print_json(&rdjson::report(&shown, &places()))?,
     }
     Ok(if failed { Outcome::No } else { Outcome::Done })
+}
+
+/// The repository that the run is in.
+pub(super) fn repository() -> Option<Repository> {
+    let here = std::env::current_dir().ok()?;
+    Some(Repository { root: load::repository_root(&here)?, here })
 }
 
 fn count(number: usize, one: &str) -> String {

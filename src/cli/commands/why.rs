@@ -10,22 +10,22 @@ use crate::pipeline::{Layers, Leaf, Losers, Overrides, Renderer, ServingHistory,
 use crate::render::kthena::{self, Expanded, Replaced, pod_group};
 use crate::report::table::Style;
 use crate::report::why as view;
-use crate::schema;
+use crate::schema::{self, names_kind};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;
 
 /// Show which layer wrote a field of a rendered object, and what it overrode.
 ///
-/// OBJECT is `Kind/name` or `Kind/namespace/name`; FIELD is a path such as
-/// `spec.template.spec.containers[name=ome-container].image`, a part of the object (one row per
-/// leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are found as `render
+/// FIELD is a path such as `spec.template.spec.containers[name=ome-container].image`, a part of the
+/// object (one row per leaf), or `*`. Objects that Kthena's controller makes of a ModelServing are found as `render
 /// --expand` prints them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The object, as `Kind/name` or `Kind/namespace/name`.
-    object: String,
-    /// The field; a dot within a key is written `\.`.
-    field: String,
+    /// The object and the field: `KIND/NAME FIELD`, `KIND/NAMESPACE/NAME FIELD` or `KIND NAME
+    /// FIELD`. A kind is written as for kubectl (`deploy`, `deployments.apps`); a dot within a key
+    /// of the field is written `\.`.
+    #[arg(num_args = 2..=3, required = true, value_names = ["KIND/NAME", "FIELD"])]
+    words: Vec<String>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: ReportFormat,
@@ -86,8 +86,8 @@ impl Found {
 }
 
 impl Wanted<'_> {
-    fn is(&self, id: &ObjectRef) -> bool {
-        id.kind.eq_ignore_ascii_case(self.kind)
+    fn is(&self, id: &ObjectRef, api_version: &str) -> bool {
+        names_kind(self.kind, api_version, &id.kind)
             && id.name == self.name
             && self
                 .namespace
@@ -97,8 +97,8 @@ impl Wanted<'_> {
     /// The leaves, if this is the object.
     fn ask(&mut self, session: &Session, object: &Node, losers: &impl Losers) -> Option<Found> {
         let id = identity(object);
-        if self.is(&id) {
-            let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+        let api_version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+        if self.is(&id, api_version) {
             let layers = Layers::new(&session.world.catalog);
             return Some(Found {
                 id,
@@ -117,12 +117,16 @@ impl Wanted<'_> {
 
 /// Finds the object, then the field.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
-    let path = FieldPath::parse(&args.field)
-        .map_err(|problem| Failure::Usage(format!("the path `{}` {problem}", args.field)))?;
-    let (kind, rest) = args
-        .object
-        .split_once('/')
-        .ok_or_else(|| Failure::Usage(format!("`{}` is not Kind/name", args.object)))?;
+    let (asked, field) = match args.words.as_slice() {
+        [kind, name, field] => (format!("{kind}/{name}"), field),
+        [object, field] => (object.clone(), field),
+        _ => return Err(Failure::Usage("name an object and a field".into())),
+    };
+    let path = FieldPath::parse(field)
+        .map_err(|problem| Failure::Usage(format!("the path `{field}` {problem}")))?;
+    let (kind, rest) = asked.split_once('/').ok_or_else(|| {
+        Failure::Usage(format!("`{asked}` is not KIND/NAME: write `ome why KIND/NAME FIELD`"))
+    })?;
     let (namespace, name) = match rest.split_once('/') {
         Some((namespace, name)) => (Some(namespace), name),
         None => (args.input.namespace.as_deref(), rest),
@@ -135,18 +139,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         .or_else(|| of_servings(&session, &mut wanted, &mut findings))
     else {
         session.say(&session.settle(findings), io);
-        let near = nearest(&args.object, wanted.others.iter().map(String::as_str))
+        let near = nearest(&asked, wanted.others.iter().map(String::as_str))
             .map(|near| format!("did you mean `{near}`?"));
         let help =
             near.or_else(|| Some("`ome render` and `ome render --expand` print them all".into()));
         return Err(Failure::NotFound {
-            message: format!("no rendered object is `{}`", args.object),
+            message: format!("no rendered object is `{asked}`"),
             help,
         });
     };
     let path = wanted.path;
     if object.leaves.is_empty() {
-        return Err(object.without(&args.object, &path));
+        return Err(object.without(&asked, &path));
     }
     let Found { id, leaves, .. } = object;
     match args.output {

@@ -1,0 +1,48 @@
+//! Services as they are named on the command line: NAME, NAMESPACE/NAME, KIND/NAME,
+//! KIND/NAMESPACE/NAME, or KIND and then names.
+
+use crate::api::Object;
+use crate::schema::{kinds, names_kind};
+
+/// Kinds that commands take services of.
+const SERVICES: [&str; 2] = ["InferenceService", "ModelServing"];
+
+/// Whether a word names a kind of service.
+fn is_service_kind(word: &str) -> bool {
+    kinds().iter().any(|schema| {
+        SERVICES.contains(&schema.kind) && names_kind(word, schema.api_version, schema.kind)
+    })
+}
+
+/// The names, each with its kind where a kind stands before them: `isvc chat` is `isvc/chat`.
+pub(super) fn joined(names: &[String]) -> Vec<String> {
+    match names {
+        [kind, rest @ ..] if !rest.is_empty() && !kind.contains('/') && is_service_kind(kind) => {
+            rest.iter().map(|name| format!("{kind}/{name}")).collect()
+        }
+        _ => names.to_vec(),
+    }
+}
+
+/// Whether a service is the one that is named; `-n` holds where the name has no namespace.
+pub(super) fn is_named(
+    wanted: &str,
+    default_namespace: Option<&str>,
+    object: &Object,
+    namespace: &str,
+) -> bool {
+    let (name, api_version, kind) = (&object.id.name, &object.api_version, &object.id.kind);
+    let here = || default_namespace.is_none_or(|own| own == namespace);
+    let is_kind = |word: &str| names_kind(word, api_version, kind);
+    match wanted.split('/').collect::<Vec<_>>().as_slice() {
+        [one] => one == name && here(),
+        [first, last] => last == name && (*first == namespace || (is_kind(first) && here())),
+        [first, middle, last] => last == name && *middle == namespace && is_kind(first),
+        _ => false,
+    }
+}
+
+/// The name alone.
+pub(super) fn last(wanted: &str) -> &str {
+    wanted.rsplit('/').next().unwrap_or(wanted)
+}
