@@ -234,6 +234,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;diff' {
             [CompletionResult]::new('--base', '--base', [CompletionResultType]::ParameterName, 'The state before: a path (repeatable), `-` for standard input, or a git revision')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Shape of the output')
             [CompletionResult]::new('--cluster-domain', '--cluster-domain', [CompletionResultType]::ParameterName, 'The cluster''s DNS domain')

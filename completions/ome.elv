@@ -226,6 +226,7 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;diff'= {
             cand --base 'The state before: a path (repeatable), `-` for standard input, or a git revision'
+            cand --fail-on 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand --cluster-domain 'The cluster''s DNS domain'

@@ -302,6 +302,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'

@@ -6,10 +6,13 @@ use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome, names};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::diff::{Settings, Side, diff};
+use crate::pipeline::diff::{Diff, Settings, Side, diff};
+use crate::pipeline::{Depth, Planner};
+use crate::policy::Semantics;
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// Show what a change of the manifests does: services that become something else, pods that
 /// restart, GPUs before and after, and the lines of the input that cause it.
@@ -17,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The base is a file or directory, or a revision of the git repository that holds the paths of
 /// `-f`, which is read without a checkout by the program `git`. A path that is there goes before a
 /// revision of the same name: write `heads/NAME` for the branch. Exit codes: 0 nothing changed, 1
-/// the base or the input cannot be read, 2 changes.
+/// the base or the input cannot be read, 2 changes, or those that `--fail-on` names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
@@ -26,6 +29,11 @@ pub(crate) struct Args {
     /// The state before: a path (repeatable), `-` for standard input, or a git revision.
     #[arg(long, value_name = "PATH|REV", required = true)]
     base: Vec<String>,
+    /// What makes the exit code 2, instead of any change; repeatable, and one is enough:
+    /// `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in
+    /// $/hour), `does-not-fit`, `any`.
+    #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
+    fail_on: Vec<FailOn>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
@@ -39,6 +47,67 @@ pub(crate) struct Args {
     decision: DecisionArgs,
     #[command(flatten)]
     input: InputArgs,
+}
+
+/// `--fail-on`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum FailOn {
+    Restarts,
+    Errors,
+    Gpus(i64),
+    Cost(f64),
+    DoesNotFit,
+    Any,
+}
+
+impl FromStr for FailOn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known =
+            || "known are restarts, errors, gpus>N, cost>N, does-not-fit and any".to_owned();
+        match text.split_once('>') {
+            None if text == "restarts" => Ok(Self::Restarts),
+            None if text == "errors" => Ok(Self::Errors),
+            None if text == "does-not-fit" => Ok(Self::DoesNotFit),
+            None if text == "any" => Ok(Self::Any),
+            Some(("gpus", number)) => {
+                let number = number.trim().parse::<u32>();
+                number
+                    .map(|number| Self::Gpus(number.into()))
+                    .map_err(|_| "`gpus>N` takes a whole number, as in `gpus>8`".to_owned())
+            }
+            Some(("cost", number)) => match number.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() && number >= 0.0 => Ok(Self::Cost(number)),
+                _ => Err("`cost>N` takes dollars per hour, as in `cost>12.5`".to_owned()),
+            },
+            _ => Err(known()),
+        }
+    }
+}
+
+impl FailOn {
+    /// Whether a change meets the condition.
+    fn is_met(self, answer: &Diff, after: &Side<'_>, semantics: Semantics) -> bool {
+        let summary = &answer.summary;
+        match self {
+            Self::Restarts => summary.restarts > 0,
+            Self::Errors => summary.broken > 0,
+            // What nobody can count may be more.
+            Self::Gpus(most) => match (summary.gpus.from.known(), summary.gpus.to.known()) {
+                (Some(from), Some(to)) => to - from > most,
+                _ => true,
+            },
+            Self::Cost(most) => summary.costs.to.above(summary.costs.from) > most,
+            Self::DoesNotFit => {
+                let planner = Planner::new(&after.world.catalog, semantics);
+                let planned = planner.plan_all(&after.services, Depth::Plan);
+                let mut components = planned.iter().flat_map(|planned| &planned.components);
+                components.any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits))
+            }
+            Self::Any => !answer.groups.is_empty(),
+        }
+    }
 }
 
 /// Reads both states, compares and prints.
@@ -106,13 +175,16 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
     }
     let unread = base_found.iter().chain(&found).any(hides);
-    let changes = !answer.groups.is_empty();
+    let usual = [FailOn::Any];
+    let conditions = if args.fail_on.is_empty() { &usual[..] } else { &args.fail_on };
+    let fails =
+        conditions.iter().any(|condition| condition.is_met(&answer, &sides[1], after.semantics));
     if unread {
         io.say("the answer is incomplete: some of the input was not read\n");
     }
     Ok(if unread {
         Outcome::CouldNot
-    } else if changes {
+    } else if fails {
         Outcome::No
     } else {
         Outcome::Done

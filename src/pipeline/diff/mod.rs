@@ -12,12 +12,14 @@
 //! share one copy of it.
 
 mod cause;
+mod cost;
 mod effects;
 mod group;
 mod inputs;
 mod tree;
 
 pub use cause::Cause;
+pub use cost::Dollars;
 pub use effects::{EFFECTS, Effect, When};
 pub use tree::Change;
 
@@ -30,7 +32,7 @@ use crate::catalog::Views;
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{KthenaPolicy, Semantics};
-use crate::quantity::Count;
+use crate::quantity::{Count, Quantity};
 use crate::render::accept::accept_rendered;
 use crate::schema;
 use crate::yaml::{FieldPath, Node};
@@ -166,6 +168,8 @@ pub struct Group {
     pub pods_restarted: Count,
     /// GPUs of all of them, at the fewest replicas.
     pub gpus: Pair<Count>,
+    /// Dollars per hour of each of them, in their order.
+    pub costs: Vec<Pair<Dollars>>,
 }
 
 /// Why a service cannot be deployed.
@@ -200,6 +204,10 @@ pub struct Summary {
     pub pods_restarted: Count,
     /// GPUs of all services at the fewest replicas; those of a service in error do not count.
     pub gpus: Pair<Count>,
+    /// Dollars per hour of the same, where classes have prices.
+    pub costs: Pair<Dollars>,
+    /// Services that are in error and were not before.
+    pub broken: usize,
     /// Services that cannot be deployed afterwards.
     pub refused: usize,
     /// Services that were rendered to find out.
@@ -223,6 +231,8 @@ struct Decided<'a> {
     runtime: Option<&'a Object>,
     model: Option<&'a Object>,
     accelerators: Vec<(ComponentKind, Option<EcoString>)>,
+    /// The hourly price of one device of each class that has one.
+    prices: Vec<(ComponentKind, &'a Quantity)>,
     error: Option<Refused>,
 }
 
@@ -236,6 +246,14 @@ impl<'a> Decided<'a> {
                 .iter()
                 .map(|decision| {
                     (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())
+                })
+                .collect(),
+            prices: resolution
+                .accelerators
+                .iter()
+                .filter_map(|decision| {
+                    let price = decision.chosen?.cost.as_ref()?.per_hour.as_ref()?;
+                    Some((decision.component, &price.value))
                 })
                 .collect(),
             error: resolution.error.as_ref().map(Refused::from),
@@ -261,6 +279,7 @@ type Both<'a> = [Option<Subject<'a>>; 2];
 #[derive(Default)]
 struct Made<'a> {
     decided: Decided<'a>,
+    cost: Dollars,
     objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
     diagnostics: Vec<Diagnostic>,
     components: Vec<(Option<ComponentKind>, Extent)>,
@@ -282,6 +301,7 @@ impl Extent {
 /// What one service came to.
 struct Answer {
     gpus: Pair<Count>,
+    costs: Pair<Dollars>,
     refused: bool,
     rendered: bool,
     change: Option<Box<Found>>,
@@ -342,6 +362,8 @@ impl Gathered {
         summary.services += 1;
         summary.gpus.from += answer.gpus.from;
         summary.gpus.to += answer.gpus.to;
+        summary.costs.from += answer.costs.from;
+        summary.costs.to += answer.costs.to;
         summary.refused += usize::from(answer.refused);
         summary.rendered += usize::from(answer.rendered);
         let Some(found) = answer.change else { return };
@@ -352,12 +374,15 @@ impl Gathered {
             Fate::Removed => summary.removed += 1,
         }
         summary.restarts += usize::from(group.restart);
+        let broke = |error: &Pair<Option<Refused>>| error.from.is_none() && error.to.is_some();
+        summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
         summary.pods_restarted += group.pods_restarted;
         let causes = std::mem::take(&mut group.causes);
         let index = keys.iter().find_map(|key| self.known.get(key).copied());
         let index = if let Some(index) = index {
             let known = &mut self.diff.groups[index];
             known.services.append(&mut group.services);
+            known.costs.append(&mut group.costs);
             known.pods_restarted += group.pods_restarted;
             known.gpus.from += group.gpus.from;
             known.gpus.to += group.gpus.to;
@@ -498,6 +523,7 @@ impl<'a> Comparison<'_, 'a> {
             restart,
             pods_restarted,
             gpus: gpus.clone(),
+            costs: vec![Pair { from: before.cost, to: after.cost }],
         };
         let differs = fate != Fate::Changed
             || !group.objects.is_empty()
@@ -518,7 +544,8 @@ impl<'a> Comparison<'_, 'a> {
                 [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
             Box::new(Found { group, keys, diagnostics: after.diagnostics.clone() })
         });
-        Answer { gpus, refused: refused[1], rendered: true, change }
+        let costs = Pair { from: before.cost, to: after.cost };
+        Answer { gpus, costs, refused: refused[1], rendered: true, change }
     }
 
     fn object(&self, subject: Subject<'a>) -> &'a Object {
@@ -544,6 +571,7 @@ impl<'a> Comparison<'_, 'a> {
                 let gpus = if refused { Count::default() } else { serving_gpus(serving) };
                 return Some(Answer {
                     gpus: Pair { from: gpus, to: gpus },
+                    costs: Pair::default(),
                     refused,
                     rendered: false,
                     change: None,
@@ -577,7 +605,15 @@ impl<'a> Comparison<'_, 'a> {
             let refused = built.error.is_some();
             let least = built.components.iter().filter(|_| !refused);
             let gpus = least.map(PlannedComponent::least_gpus).sum();
-            Answer { gpus: Pair { from: gpus, to: gpus }, refused, rendered: false, change: None }
+            let cost =
+                if refused { Dollars::default() } else { cost::cost(&is, &built.components) };
+            Answer {
+                gpus: Pair { from: gpus, to: gpus },
+                costs: Pair { from: cost, to: cost },
+                refused,
+                rendered: false,
+                change: None,
+            }
         })
     }
 
@@ -628,6 +664,7 @@ impl<'a> Comparison<'_, 'a> {
                     return Made { decided, diagnostics, ..Made::default() };
                 }
                 Made {
+                    cost: cost::cost(&decided, &components),
                     decided,
                     objects: objects
                         .into_iter()

@@ -11,7 +11,7 @@ use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
-use crate::pipeline::diff::{Cause, Diff, Group, ObjectChange, Pair, Refused};
+use crate::pipeline::diff::{Cause, Diff, Dollars, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
 use crate::quantity::Count;
 use crate::secret::Place;
@@ -60,6 +60,7 @@ impl View<'_> {
             "semantics": self.semantics.as_str(),
             "base": self.base,
             "summary": {
+                "costs": costs(&summary.costs),
                 "services": summary.services,
                 "changed": summary.changed,
                 "added": summary.added,
@@ -69,7 +70,7 @@ impl View<'_> {
                 "gpus": gpus(&summary.gpus),
                 "refused": summary.refused,
             },
-            "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().map(move |service| row(index, group, service))).collect::<Vec<_>>(),
+            "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
             "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
         })
@@ -108,9 +109,14 @@ fn gpus(gpus: &Pair<Count>) -> Value {
     json!({ "before": gpus.from, "after": gpus.to })
 }
 
-fn row(index: usize, group: &Group, service: &str) -> Value {
+/// Dollars per hour; null on both sides where no class has a price.
+fn costs(costs: &Pair<Dollars>) -> Value {
+    json!({ "before": costs.from, "after": costs.to })
+}
+
+fn row(index: usize, group: &Group, service: &str, costs: &Pair<Dollars>) -> Value {
     let (namespace, name) = service.split_once('/').unwrap_or(("", service));
-    json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "group": index })
+    json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "costs": self::costs(costs), "group": index })
 }
 
 fn group(group: &Group) -> Value {

@@ -1,7 +1,7 @@
 //! The answer as people read it, for every shape but JSON.
 
 use super::{View, field, values};
-use crate::pipeline::diff::{Action, Cause, Change, Fate, Group, ObjectChange, Pair};
+use crate::pipeline::diff::{Action, Cause, Change, Dollars, Fate, Group, ObjectChange, Pair};
 use crate::quantity::Count;
 use crate::report::screen::printable;
 use serde::Serialize;
@@ -154,6 +154,7 @@ fn headline(view: &View<'_>) -> String {
         ));
     }
     parts.push(gpus(&summary.gpus));
+    parts.extend(dollars(&summary.costs));
     format!("Plan: {}", parts.join(", "))
 }
 
@@ -162,6 +163,20 @@ fn gpus(gpus: &Pair<Count>) -> String {
         format!("GPUs {}", gpus.from)
     } else {
         format!("GPUs {} → {}", gpus.from, gpus.to)
+    }
+}
+
+/// Dollars per hour, where any class has a price.
+fn dollars(costs: &Pair<Dollars>) -> Option<String> {
+    let amount = |cost: Dollars| cost.known().map(|cost| format!("${cost}"));
+    match (amount(costs.from), amount(costs.to)) {
+        (None, None) => None,
+        (from, to) if from == to => Some(format!("{}/hour", from?)),
+        (from, to) => Some(format!(
+            "{} → {} per hour",
+            from.unwrap_or_else(|| "$0".to_owned()),
+            to.unwrap_or_else(|| "$0".to_owned())
+        )),
     }
 }
 

@@ -133,6 +133,7 @@ suites! {
     kthena_rollout_own => "kthena-rollout/own",
     ome_accelerators_own => "ome-accelerators/own",
     ome_select_own => "ome-select/own",
+    pipeline_diff => "pipeline/diff",
     pipeline_formats => "pipeline/formats",
     pipeline_krm => "pipeline/krm",
     pipeline_names => "pipeline/names",
