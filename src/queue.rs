@@ -6,8 +6,9 @@
 //! whose taints, labels and quota fit is taken, one that needs borrowed quota last
 //! where `whenCanBorrow` says so.
 //!
-//! Quota is counted as if nobody else used the queue: what runs is not known offline. Not modelled:
-//! preemption, fair sharing, admission checks, topologies, cohorts of cohorts.
+//! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
+//! queue is not known. Not modelled: preemption, fair sharing, admission checks, topologies, cohorts
+//! of cohorts.
 
 use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
 use crate::catalog::Catalog;
@@ -32,6 +33,17 @@ pub struct PodSet<'s> {
 /// Thousandths in use, by flavor and resource.
 type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
 
+/// What was admitted so far: thousandths by ClusterQueue, flavor and resource.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(BTreeMap<(EcoString, EcoString, EcoString), Milli>);
+
+impl Ledger {
+    fn used(&self, queue: &EcoString, flavor: &EcoString, resource: &str) -> Milli {
+        let key = (queue.clone(), flavor.clone(), resource.into());
+        self.0.get(&key).copied().unwrap_or_default()
+    }
+}
+
 /// A flavor for the resources of one group of one pod set.
 #[derive(Debug)]
 struct Assigned<'a> {
@@ -50,13 +62,14 @@ struct Attempt<'a> {
 }
 
 /// What Kueue gives to replicas that consist of these pods, the main pod first, when they name
-/// `queue` in a namespace.
+/// `queue` in a namespace, after what the ledger says was admitted; it is written there, too.
 pub fn admit(
     catalog: &Catalog,
     namespace: &str,
     queue: Field<EcoString>,
     pods: &[PodSet<'_>],
     replicas: i64,
+    ledger: &mut Ledger,
 ) -> QueueDecision {
     let mut decision = QueueDecision {
         queue,
@@ -79,7 +92,10 @@ pub fn admit(
     let found = door(catalog, namespace, &decision.queue.value)
         .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
     match found {
-        Ok(cluster) => assign(&Desk { catalog, cluster }, pods, replicas, &mut decision),
+        Ok(cluster) => {
+            let used = assign(&Desk { catalog, cluster, ledger }, pods, replicas, &mut decision);
+            ledger.0.extend(used);
+        }
         Err(obstacle) => decision.obstacle = Some(obstacle),
     }
     decision
@@ -177,15 +193,21 @@ fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> boo
 struct Desk<'a> {
     catalog: &'a Catalog,
     cluster: &'a ClusterQueue,
+    ledger: &'a Ledger,
 }
 
+/// Gives flavors to replicas as long as the quota lasts; answers what the queue then uses.
 fn assign<'a>(
     desk: &Desk<'a>,
     pods: &'a [PodSet<'a>],
     replicas: i64,
     decision: &mut QueueDecision,
-) {
-    let mut usage = Usage::new();
+) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
+    let queue = desk.cluster.name();
+    let before = desk.ledger.0.iter().filter(|((known, ..), _)| known == queue);
+    let mut usage: Usage<'a> = before
+        .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
+        .collect();
     let mut left = replicas.max(0);
     let first = desk.attempt(pods, &usage);
     if first.fits {
@@ -220,6 +242,8 @@ fn assign<'a>(
         attempt = desk.attempt(pods, &usage);
     }
     decision.waiting = left;
+    let key = |(flavor, resource): (&str, &str)| (queue.clone(), flavor.into(), resource.into());
+    usage.into_iter().map(|(at, used)| (key(at), used)).collect()
 }
 
 /// The assignment that names the kind of machine: that of the accelerators, else the first.
@@ -366,26 +390,35 @@ impl<'a> Desk<'a> {
     }
 
     /// The most the queue may have of a resource: its own, and what its cohort lends up to its
-    /// borrowing limit.
+    /// borrowing limit, less what others of the cohort use beyond what is theirs alone
+    /// (pkg/cache/scheduler/resource_node.go `available`).
     fn most(&self, quotas: &FlavorQuotas, resource: &str) -> Milli {
         let nominal = own(quotas, resource);
         let Some(cohort) = &self.cluster.cohort else { return nominal };
         let others = self.catalog.cluster_queues().filter(|other| {
             other.cohort.as_ref() == Some(cohort) && other.name() != self.cluster.name()
         });
-        let quotas_of = |queue: &'a ClusterQueue| {
-            queue
-                .flavors()
-                .filter(|own| own.flavor.value == quotas.flavor.value)
-                .filter_map(|own| own.of(resource))
+        let lent = |other: &ClusterQueue| -> Milli {
+            let of_flavor = other.flavors().filter(|own| own.flavor.value == quotas.flavor.value);
+            let (all, lent) = of_flavor.filter_map(|own| own.of(resource)).fold(
+                (0, 0),
+                |(all, lent): (Milli, Milli), quota| {
+                    let nominal = milli(&quota.nominal);
+                    let limit = quota.lending_limit.as_ref();
+                    (all + nominal, lent + limit.map_or(nominal, |limit| milli(limit).min(nominal)))
+                },
+            );
+            let used = self.ledger.used(other.name(), &quotas.flavor.value, resource);
+            lent - (used - (all - lent)).max(0)
         };
-        let lent = others.flat_map(quotas_of).map(|quota| {
-            let nominal = milli(&quota.nominal);
-            quota.lending_limit.as_ref().map_or(nominal, |limit| milli(limit).min(nominal))
-        });
-        let lent: Milli = lent.sum();
-        let limit = quotas.of(resource).and_then(|quota| quota.borrowing_limit.as_ref());
-        nominal + limit.map_or(lent, |limit| milli(limit).min(lent))
+        // What the others use beyond what they lend is out of what this queue lends.
+        let lent: Milli = others.map(lent).sum();
+        let limits = quotas.of(resource);
+        let limit = limits.and_then(|quota| quota.borrowing_limit.as_ref());
+        let lending = limits.and_then(|quota| quota.lending_limit.as_ref());
+        let kept = lending.map_or(0, |limit| (nominal - milli(limit)).max(0));
+        let shared = nominal - kept + lent;
+        kept + limit.map_or(shared, |limit| shared.min(nominal - kept + milli(limit))).max(0)
     }
 
     /// How many replicas, this one included, get the same flavors before anything changes.

@@ -8,14 +8,14 @@ use ome::check::{self, View};
 use ome::compose::{history::History, smp, template};
 use ome::diag::Diagnostic;
 use ome::load::{self, Request};
-use ome::pipeline::{self, Depth, Given, Planner, Renderer, World, plan_servings};
+use ome::pipeline::{self, Depth, Given, Planner, Renderer, World, costs, plan_servings, together};
 use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, Semantics};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,
 };
 use ome::report::places::Places;
-use ome::report::{findings, github, gitlab, json, junit, rdjson, sarif, serving, table};
+use ome::report::{self, findings, github, gitlab, json, junit, rdjson, sarif, serving, table};
 use ome::secret::Secrets;
 use ome::source::SourceId;
 use ome::yaml::{Limits, Node, parse, split, write};
@@ -317,10 +317,12 @@ pub fn plan(bytes: &[u8]) {
         let kthena =
             if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
         let servings: Vec<_> = world.catalog.model_servings().iter().collect();
-        let mut servings = plan_servings(&world.catalog, &servings, kthena);
+        let mut servings = plan_servings(&servings, kthena);
         let mut found: Vec<Diagnostic> =
             planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)).collect();
         found.extend(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..)));
+        let together = together(&world.catalog, semantics, &mut planned, &mut servings);
+        let (together, costs) = (together.as_ref(), costs(&planned));
         let document = json::Plan {
             semantics,
             depth: Depth::Explain,
@@ -331,12 +333,17 @@ pub fn plan(bytes: &[u8]) {
             machines: world.catalog.machines(),
             found: &found,
             sources: &world.sources,
+            together,
+            costs: costs.as_ref(),
         };
         assert!(serde_json::to_string(&document).is_ok(), "the document can be written");
         let style = table::Style { color: false, width: None };
         let (machines, sources) = (world.catalog.machines(), &world.sources);
-        harmless(&table::plan(semantics, "", &planned, machines, sources, style));
-        harmless(&table::plan_markdown(semantics, &planned, machines, sources));
+        harmless(&table::plan(semantics, "", &planned, machines, together, sources, style));
+        harmless(&table::plan_markdown(semantics, &planned, machines, together, sources));
+        if let Some(together) = together {
+            harmless(&report::together::text(together, &planned, &servings));
+        }
         let notes = serving::Notes::of(&found);
         harmless(&serving::text(&servings, &notes, sources, style));
         harmless(&serving::markdown(&servings, &notes, sources));

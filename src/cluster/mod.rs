@@ -3,4 +3,5 @@
 //! In: Nodes, pods that run, pods that are wanted. Out: a node for each, or why it waits. Nothing
 //! here knows an operator, a file or a document.
 
+pub mod fleet;
 pub mod schedule;

@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "required-version",
     "semantics",
     "kthena-profile",

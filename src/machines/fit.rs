@@ -14,7 +14,7 @@ use crate::api::Object;
 use crate::quantity::{Quantity, Range};
 use crate::yaml::{Entry, Node};
 use ecow::{EcoString, eco_format};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
 /// No answer counts more replicas than this.
@@ -216,7 +216,8 @@ impl Room<'_> {
             return Some(("cordoned", "unschedulable".into()));
         }
         if !machine.ready {
-            return Some(("cordoned", "not ready".into()));
+            // The node controller taints it, also where the dump lacks the taint.
+            return Some(("taint", "node.kubernetes.io/not-ready:NoSchedule".into()));
         }
         if let Some(taint) = machine.untolerated(&shape.tolerations) {
             return Some(("taint", eco_format!("{taint}")));
@@ -239,32 +240,29 @@ impl Room<'_> {
         if let Some((code, detail)) = self.barrier(shape) {
             return blocked(code, detail);
         }
-        let code = |name: &str| match name {
-            "cpu" => "cpu",
-            PODS => "pods",
-            name if crate::facts::is_accelerator(name) => "gpu",
-            _ => "memory",
-        };
-        let mut short: Vec<(&'static str, EcoString)> = shape
-            .amounts
-            .iter()
-            .filter(|(name, amount)| self.left(name) < **amount)
-            .map(|(name, amount)| {
-                let text = |milli: Milli| Quantity::from_milli(milli).canonical();
-                (
-                    code(name),
-                    eco_format!(
-                        "{name}: {} asked, {} left",
-                        text(*amount),
-                        text(self.left(name).max(0))
-                    ),
-                )
-            })
-            .collect();
-        let order = ["gpu", "cpu", "memory", "pods"];
-        short.sort_by_key(|(code, _)| order.iter().position(|known| known == code));
-        short.into_iter().next().and_then(|(code, detail)| blocked(code, detail))
+        let lacking = shape.amounts.iter().filter(|(name, amount)| self.left(name) < **amount);
+        short_of(lacking.map(|(name, amount)| (name, *amount, self.left(name))))
+            .and_then(|(code, detail)| blocked(code, detail))
     }
+}
+
+/// What counts most of what a machine has too little of, given as name, asked and left: a word for
+/// it, and both operands.
+pub fn short_of<'a>(
+    lacking: impl IntoIterator<Item = (&'a EcoString, Milli, Milli)>,
+) -> Option<(&'static str, EcoString)> {
+    let code = |name: &str| match name {
+        "cpu" => "cpu",
+        PODS => "pods",
+        name if crate::facts::is_accelerator(name) || name.contains("/mig-") => "gpu",
+        _ => "memory",
+    };
+    let order = ["gpu", "cpu", "memory", "pods"];
+    let lacking = lacking.into_iter().map(|(name, asked, left)| (code(name), name, asked, left));
+    let (code, name, asked, left) =
+        lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;
+    let text = |milli: Milli| Quantity::from_milli(milli).canonical();
+    Some((code, eco_format!("{name}: {} asked, {} left", text(asked), text(left.max(0)))))
 }
 
 /// Both sides of a label that is not as asked.
@@ -286,6 +284,8 @@ pub fn is_known(machines: &[Machine]) -> bool {
 #[derive(Clone, Debug)]
 pub struct Inventory<'m> {
     rooms: Vec<Room<'m>>,
+    /// Places of the rooms, by the name of the machine.
+    names: HashMap<&'m EcoString, usize>,
 }
 
 /// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full
@@ -299,7 +299,10 @@ struct Queue<'s> {
 impl<'m> Inventory<'m> {
     /// The machines less what runs on them: `used` are pods by machine. None when no machine states
     /// what it has.
-    pub fn new(machines: &'m [Machine], used: &[(EcoString, Shape)]) -> Option<Self> {
+    pub fn new<'p>(
+        machines: &'m [Machine],
+        used: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>,
+    ) -> Option<Self> {
         let stated =
             machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
         let mut rooms: Vec<Room<'m>> = stated
@@ -311,12 +314,25 @@ impl<'m> Inventory<'m> {
                     .collect(),
             })
             .collect();
+        let names: HashMap<&EcoString, usize> =
+            rooms.iter().enumerate().map(|(at, room)| (&room.machine.name, at)).collect();
         for (name, shape) in used {
-            if let Some(room) = rooms.iter_mut().find(|room| room.machine.name == *name) {
-                room.take(shape, 1);
+            if let Some(at) = names.get(name) {
+                rooms[*at].take(shape, 1);
             }
         }
-        (!rooms.is_empty()).then_some(Self { rooms })
+        (!rooms.is_empty()).then_some(Self { rooms, names })
+    }
+
+    /// The same, with the room that some pods on it hold.
+    pub fn without<'p>(&self, pods: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>) -> Self {
+        let mut own = self.clone();
+        for (name, shape) in pods {
+            if let Some(at) = own.names.get(name) {
+                own.rooms[*at].take(shape, -1);
+            }
+        }
+        own
     }
 
     /// How many replicas of one main pod and so many workers fit.
@@ -437,7 +453,7 @@ mod tests {
         #[test]
         fn one_shape_is_exact(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
             let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
-            let found = Inventory::new(&nodes, &[]).map(|inventory| inventory.fit(&shape(gpus, cpu), None, 1).replicas);
+            let found = Inventory::new(&nodes, []).map(|inventory| inventory.fit(&shape(gpus, cpu), None, 1).replicas);
             prop_assert_eq!(found, (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
         }
 
@@ -445,7 +461,7 @@ mod tests {
         fn leaders_and_workers_never_take_more_than_there_is(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 1..5), gpus in 1_i64..4, workers in 1_i64..3) {
             let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
             let own = shape(gpus, 1);
-            let found = Inventory::new(&nodes, &[]).map_or(0, |inventory| inventory.fit(&own, Some((&own, workers)), 1).replicas);
+            let found = Inventory::new(&nodes, []).map_or(0, |inventory| inventory.fit(&own, Some((&own, workers)), 1).replicas);
             prop_assert!(found * (workers + 1) <= brute(&machines, gpus, 1));
         }
     }

@@ -30,6 +30,11 @@ impl Taint {
         nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
     }
 
+    /// Whether it belongs to an accelerator: who asks for the device tolerates it.
+    pub fn is_of_device(&self) -> bool {
+        is_device_taint(&self.key)
+    }
+
     /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
     pub(super) fn is_tolerated<'n>(&self, tolerations: impl IntoIterator<Item = &'n Node>) -> bool {
         tolerations.into_iter().any(|toleration| Toleration::of(toleration).tolerates(self))

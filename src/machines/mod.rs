@@ -11,7 +11,7 @@ mod machine;
 mod terms;
 
 pub use class::{Matcher, class_matches, class_product, matching};
-pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running};
+pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running, short_of};
 pub use flavor::{Barrier, Selects};
 pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
 pub use machine::{Machine, Taint, Toleration};

@@ -141,6 +141,8 @@ fn planned_component(component: &MergedComponent<'_>) -> PlannedComponent {
         pods_per_replica: component.pods_per_replica().into(),
         gpus_by_resource: component.gpus(),
         fit: None,
+        placement: None,
+        question: None,
         queue: None,
         cache: None,
     }

@@ -6,7 +6,9 @@
 //! in order, whatever the thread count.
 
 mod build;
+mod built;
 mod complete;
+mod costs;
 pub mod diff;
 mod flip;
 mod kv_cache;
@@ -19,11 +21,15 @@ mod read;
 mod render;
 mod rollout;
 mod router;
+mod running;
 mod serving;
+mod together;
 mod waves;
 mod why;
 
+pub use built::{PodContext, Workload, WorkloadKind};
 pub use complete::ModelFacts;
+pub use costs::{Costs, costs};
 pub use flip::{Edit, Flip, flip, named};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merge::{MergedLeaf, merge};
@@ -32,6 +38,10 @@ pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
 pub use rollout::play;
+pub use running::{RunningPod, RunningPods};
 pub use serving::{PlannedServing, plan_servings};
+pub use together::{
+    Example, MoreNodes, Pending, Placement, PodCounts, Together, Victim, Waiting, advice, together,
+};
 pub use waves::{WAVES, WorkloadRollout, wave, waves, workloads};
 pub use why::{Layer, Layers, Leaf, Losers, Overrides, Said, ServingHistory, leaf, why};

@@ -1,19 +1,22 @@
 //! What each service becomes.
 
 use super::build::Builder;
+use super::built::{PodContext, Workload};
 use super::kv_cache;
+use super::running::{RunningPod, RunningPods};
+use super::together::Placement;
 use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose::ComposedComponent;
+use crate::compose::{Composed, ComposedComponent};
 use crate::decision::{
     AcceleratorDecision, CacheFit, DeploymentMode, QueueDecision, Requirement, Resolution,
     ServiceError,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{self, Fit, Inventory, Shape};
+use crate::machines::{Fit, Inventory, Shape};
 use crate::policy::{Policy, Semantics};
 use crate::quantity::{Count, Range};
-use crate::queue::{self, PodSet};
+use crate::queue::{self, Ledger, PodSet};
 use crate::render;
 use crate::resolve::Selector;
 use crate::source::Span;
@@ -51,8 +54,14 @@ pub struct PlannedComponent {
     pub pods_per_replica: Count,
     /// GPUs of one replica by resource name; `None` when they cannot be counted.
     pub gpus_by_resource: Option<BTreeMap<EcoString, i64>>,
-    /// Whether its pods fit on the nodes; none when no node states what it has.
+    /// Whether its pods fit on the nodes when nothing else is planned; none when no node states
+    /// what it has.
     pub fit: Option<Arc<Fit>>,
+    /// Where its pods are together with everything else that is planned; none where that was not
+    /// asked, or no node states what it has.
+    pub placement: Option<Placement>,
+    /// What its pods ask for; none where that is not known.
+    pub(super) question: Option<Arc<Question>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
     pub queue: Option<QueueDecision>,
     /// What its engine keeps of requests; none when the layers of the model are not known.
@@ -109,6 +118,8 @@ pub struct Planned<'a> {
     pub resolution: Resolution<'a>,
     /// Its components; of a service in error, as far as the service alone says.
     pub components: Vec<PlannedComponent>,
+    /// What runs its pods; none where no node states what it has.
+    pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
     pub error: Option<ServiceError>,
     /// What the controller would do otherwise; only under the documents.
@@ -131,10 +142,24 @@ impl Planned<'_> {
 
 /// A question about room: main pod, workers with their number, fewest replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Question {
-    main: Shape,
-    workers: Option<(Shape, i64)>,
-    fewest: i64,
+pub(super) struct Question {
+    pub(super) main: Shape,
+    pub(super) workers: Option<(Shape, i64)>,
+    pub(super) fewest: i64,
+}
+
+impl Question {
+    /// How often a replica fits.
+    fn fit(&self, inventory: &Inventory<'_>) -> Fit {
+        let workers = self.workers.as_ref().map(|(shape, count)| (shape, *count));
+        inventory.fit(&self.main, workers, self.fewest)
+    }
+
+    /// The pods of one replica.
+    pub(super) fn sets(&self) -> Vec<PodSet<'_>> {
+        let workers = self.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count });
+        [PodSet { shape: &self.main, count: 1 }].into_iter().chain(workers).collect()
+    }
 }
 
 /// What the pods of a component ask for.
@@ -159,6 +184,10 @@ pub struct Planner<'a> {
     selectors: BTreeMap<Api, [Selector<'a>; 2]>,
     /// What the nodes have left; none when no node states what it has.
     inventory: Option<Inventory<'a>>,
+    /// Pods that run, with what they ask for.
+    running: RunningPods<'a>,
+    shapes: Vec<Shape>,
+    context: PodContext,
     /// Answers for what was asked before: a fleet has few shapes of pods.
     fits: Mutex<HashMap<Question, Arc<Fit>>>,
     /// The same of queues, by namespace and name of the queue.
@@ -172,6 +201,8 @@ struct Outcome<'a> {
     /// What the pods of each component ask for, where the components could be composed and
     /// somebody has to know.
     pods: Vec<Pods>,
+    /// What runs them.
+    workloads: Vec<Workload>,
     error: Option<ServiceError>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -188,12 +219,18 @@ impl<'a> Planner<'a> {
                 Some((api, [selector(semantics)?, selector(semantics.twin())?]))
             })
             .collect();
-        let inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
+        let running = RunningPods::new(catalog.others());
+        let shapes: Vec<Shape> = running.all.iter().map(RunningPod::shape).collect();
+        let used = running.all.iter().map(|pod| &pod.node).zip(&shapes);
+        let inventory = Inventory::new(catalog.machines(), used);
         Self {
             catalog,
             semantics,
             selectors,
             inventory,
+            running,
+            shapes,
+            context: PodContext::new(catalog.machines(), catalog.others()),
             fits: Mutex::default(),
             admitted: Mutex::default(),
         }
@@ -212,6 +249,7 @@ impl<'a> Planner<'a> {
             policy: selector.policy(),
             resolution: outcome.resolution,
             components: outcome.components,
+            workloads: outcome.workloads,
             error: outcome.error,
             controller: None,
             diagnostics: outcome.diagnostics,
@@ -242,6 +280,9 @@ impl<'a> Planner<'a> {
     /// Whether the pods of every component fit on the nodes, and what their queue gives them, each
     /// component for itself.
     fn place(&self, planned: &mut Planned<'a>, pods: Vec<Pods>) {
+        let service = planned.service;
+        let owner = (service.object.api, service.namespace.clone(), service.name().clone());
+        let own = self.running.of(&owner, planned.workloads.iter().map(|own| &own.name));
         for (component, Pods { main, worker, queue }) in planned.components.iter_mut().zip(pods) {
             // A Ray cluster's workers are like its head.
             let (Some(fewest), Some(pods), true) = (
@@ -267,8 +308,14 @@ impl<'a> Planner<'a> {
                 component.queue = Some(decision);
             }
             if let Some(inventory) = &self.inventory {
-                component.fit = Some(self.fit(inventory, question));
+                component.fit = Some(if own.is_empty() {
+                    self.fit(inventory, question.clone())
+                } else {
+                    let own = own.iter().map(|at| (&self.running.all[*at].node, &self.shapes[*at]));
+                    Arc::new(question.fit(&inventory.without(own)))
+                });
             }
+            component.question = Some(Arc::new(question));
         }
     }
 
@@ -284,11 +331,10 @@ impl<'a> Planner<'a> {
         if let Some(known) = lock().get(&key) {
             return QueueDecision { queue, ..known.clone() };
         }
-        let mut pods = vec![PodSet { shape: &question.main, count: 1 }];
-        pods.extend(
-            question.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count }),
-        );
-        let decision = queue::admit(self.catalog, namespace, queue, &pods, question.fewest);
+        let mut ledger = Ledger::default();
+        let pods = question.sets();
+        let decision =
+            queue::admit(self.catalog, namespace, queue, &pods, question.fewest, &mut ledger);
         lock().entry(key).or_insert(decision.clone());
         decision
     }
@@ -299,8 +345,7 @@ impl<'a> Planner<'a> {
         if let Some(known) = lock().get(&question) {
             return known.clone();
         }
-        let workers = question.workers.as_ref().map(|(shape, count)| (shape, *count));
-        let fit = Arc::new(inventory.fit(&question.main, workers, question.fewest));
+        let fit = Arc::new(question.fit(inventory));
         lock().entry(question).or_insert(fit).clone()
     }
 
@@ -320,7 +365,7 @@ impl<'a> Planner<'a> {
         let builder =
             Builder { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
         let built = builder.build(service, &mut resolution, &mut ());
-        let mut pods = Vec::new();
+        let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.composed {
             let components = &composed.components;
             diagnostics.extend(super::router::cpu_nodes(
@@ -335,6 +380,9 @@ impl<'a> Planner<'a> {
             if policy.semantics == self.semantics && (self.inventory.is_some() || queued()) {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
+            if policy.semantics == self.semantics && self.inventory.is_some() {
+                workloads = self.workloads(&builder, composed);
+            }
         }
         diagnostics.extend(built.diagnostics);
         let (mut components, error) = (built.components, built.error);
@@ -348,7 +396,15 @@ impl<'a> Planner<'a> {
                 &mut components,
             ));
         }
-        Outcome { resolution, components, pods, error, diagnostics }
+        Outcome { resolution, components, pods, workloads, error, diagnostics }
+    }
+}
+
+impl Planner<'_> {
+    /// What runs the pods of a service. Where rendering fails nothing does: `render` says why.
+    fn workloads(&self, builder: &Builder<'_, '_>, composed: &Composed<'_>) -> Vec<Workload> {
+        let objects = render::objects(composed, None, builder.settings());
+        objects.map(|objects| self.context.workloads(&objects.value)).unwrap_or_default()
     }
 }
 

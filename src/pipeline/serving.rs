@@ -1,11 +1,10 @@
 //! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
 
+use super::together::Placement;
 use crate::api::{ModelServing, PodTemplate, Role};
-use crate::catalog::Catalog;
 use crate::compose::gpus::of_pod;
 use crate::diag::{Code, Diagnostic};
 use crate::facts::is_accelerator;
-use crate::machines::{self, Inventory, Shape};
 use crate::policy::{GangRule, KthenaPolicy};
 use crate::quantity::{Count, Range};
 use crate::render::kthena::{MOST_PODS, pod_group};
@@ -19,9 +18,11 @@ pub struct PlannedServing<'a> {
     pub serving: &'a ModelServing,
     /// The gang of each group; none where the scheduler knows no gangs.
     pub gang: Option<pod_group::Gang>,
-    /// Whether the gang of each group finds a place after those before it; none without nodes that
-    /// state what they have.
+    /// Whether each group has a place for its gang, or for all its pods where it is none, together
+    /// with everything else; none without nodes that state what they have.
     pub fits: Option<Vec<bool>>,
+    /// Where its pods are, together with everything else.
+    pub placement: Option<Placement>,
     /// GPUs of all pods.
     pub gpus: Count,
     /// What was found on the way.
@@ -45,23 +46,17 @@ impl PlannedServing<'_> {
     }
 }
 
-/// Plans ModelServings one after the other on the same nodes. Those with too many pods, or with
+/// Plans ModelServings. Those with too many pods, or with
 /// numbers of pods that are none, are left out; reading has said so.
 pub fn plan_servings<'a>(
-    catalog: &Catalog,
     servings: &[&'a ModelServing],
     policy: &KthenaPolicy,
 ) -> Vec<PlannedServing<'a>> {
-    let mut inventory = Inventory::new(catalog.machines(), &machines::running(catalog.others()));
     let small = servings.iter().filter(|serving| serving.counted && serving.extent() <= MOST_PODS);
-    small.map(|serving| plan(serving, policy, inventory.as_mut())).collect()
+    small.map(|serving| plan(serving, policy)).collect()
 }
 
-fn plan<'a>(
-    serving: &'a ModelServing,
-    policy: &KthenaPolicy,
-    inventory: Option<&mut Inventory<'_>>,
-) -> PlannedServing<'a> {
+fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<'a> {
     let mut diagnostics = Vec::new();
     let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
     if policy.gang == GangRule::Volcano && gang.is_none() {
@@ -122,8 +117,7 @@ fn plan<'a>(
             .help("mend the number: `ome validate` shows where it is"),
         );
     }
-    let fits = inventory.and_then(|inventory| fits(serving, gang.as_ref(), inventory));
-    PlannedServing { serving, gang, fits, gpus, diagnostics }
+    PlannedServing { serving, gang, fits: None, placement: None, gpus, diagnostics }
 }
 
 /// A GPU that stands in the limits alone (S4-017).
@@ -162,42 +156,6 @@ fn gpus_in_limits(
             }
         }
     }
-}
-
-fn fits(
-    serving: &ModelServing,
-    gang: Option<&pod_group::Gang>,
-    inventory: &mut Inventory<'_>,
-) -> Option<Vec<bool>> {
-    let shapes: Vec<(Shape, Option<Shape>)> = serving
-        .roles
-        .iter()
-        .map(|role| {
-            (
-                Shape::of(&role.entry.spec),
-                role.worker.as_ref().map(|worker| Shape::of(&worker.spec)),
-            )
-        })
-        .collect();
-    let mut all = shapes.iter().flat_map(|(entry, worker)| std::iter::once(entry).chain(worker));
-    if !all.all(Shape::is_known) {
-        return None;
-    }
-    let counts: Vec<i64> = match gang {
-        Some(gang) => gang.roles.iter().map(|minimum| minimum.unwrap_or(0)).collect(),
-        None => serving.roles.iter().map(|role| role.replicas.value).collect(),
-    };
-    let group = || {
-        serving.roles.iter().zip(&shapes).zip(&counts).flat_map(
-            |((role, (entry, worker)), count)| {
-                let workers = worker
-                    .as_ref()
-                    .map(|worker| (worker, count.saturating_mul(role.workers.value)));
-                std::iter::once((entry, *count)).chain(workers)
-            },
-        )
-    };
-    Some((0..serving.replicas.value).map(|_| inventory.place_all(group())).collect())
 }
 
 /// GPUs of all pods of a ModelServing.

@@ -7,6 +7,7 @@
 pub mod base64;
 mod count;
 mod decimal;
+mod dollars;
 mod field_error;
 mod glob;
 mod go_float;
@@ -27,6 +28,7 @@ pub(crate) mod tables;
 mod version;
 
 pub use count::{Count, grouped};
+pub use dollars::Dollars;
 pub use field_error::{FieldError, go_quote};
 pub use glob::glob;
 pub(crate) use go_float::{parse as parse_go_float, underscores_separate_digits};

@@ -8,7 +8,7 @@ use crate::decision::{
     ServiceError, Thrift, Verdict,
 };
 use crate::machines::{self, Machine};
-use crate::pipeline::{Depth, Planned, PlannedComponent};
+use crate::pipeline::{Depth, Planned, PlannedComponent, Together};
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin};
@@ -97,17 +97,23 @@ pub(super) struct ClassTotal<'a> {
     pub(super) asked: i64,
     /// What its usable nodes have to give; none when no node says what it has.
     pub(super) allocatable: Option<i64>,
+    /// What pods of others hold of it; none where that was not asked.
+    pub(super) in_use: Option<i64>,
 }
 
 impl ClassTotal<'_> {
     /// What is left; below zero when more is asked for than there is.
     pub(super) fn left(&self) -> Option<i64> {
-        self.allocatable.map(|allocatable| allocatable - self.asked)
+        self.allocatable.map(|allocatable| allocatable - self.in_use.unwrap_or(0) - self.asked)
     }
 }
 
 /// Every chosen class by name.
-pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Vec<ClassTotal<'a>> {
+pub(super) fn totals<'a>(
+    planned: &'a [Planned<'_>],
+    machines: &[Machine],
+    together: Option<&Together>,
+) -> Vec<ClassTotal<'a>> {
     let mut asked: BTreeMap<&str, (i64, &crate::api::AcceleratorClass)> = BTreeMap::new();
     for planned in planned.iter().filter(|planned| planned.error.is_none()) {
         for component in &planned.components {
@@ -127,7 +133,8 @@ pub(super) fn totals<'a>(planned: &'a [Planned<'_>], machines: &[Machine]) -> Ve
                     .filter(|machine| machine.usable(&[]));
                 usable.filter_map(|machine| machine.allocatable(resource?)).sum()
             });
-            ClassTotal { name, asked, allocatable }
+            let in_use = together.map(|own| own.in_use.get(name).copied().unwrap_or(0));
+            ClassTotal { name, asked, allocatable, in_use }
         })
         .collect()
 }
@@ -148,17 +155,29 @@ pub(super) fn more_needed(planned: &Planned<'_>, component: &PlannedComponent) -
 }
 
 /// The totals as JSON.
-pub(super) fn by_class(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
-    let rows = totals(planned, machines).into_iter();
-    Value::Object(
-        rows.map(|total| (total.name.to_owned(), json!({ "asked": total.asked, "allocatable": total.allocatable, "left": total.left() })))
-            .collect::<Map<_, _>>(),
-    )
+pub(super) fn by_class(
+    planned: &[Planned<'_>],
+    machines: &[Machine],
+    together: Option<&Together>,
+) -> Value {
+    let rows = totals(planned, machines, together).into_iter();
+    let row = |total: &ClassTotal<'_>| {
+        let mut out =
+            json!({ "asked": total.asked, "allocatable": total.allocatable, "left": total.left() });
+        if let Some(in_use) = total.in_use {
+            out["inUse"] = in_use.into();
+        }
+        out
+    };
+    Value::Object(rows.map(|total| (total.name.to_owned(), row(&total))).collect::<Map<_, _>>())
 }
 
 /// Whether the fewest replicas find a place, and how many would; none when no node says what it
 /// has.
 pub(super) fn fitting(component: &PlannedComponent) -> Option<String> {
+    if let Some(cell) = super::together::cell(component) {
+        return Some(cell);
+    }
     component.fit.as_ref().map(|fit| {
         if fit.fits {
             format!("yes ({})", fit.replicas)
@@ -177,9 +196,11 @@ pub(super) fn fits(component: &PlannedComponent) -> String {
 
 /// What keeps a component off the nodes, a line per reason, when it does not fit.
 pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
-    let Some(fit) = component.fit.as_ref().filter(|fit| !fit.fits) else { return Vec::new() };
+    if super::together::fits(component) != Some(false) {
+        return Vec::new();
+    }
     let mut by_reason: Vec<(String, Vec<&str>)> = Vec::new();
-    for blocked in &fit.blocked {
+    for blocked in super::together::blocked(component) {
         let reason = format!("{}: {}", blocked.code, blocked.detail);
         match by_reason.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, nodes)) => nodes.push(&blocked.node),
@@ -199,7 +220,13 @@ pub(super) fn missing(component: &PlannedComponent) -> Vec<String> {
     if hidden > 0 {
         lines.push(format!("{hidden} more reasons: see `ome plan -o json`"));
     }
-    if lines.is_empty() {
+    if lines.is_empty()
+        && let Some(said) = super::together::said(component)
+    {
+        lines.push(said.to_owned());
+    } else if lines.is_empty()
+        && let Some(fit) = &component.fit
+    {
         lines.push(format!(
             "only {} {} room on the nodes",
             fit.replicas,

@@ -7,7 +7,7 @@ use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDeci
 use crate::diag::Diagnostic;
 use crate::machines::Machine;
 use crate::pipeline::{
-    Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing,
+    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing, Together,
 };
 use crate::policy::{Policy, Semantics};
 use crate::quantity::Count;
@@ -40,6 +40,10 @@ pub struct Plan<'a> {
     pub sources: &'a SourceMap,
     /// The nodes that were read.
     pub machines: &'a [Machine],
+    /// Everything together on them; none in `explain`.
+    pub together: Option<&'a Together>,
+    /// What it costs, where prices are known.
+    pub costs: Option<&'a Costs>,
 }
 
 impl Serialize for Plan<'_> {
@@ -69,7 +73,13 @@ impl Serialize for Plan<'_> {
             "modelServings",
             &Streamed(|| self.servings.iter().map(super::serving::json)),
         )?;
-        map.serialize_entry("totals", &totals(self.planned, self.machines))?;
+        map.serialize_entry("totals", &totals(self.planned, self.machines, self.together))?;
+        if let Some(found) = self.costs {
+            map.serialize_entry("costs", &costs(found))?;
+        }
+        if let Some(together) = self.together {
+            map.serialize_entry("placement", &super::together::json(together))?;
+        }
         map.serialize_entry(
             "findings",
             &Streamed(|| {
@@ -78,6 +88,15 @@ impl Serialize for Plan<'_> {
         )?;
         map.end()
     }
+}
+
+/// Dollars an hour.
+fn costs(costs: &Costs) -> Value {
+    json!({
+        "perHour": costs.per_hour,
+        "services": costs.services.iter().map(|(namespace, name, cost)| json!({ "namespace": namespace.as_str(), "name": name.as_str(), "perHour": cost })).collect::<Vec<_>>(),
+        "byClass": costs.by_class.iter().map(|(class, cost)| (class.to_string(), json!(cost))).collect::<Map<_, _>>(),
+    })
 }
 
 /// A list whose elements are made when they are written.
@@ -90,7 +109,7 @@ impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Streamed<F> {
 }
 
 /// What all services ask for together, at their fewest replicas.
-fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
+fn totals(planned: &[Planned<'_>], machines: &[Machine], together: Option<&Together>) -> Value {
     let components = || {
         planned
             .iter()
@@ -109,7 +128,7 @@ fn totals(planned: &[Planned<'_>], machines: &[Machine]) -> Value {
         "failed": planned.iter().filter(|planned| planned.error.is_some()).count(),
         "pods": components().filter_map(|component| component.least_pods().known()).sum::<i64>(),
         "gpus": gpus,
-        "byClass": super::accelerator::by_class(planned, machines),
+        "byClass": super::accelerator::by_class(planned, machines, together),
     });
     let unknown = components().filter(|component| !component.is_counted()).count();
     if unknown > 0 {
@@ -202,10 +221,14 @@ fn component(component: &PlannedComponent, planned: &Planned<'_>, sources: &Sour
         "maxReplicas": component.max_replicas,
         "podsPerReplica": component.pods_per_replica,
         "gpus": component.gpus(),
-        "fits": component.fit.as_ref().map(|fit| fit.fits),
+        "fits": super::together::fits(component),
+        "fitsAlone": component.fit.as_ref().map(|fit| fit.fits),
         "fitsReplicas": component.fit.as_ref().map(|fit| fit.replicas),
-        "blocked": component.fit.iter().flat_map(|fit| &fit.blocked).map(|blocked| json!({ "node": blocked.node.as_str(), "code": blocked.code, "detail": blocked.detail.as_str() })).collect::<Vec<_>>(),
+        "blocked": super::together::blocked_json(super::together::blocked(component)),
     });
+    if let Some(placement) = &component.placement {
+        out["placement"] = super::together::of_component(placement);
+    }
     if let Some(decision) = &component.queue {
         out["kueue"] = super::queue::json(decision);
     }

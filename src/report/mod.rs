@@ -38,6 +38,7 @@ pub mod schema;
 pub mod screen;
 pub mod serving;
 pub mod table;
+pub mod together;
 pub mod waves;
 pub mod why;
 

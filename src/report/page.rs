@@ -8,7 +8,7 @@ use super::serving;
 use super::table;
 use crate::decision::{DecidedBy, Step};
 use crate::machines::Machine;
-use crate::pipeline::{Planned, PlannedComponent, PlannedServing};
+use crate::pipeline::{Costs, Planned, PlannedComponent, PlannedServing, Together};
 use crate::policy::{KthenaPolicy, Semantics};
 use crate::source::SourceMap;
 use serde_json::{Value, json};
@@ -32,6 +32,10 @@ pub struct View<'a> {
     pub notes: &'a serving::Notes<'a>,
     /// The texts that findings point into.
     pub sources: &'a SourceMap,
+    /// Everything together on them.
+    pub together: Option<&'a Together>,
+    /// What it costs, where prices are known.
+    pub costs: Option<&'a Costs>,
 }
 
 impl View<'_> {
@@ -40,7 +44,7 @@ impl View<'_> {
     /// # Errors
     /// What is wrong with the template.
     pub fn html(&self) -> Result<String, String> {
-        let totals = accelerator::totals(self.planned, self.machines);
+        let totals = accelerator::totals(self.planned, self.machines, self.together);
         let most = totals
             .iter()
             .map(|total| total.asked.max(total.allocatable.unwrap_or(0)))
@@ -48,6 +52,7 @@ impl View<'_> {
             .unwrap_or(0);
         let data = json!({
             "summary": table::summary(self.planned),
+            "said": self.said().lines().collect::<Vec<_>>(),
             "semantics": self.semantics.as_str(),
             "header": self.header,
             "classes": totals.iter().map(|total| class(total, most)).collect::<Vec<_>>(),
@@ -58,6 +63,16 @@ impl View<'_> {
             "notes": serving::remarks(self.servings, self.notes, self.sources).collect::<Vec<_>>(),
         });
         fill("plan.html", include_str!("plan.html"), &data)
+    }
+}
+
+impl View<'_> {
+    /// What it costs, what does not fit, and what would help.
+    fn said(&self) -> String {
+        let price = self.costs.map(super::together::price).unwrap_or_default();
+        let short =
+            self.together.map(|own| super::together::text(own, self.planned, self.servings));
+        price + &short.unwrap_or_default()
     }
 }
 
@@ -108,7 +123,7 @@ fn step(step: &Step, first: usize) -> Value {
 }
 
 fn component(planned: &Planned<'_>, component: &PlannedComponent) -> Value {
-    let fits = component.fit.as_ref().map(|fit| fit.fits);
+    let fits = super::together::fits(component);
     json!({
         "kind": component.kind.as_str(),
         "mode": component.mode.as_str(),

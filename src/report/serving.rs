@@ -55,6 +55,7 @@ pub fn json(planned: &PlannedServing<'_>) -> Value {
         "scheduler": serving.scheduler.value.as_str(),
         "recoveryPolicy": serving.recovery.value.as_str(),
         "restartGracePeriodSeconds": serving.restart_grace_seconds,
+        "placement": planned.placement.as_ref().map(super::together::of_component),
         "groups": (0..groups).map(|ordinal| group(planned, ordinal)).collect::<Vec<_>>(),
     })
 }
@@ -102,11 +103,6 @@ fn group(planned: &PlannedServing<'_>, ordinal: i64) -> Value {
 /// How many groups of a ModelServing find a place; none when no node says what it has.
 fn fitting(planned: &PlannedServing<'_>) -> Option<(usize, usize)> {
     planned.fits.as_ref().map(|fits| (fits.iter().filter(|fits| **fits).count(), fits.len()))
-}
-
-/// Whether a gang finds no place on the nodes that were given.
-pub fn is_refused(planned: &PlannedServing<'_>) -> bool {
-    fitting(planned).is_some_and(|(fit, all)| fit < all)
 }
 
 pub(super) fn cells(planned: &PlannedServing<'_>) -> [String; 7] {

@@ -4,7 +4,7 @@ use super::accelerator;
 use super::screen::{Page, printable};
 use crate::api::{Api, Service};
 use crate::machines::Machine;
-use crate::pipeline::{Planned, PlannedComponent};
+use crate::pipeline::{Planned, PlannedComponent, Together};
 use crate::policy::Semantics;
 use crate::quantity::Count;
 use crate::source::SourceMap;
@@ -61,6 +61,7 @@ pub fn plan(
     header: &str,
     planned: &[Planned<'_>],
     machines: &[Machine],
+    together: Option<&Together>,
     sources: &SourceMap,
     style: Style,
 ) -> String {
@@ -153,7 +154,7 @@ pub fn plan(
         out.push_str(&remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
-    let totals = accelerator::totals(planned, machines);
+    let totals = accelerator::totals(planned, machines, together);
     if !totals.is_empty() {
         out.end_line();
         let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
@@ -162,10 +163,11 @@ pub fn plan(
                 total.name.to_owned(),
                 total.asked.to_string(),
                 number(total.allocatable),
+                number(total.in_use),
                 number(total.left()),
             ]
         });
-        out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "LEFT"], rows, style));
+        out.draw(&table(&["CLASS", "ASKED", "ALLOCATABLE", "IN USE", "LEFT"], rows, style));
     }
     out.finish()
 }
@@ -212,6 +214,7 @@ pub fn plan_markdown(
     semantics: Semantics,
     planned: &[Planned<'_>],
     machines: &[Machine],
+    together: Option<&Together>,
     sources: &SourceMap,
 ) -> String {
     let shown = Columns::of(planned);
@@ -261,17 +264,18 @@ pub fn plan_markdown(
         let _ = write!(out, "\n{}", remarks.concat());
     }
     let _ = write!(out, "\n{}\n", summary(planned));
-    let totals = accelerator::totals(planned, machines);
+    let totals = accelerator::totals(planned, machines, together);
     if !totals.is_empty() {
-        out.push_str("\n| class | asked | allocatable | left |\n|---|---|---|---|\n");
+        out.push_str("\n| class | asked | allocatable | in use | left |\n|---|---|---|---|---|\n");
         let number = |value: Option<i64>| value.map_or("-".to_owned(), |value| value.to_string());
         for total in totals {
             let _ = writeln!(
                 out,
-                "| {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} |",
                 total.name,
                 total.asked,
                 number(total.allocatable),
+                number(total.in_use),
                 number(total.left())
             );
         }

@@ -94,7 +94,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema", "facts",
             "machines", "dialect", "load", "catalog", "decision", "resolve", "queue", "check",
-            "compose", "render", "rollout",
+            "compose", "render", "rollout", "cluster", "rolling",
         ],
     ),
     // Words what others decided: data of all floors below, and of `render` the names that objects

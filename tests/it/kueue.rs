@@ -10,7 +10,7 @@ use ome::load::{self, Request};
 use ome::machines::Shape;
 use ome::pipeline::{self, Given, World};
 use ome::policy::Semantics;
-use ome::queue::{PodSet, admit};
+use ome::queue::{Ledger, PodSet, admit};
 use ome::yaml::{Limits, Node, Origin, Rule};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -83,7 +83,14 @@ fn ask(objects: &[Value], pods: &[(Shape, i64)], replicas: i64) -> QueueDecision
     let world = world(&documents(objects));
     let pods: Vec<PodSet<'_>> =
         pods.iter().map(|(shape, count)| PodSet { shape, count: *count }).collect();
-    admit(&world.catalog, "default", Field::new("q".into(), ORIGIN), &pods, replicas)
+    admit(
+        &world.catalog,
+        "default",
+        Field::new("q".into(), ORIGIN),
+        &pods,
+        replicas,
+        &mut Ledger::default(),
+    )
 }
 
 /// `a100:node-affinity h100` and what became of the replicas.

@@ -4,7 +4,9 @@ use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, plan_servings};
+use crate::pipeline::{
+    Depth, Flip, Layers, Planned, Planner, flip, merge, named, plan_servings, together,
+};
 use crate::report::{explain, graph, json, serving, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -86,7 +88,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     } else {
         Vec::new()
     };
-    let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
+    let mut servings = plan_servings(&servings, session.kthena);
+    together(&session.world.catalog, session.semantics, &mut [], &mut servings);
     let of_servings = servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session.settle(found.into_iter().chain(of_servings));
     match args.output {
@@ -106,6 +109,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 found: &found,
                 sources,
                 machines: session.world.catalog.machines(),
+                together: None,
+                costs: None,
             })?;
         }
         Format::Table | Format::Markdown => {

@@ -3,8 +3,8 @@
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Depth, Planner, plan_servings};
-use crate::report::{json, page, serving, table};
+use crate::pipeline::{Depth, Planner, costs, plan_servings, together};
+use crate::report::{json, page, serving, table, together as report};
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.
 ///
@@ -37,11 +37,18 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         planned.extend(planner.plan_all(window, Depth::Plan));
         io.progress(planned.len(), selected.len(), "services planned");
     }
-    let mut servings = plan_servings(&session.world.catalog, &servings, session.kthena);
+    let mut servings = plan_servings(&servings, session.kthena);
+    let together = together(&session.world.catalog, session.semantics, &mut planned, &mut servings);
+    let together = together.as_ref();
+    let costs = costs(&planned);
     let later = planned.iter_mut().flat_map(|planned| planned.diagnostics.drain(..));
     let found = session
         .settle(later.chain(servings.iter_mut().flat_map(|planned| planned.diagnostics.drain(..))));
     let (notes, sources) = (serving::Notes::of(&found), &session.world.sources);
+    let said = costs.as_ref().map(report::price).into_iter();
+    let said = said.chain(together.map(|own| report::text(own, &planned, &servings)));
+    let said: String = said.collect();
+    let said = (!said.is_empty()).then(|| format!("\n{said}"));
     match args.output {
         PageFormat::Json => {
             io.print_json(&json::Plan {
@@ -54,6 +61,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 found: &found,
                 sources,
                 machines: session.world.catalog.machines(),
+                together,
+                costs: costs.as_ref(),
             })?;
         }
         PageFormat::Table => {
@@ -65,6 +74,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     &session.header(),
                     &planned,
                     session.world.catalog.machines(),
+                    together,
                     sources,
                     style,
                 ))?;
@@ -77,6 +87,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                     serving::text(&servings, &notes, sources, style)
                 ))?;
             }
+            if let Some(said) = &said {
+                io.print(said)?;
+            }
         }
         PageFormat::Html => {
             session.say(&found, io);
@@ -88,6 +101,8 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 servings: &servings,
                 kthena: session.kthena,
                 machines: session.world.catalog.machines(),
+                together,
+                costs: costs.as_ref(),
                 notes: &notes,
                 sources,
             };
@@ -99,18 +114,17 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
                 session.semantics,
                 &planned,
                 session.world.catalog.machines(),
+                together,
                 sources,
             ))?;
             if !servings.is_empty() {
                 io.print(&format!("\n{}", serving::markdown(&servings, &notes, sources)))?;
             }
+            if let Some(said) = &said {
+                io.print(said)?;
+            }
         }
     }
     let outcome = session.outcome(&found, planned.iter().any(|planned| planned.error.is_some()));
-    let squeezed = planned
-        .iter()
-        .flat_map(|planned| &planned.components)
-        .any(|component| component.fit.as_ref().is_some_and(|fit| !fit.fits));
-    let outcome = if squeezed { outcome.and(Outcome::No) } else { outcome };
-    Ok(if servings.iter().any(serving::is_refused) { outcome.and(Outcome::No) } else { outcome })
+    Ok(if report::is_short(together) { outcome.and(Outcome::No) } else { outcome })
 }

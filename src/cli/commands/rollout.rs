@@ -179,7 +179,7 @@ fn model_serving(
         });
     }
     let found = session.settle(said.into_iter().chain(changed));
-    let inventory = Inventory::new(session.world.catalog.machines(), &[]);
+    let inventory = Inventory::new(session.world.catalog.machines(), []);
     let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);

@@ -264,7 +264,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
             composed.into_iter().map(|finding| at_home(finding, &planned.service.object, session)),
         );
     }
-    let servings = plan_servings(catalog, &servings, session.kthena);
+    let servings = plan_servings(&servings, session.kthena);
     later.extend(servings.into_iter().flat_map(|planned| planned.diagnostics));
     let told: BTreeSet<Span> =
         later.iter().chain(&session.world.diagnostics).filter_map(Diagnostic::span).collect();

@@ -1,5 +1,6 @@
 //! One try after the other (`ScheduleOne`): filters, scores, and eviction when no node fits.
 
+use super::by_hand::Preference;
 use super::classes::FITS;
 use super::ids::{NodeId, PodId};
 use super::nodes::Nodes;
@@ -171,6 +172,7 @@ impl Scheduler {
         let any_lower = may_evict && self.priorities.range(..spec.priority).next().is_some();
         let kept = self.pods[pod.index()].nominated;
         let template = self.pods[pod.index()].template;
+        let preference = self.preference;
         let looked = self.parts().look(template, Some(pod));
         if looked.judged.selection.contradicts {
             return self.prefilter("pod affinity terms conflict", Plugins::NODE_AFFINITY);
@@ -180,6 +182,11 @@ impl Scheduler {
             return self.prefilter(&why, Plugins::VOLUMES);
         }
         if let Some(node) = kept.filter(|node| looked.view.codes[node.index()] == FITS) {
+            return Try::Node(node);
+        }
+        if preference == Preference::Tightest
+            && let Some(node) = looked.tightest()
+        {
             return Try::Node(node);
         }
         if looked.view.feasible() > 0 {

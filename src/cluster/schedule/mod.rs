@@ -2,6 +2,7 @@
 
 mod beside;
 mod budget;
+mod by_hand;
 mod choice;
 mod classes;
 mod cycle;
@@ -25,6 +26,7 @@ mod state;
 mod template;
 
 pub use budget::{Budget, Limit};
+pub use by_hand::Preference;
 pub use cycle::{First, TieBreak};
 pub use ids::{NodeId, PodId, TemplateId};
 pub use look::{Answer, Lack};

@@ -269,6 +269,11 @@ impl Nodes {
         &self.machines[id.index()]
     }
 
+    /// All resources that a node or a pod speaks of.
+    pub(super) fn resources(&self) -> impl Iterator<Item = (Resource, &EcoString)> {
+        self.resources.iter().enumerate()
+    }
+
     pub(super) fn resource_name(&self, resource: Resource) -> &EcoString {
         &self.resources[resource]
     }

@@ -177,23 +177,9 @@ impl SpreadConstraint {
 }
 
 impl PodTemplate {
-    /// Whether the taints of a kind are all tolerated.
-    pub(super) fn tolerates(&self, taint: &Taint) -> bool {
+    /// Whether a taint is tolerated.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
         self.tolerations.iter().any(|toleration| toleration.tolerates(taint))
-    }
-
-    /// Tolerates the taints that are named after the devices it asks for, as the admission plugin
-    /// ExtendedResourceToleration makes it (off by default, on where GPU nodes are tainted).
-    pub fn tolerate_devices(&mut self) {
-        let devices = self.requests.keys().filter(|name| is_extended(name));
-        let more = devices.map(|name| Toleration {
-            key: name.clone(),
-            exists: true,
-            value: EcoString::new(),
-            effect: EcoString::new(),
-        });
-        let more: Vec<Toleration> = more.filter(|one| !self.tolerations.contains(one)).collect();
-        self.tolerations.extend(more);
     }
 
     /// The constraints by which nodes are preferred: its own, else those that the scheduler has

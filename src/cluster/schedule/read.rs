@@ -33,9 +33,16 @@ pub(super) fn invalid(path: impl Into<EcoString>, problem: impl fmt::Display) ->
 pub struct PriorityClasses {
     classes: BTreeMap<EcoString, (i32, bool)>,
     default: Option<EcoString>,
+    /// A class that is not known may exist: its pods have priority 0.
+    lenient: bool,
 }
 
 impl PriorityClasses {
+    /// Classes of which more may exist than are added: pods that name another one have priority 0.
+    pub fn partial() -> Self {
+        Self { lenient: true, ..Self::default() }
+    }
+
     /// Adds a `scheduling.k8s.io/v1` PriorityClass.
     pub fn add(&mut self, class: &Node) {
         let name = text(class.at(&["metadata", "name"]));
@@ -66,7 +73,7 @@ impl PriorityClasses {
             // Every cluster has these two (pkg/apis/scheduling/v1/helpers.go).
             "system-node-critical" => Some((2_000_001_000, false)),
             "system-cluster-critical" => Some((2_000_000_000, false)),
-            name => self.classes.get(name).copied(),
+            name => self.classes.get(name).copied().or(self.lenient.then_some((0, false))),
         }
     }
 }

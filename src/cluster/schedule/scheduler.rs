@@ -2,6 +2,7 @@
 
 use super::beside::Terms;
 use super::budget::{Budget, Budgets};
+use super::by_hand::Preference;
 use super::classes::Classes;
 use super::ids::{GangId, NodeId, PodId, TemplateId};
 use super::labels::LabelIndex;
@@ -118,6 +119,7 @@ pub struct Scheduler {
     pub(super) priorities: BTreeMap<i32, usize>,
     pub(super) evictions: Vec<Eviction>,
     pub(super) ties: usize,
+    pub(super) preference: Preference,
     /// The last rejection of each class, with what it was made of: many pods share one.
     pub(super) known: HashMap<usize, (Vec<u32>, PostFilter, Arc<Rejection>)>,
     clock: u64,
@@ -149,6 +151,7 @@ impl Scheduler {
             priorities: BTreeMap::new(),
             evictions: Vec::new(),
             ties: 0,
+            preference: Preference::default(),
             known: HashMap::new(),
             clock: 0,
             period: 1,
@@ -170,7 +173,7 @@ impl Scheduler {
         self.clock
     }
 
-    fn push(&mut self, template: TemplateId) -> PodId {
+    pub(super) fn push(&mut self, template: TemplateId) -> PodId {
         let id = PodId::new(self.pods.len());
         let since = self.tick();
         self.pods.push(Pod {

@@ -28,6 +28,16 @@ impl Scheduler {
         &self.compiled(pod).pod
     }
 
+    /// The number of the template of a pod.
+    pub fn template_id(&self, pod: PodId) -> TemplateId {
+        self.pods[pod.index()].template
+    }
+
+    /// A number that templates share which the same nodes fit and please alike, other pods aside.
+    pub fn class_of(&self, template: TemplateId) -> usize {
+        self.templates[template.index()].class
+    }
+
     /// A template that was taken.
     pub fn template_pod(&self, template: TemplateId) -> &Arc<PodTemplate> {
         &self.templates[template.index()].pod

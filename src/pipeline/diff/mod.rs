@@ -19,10 +19,11 @@ mod inputs;
 mod tree;
 
 pub use cause::Cause;
-pub use cost::Dollars;
+pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
 pub use tree::Change;
 
+use super::costs;
 use super::plan::PlannedComponent;
 use super::read::World;
 use super::render::{Rendered, Renderer, WINDOW, identity};
@@ -169,7 +170,7 @@ pub struct Group {
     /// GPUs of all of them, at the fewest replicas.
     pub gpus: Pair<Count>,
     /// Dollars per hour of each of them, in their order.
-    pub costs: Vec<Pair<Dollars>>,
+    pub costs: Vec<Pair<Cost>>,
 }
 
 /// Why a service cannot be deployed.
@@ -205,7 +206,7 @@ pub struct Summary {
     /// GPUs of all services at the fewest replicas; those of a service in error do not count.
     pub gpus: Pair<Count>,
     /// Dollars per hour of the same, where classes have prices.
-    pub costs: Pair<Dollars>,
+    pub costs: Pair<Cost>,
     /// Services that are in error and were not before.
     pub broken: usize,
     /// Services that cannot be deployed afterwards.
@@ -251,10 +252,7 @@ impl<'a> Decided<'a> {
             prices: resolution
                 .accelerators
                 .iter()
-                .filter_map(|decision| {
-                    let price = decision.chosen?.cost.as_ref()?.per_hour.as_ref()?;
-                    Some((decision.component, &price.value))
-                })
+                .filter_map(|decision| Some((decision.component, costs::price(decision.chosen?)?)))
                 .collect(),
             error: resolution.error.as_ref().map(Refused::from),
         }
@@ -279,7 +277,7 @@ type Both<'a> = [Option<Subject<'a>>; 2];
 #[derive(Default)]
 struct Made<'a> {
     decided: Decided<'a>,
-    cost: Dollars,
+    cost: Cost,
     objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
     diagnostics: Vec<Diagnostic>,
     components: Vec<(Option<ComponentKind>, Extent)>,
@@ -301,7 +299,7 @@ impl Extent {
 /// What one service came to.
 struct Answer {
     gpus: Pair<Count>,
-    costs: Pair<Dollars>,
+    costs: Pair<Cost>,
     refused: bool,
     rendered: bool,
     change: Option<Box<Found>>,
@@ -605,8 +603,7 @@ impl<'a> Comparison<'_, 'a> {
             let refused = built.error.is_some();
             let least = built.components.iter().filter(|_| !refused);
             let gpus = least.map(PlannedComponent::least_gpus).sum();
-            let cost =
-                if refused { Dollars::default() } else { cost::cost(&is, &built.components) };
+            let cost = if refused { Cost::default() } else { cost::cost(&is, &built.components) };
             Answer {
                 gpus: Pair { from: gpus, to: gpus },
                 costs: Pair { from: cost, to: cost },

@@ -11,7 +11,7 @@ use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
-use crate::pipeline::diff::{Cause, Diff, Dollars, Group, ObjectChange, Pair, Refused};
+use crate::pipeline::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
 use crate::quantity::Count;
 use crate::secret::Place;
@@ -70,6 +70,7 @@ impl View<'_> {
                 "gpus": gpus(&summary.gpus),
                 "refused": summary.refused,
             },
+            "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
             "groups": self.diff.groups.iter().map(group).collect::<Vec<_>>(),
             "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
@@ -110,11 +111,11 @@ fn gpus(gpus: &Pair<Count>) -> Value {
 }
 
 /// Dollars per hour; null on both sides where no class has a price.
-fn costs(costs: &Pair<Dollars>) -> Value {
+fn costs(costs: &Pair<Cost>) -> Value {
     json!({ "before": costs.from, "after": costs.to })
 }
 
-fn row(index: usize, group: &Group, service: &str, costs: &Pair<Dollars>) -> Value {
+fn row(index: usize, group: &Group, service: &str, costs: &Pair<Cost>) -> Value {
     let (namespace, name) = service.split_once('/').unwrap_or(("", service));
     json!({ "namespace": namespace, "name": name, "api": group.api.as_str(), "change": group.fate.as_str(), "restart": group.restart, "costs": self::costs(costs), "group": index })
 }

@@ -1,7 +1,7 @@
 //! The answer as people read it, for every shape but JSON.
 
 use super::{View, field, values};
-use crate::pipeline::diff::{Action, Cause, Change, Dollars, Fate, Group, ObjectChange, Pair};
+use crate::pipeline::diff::{Action, Cause, Change, Cost, Fate, Group, ObjectChange, Pair};
 use crate::quantity::Count;
 use crate::report::screen::printable;
 use serde::Serialize;
@@ -167,8 +167,8 @@ fn gpus(gpus: &Pair<Count>) -> String {
 }
 
 /// Dollars per hour, where any class has a price.
-fn dollars(costs: &Pair<Dollars>) -> Option<String> {
-    let amount = |cost: Dollars| cost.known().map(|cost| format!("${cost}"));
+fn dollars(costs: &Pair<Cost>) -> Option<String> {
+    let amount = |cost: Cost| cost.known().map(|cost| cost.to_string());
     match (amount(costs.from), amount(costs.to)) {
         (None, None) => None,
         (from, to) if from == to => Some(format!("{}/hour", from?)),

@@ -161,7 +161,7 @@ impl LeaderWorkerSet {
             return Some(Made { template: *template, start });
         }
         let base = if index == 0 { &version.leader } else { &version.worker };
-        let pod = self.spec.pod(base, group, index);
+        let pod = self.spec.made(base, group, index);
         let template = pods.scheduler.template(Arc::new(pod));
         self.templates.insert(key, template);
         Some(Made { template, start })

@@ -13,8 +13,14 @@ const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
 const GROUP_KEY: &str = "leaderworkerset.sigs.k8s.io/group-key";
 
 impl LeaderWorkerSetSpec {
+    /// A pod of a group of the current version; of place 0 the leader.
+    pub fn member(&self, group: usize, index: usize) -> PodTemplate {
+        let version = &self.revision;
+        self.made(if index == 0 { &version.leader } else { &version.worker }, group, index)
+    }
+
     /// A pod of a group with the labels that the webhook adds, and the selector of its owner.
-    pub(super) fn pod(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
+    pub(super) fn made(&self, base: &PodTemplate, group: usize, index: usize) -> PodTemplate {
         let mut pod = base.clone();
         let leader = eco_format!("{}-{group}", self.name);
         let unique = group_key(&format!("{}/{leader}", self.namespace));

@@ -59,7 +59,7 @@ impl Cluster {
     fn said(&self) -> bool {
         let worker = self.worker.map(|(amounts, count)| (Self::shape(amounts), count));
         let worker = worker.as_ref().map(|(shape, count)| (shape, *count));
-        Inventory::new(&self.machines(), &[])
+        Inventory::new(&self.machines(), [])
             .is_some_and(|nodes| nodes.fit(&Self::shape(self.main), worker, self.replicas).fits)
     }
 

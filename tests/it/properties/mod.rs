@@ -84,6 +84,8 @@ fn document(world: &World, semantics: Semantics) -> String {
         machines: &[],
         found: &found,
         sources: &world.sources,
+        together: None,
+        costs: None,
     };
     serde_json::to_string_pretty(&document).expect("a plan is JSON")
 }

@@ -1,0 +1,268 @@
+//! Whether everything would fit in another order, or packed otherwise.
+
+use super::place::{Manner, Placed};
+use super::{Fleet, Workload};
+use crate::cluster::schedule::{NodeId, PodTemplate, Preference, Scheduler, TemplateId};
+use crate::machines::Machine;
+use ecow::EcoString;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// A way in which everything has a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// Devices are filled up node by node.
+    pub packed: bool,
+    /// Replicas that ask for much are started first.
+    pub largest_first: bool,
+    /// Pods that run have to move.
+    pub moves: bool,
+    /// Only a search over all placements finds it: no order of the scheduler is known to.
+    pub searched: bool,
+}
+
+/// Whether a fleet fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The scheduler places every pod.
+    Fits,
+    /// It leaves pods without a node, and this places all.
+    IfPacked(Packing),
+    /// Pods have no node.
+    DoesNotFit {
+        /// No placement of all pods exists; otherwise none was found.
+        proven: bool,
+    },
+}
+
+/// Small enough that all placements are looked at.
+const SEARCHED_NODES: usize = 8;
+const SEARCHED_PODS: usize = 16;
+/// With more pods only one other way is tried.
+const MOST_TRIED_OFTEN: usize = 5000;
+/// Most partial placements that are looked at.
+const MOST_STEPS: usize = 20_000;
+
+/// How a search ended.
+enum Searched {
+    Found,
+    Nothing,
+    GivenUp,
+}
+
+impl Fleet {
+    /// Whether everything has a place; `placed` is where the scheduler puts it.
+    pub fn verdict(&self, placed: &Placed) -> Verdict {
+        if placed.pending().next().is_none() {
+            return Verdict::Fits;
+        }
+        if self.exceeds() || self.is_hopeless(placed) {
+            return Verdict::DoesNotFit { proven: true };
+        }
+        let many = placed.all().count() > MOST_TRIED_OFTEN;
+        for moves in [false, true] {
+            if moves && self.workloads.iter().all(|own| own.running.is_empty()) {
+                break;
+            }
+            for (preference, largest_first) in [
+                (Preference::Tightest, false),
+                (Preference::Scores, true),
+                (Preference::Tightest, true),
+            ] {
+                if many && !(preference == Preference::Tightest && largest_first) {
+                    continue;
+                }
+                let manner = Manner { preference, largest_first, moves, reversed: false };
+                if self.place(manner).pending().next().is_none() {
+                    return Verdict::IfPacked(Packing {
+                        packed: preference == Preference::Tightest,
+                        largest_first,
+                        moves,
+                        searched: false,
+                    });
+                }
+            }
+        }
+        let small = self.machines.len() <= SEARCHED_NODES && placed.all().count() <= SEARCHED_PODS;
+        match if small { self.search() } else { Searched::GivenUp } {
+            Searched::Found => Verdict::IfPacked(Packing {
+                packed: true,
+                largest_first: true,
+                moves: self.workloads.iter().any(|own| !own.running.is_empty()),
+                searched: true,
+            }),
+            Searched::Nothing => Verdict::DoesNotFit { proven: true },
+            Searched::GivenUp => Verdict::DoesNotFit { proven: false },
+        }
+    }
+
+    /// More of some resource is asked for than all nodes have left beside the pods of others.
+    fn exceeds(&self) -> bool {
+        let mut left: HashMap<&str, i128> = HashMap::new();
+        for (name, amount) in self.machines.iter().flat_map(|own| own.allocatable.iter().flatten())
+        {
+            let units = if name == "cpu" { amount.milli() } else { amount.value().map(i128::from) };
+            *left.entry(name).or_default() += units.unwrap_or(i128::from(i64::MAX));
+        }
+        let mut take = |template: &PodTemplate| {
+            template.requests.iter().any(|(name, amount)| match left.get_mut(name.as_str()) {
+                Some(left) => {
+                    *left -= i128::from(*amount);
+                    *left < 0
+                }
+                None => true,
+            })
+        };
+        let names: HashSet<&EcoString> = self.machines.iter().map(|own| &own.name).collect();
+        for other in self.others.iter().filter(|other| names.contains(&other.node)) {
+            take(&other.template);
+        }
+        let wanted = self.workloads.iter().flat_map(|own| {
+            let replicas = own.replicas.iter().filter(|replica| !replica.held);
+            replicas.flat_map(|replica| replica.pods.iter().map(|at| &own.templates[*at]))
+        });
+        wanted.into_iter().any(|template| take(template))
+    }
+
+    /// No order can help: all pods are of one shape and mind no other pod, or one that waits fits
+    /// on no node beside the pods of others.
+    fn is_hopeless(&self, placed: &Placed) -> bool {
+        let mut wanted = self
+            .workloads
+            .iter()
+            .filter(|own| own.replicas.iter().any(|replica| !replica.held))
+            .flat_map(|own| &own.templates);
+        let alone = |template: &PodTemplate| {
+            template.affinity.is_empty()
+                && template.anti_affinity.is_empty()
+                && template.spread.iter().all(|constraint| !constraint.hard)
+                && template.ports.is_empty()
+        };
+        if let Some(first) = wanted.next()
+            && alone(first)
+            && wanted.all(|other| alone(other) && same_shape(first, other))
+        {
+            return true;
+        }
+        let mut empty = self.beginning(Manner::default());
+        let mut asked: HashSet<TemplateId> = HashSet::new();
+        let pending: Vec<[usize; 3]> = placed.pending().map(|(at, _)| at).collect();
+        pending.into_iter().any(|[workload, replica, at]| {
+            let own: &Workload = &self.workloads[workload];
+            let template = own.replicas[replica].pods[at];
+            // Beside pods of its own kind it may fit later.
+            let id = empty.template(workload, template);
+            own.templates[template].affinity.is_empty()
+                && asked.insert(id)
+                && empty.scheduler.fitting(id).is_empty()
+        })
+    }
+
+    /// Looks at all placements, the largest pods first; of nodes that are alike only the first is
+    /// tried.
+    fn search(&self) -> Searched {
+        let beginning = self.beginning(Manner::default());
+        let mut pods: Vec<(Reverse<[i64; 3]>, TemplateId)> = Vec::new();
+        for (workload, own) in self.workloads.iter().enumerate() {
+            for replica in own.replicas.iter().filter(|replica| !replica.held) {
+                for at in &replica.pods {
+                    let size = size(&own.templates[*at]);
+                    pods.push((Reverse(size), beginning.template(workload, *at)));
+                }
+            }
+        }
+        pods.sort();
+        let pods: Vec<TemplateId> = pods.into_iter().map(|(_, template)| template).collect();
+        let mut search =
+            Search { scheduler: beginning.scheduler, pods: &pods, seen: HashSet::new(), steps: 0 };
+        match search.from(0) {
+            Some(true) => Searched::Found,
+            Some(false) => Searched::Nothing,
+            None => Searched::GivenUp,
+        }
+    }
+}
+
+fn same_shape(one: &PodTemplate, other: &PodTemplate) -> bool {
+    one.requests == other.requests
+        && one.node_selector == other.node_selector
+        && one.node_terms == other.node_terms
+        && one.tolerations == other.tolerations
+        && one.priority == other.priority
+}
+
+fn size(template: &PodTemplate) -> [i64; 3] {
+    let of = |name: &str| template.requests.get(name).copied().unwrap_or(0);
+    let devices = template.requests.iter().filter(|(name, _)| name.contains('/'));
+    [devices.map(|(_, amount)| *amount).sum(), of("memory"), of("cpu")]
+}
+
+struct Search<'a> {
+    scheduler: Scheduler,
+    pods: &'a [TemplateId],
+    /// What was placed where, of partial placements that lead nowhere.
+    seen: HashSet<(usize, Vec<Vec<TemplateId>>)>,
+    steps: usize,
+}
+
+impl Search<'_> {
+    /// Whether the pods from one on can be placed; none when it takes too long.
+    fn from(&mut self, next: usize) -> Option<bool> {
+        let Some(template) = self.pods.get(next).copied() else { return Some(true) };
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return None;
+        }
+        let state = (next, self.state());
+        if self.seen.contains(&state) {
+            return Some(false);
+        }
+        let mut tried: HashSet<(EcoString, Vec<TemplateId>)> = HashSet::new();
+        for node in self.scheduler.fitting(template) {
+            if !tried.insert((kind(self.scheduler.node(node)), self.on(node))) {
+                continue;
+            }
+            let Some(pod) = self.scheduler.add_to(template, node) else { continue };
+            let found = self.from(next + 1);
+            if found != Some(false) {
+                return found;
+            }
+            self.scheduler.finish(pod);
+        }
+        self.seen.insert(state);
+        Some(false)
+    }
+
+    fn on(&self, node: NodeId) -> Vec<TemplateId> {
+        let mut on: Vec<TemplateId> = self
+            .scheduler
+            .pods_on(node)
+            .iter()
+            .map(|pod| self.scheduler.template_id(*pod))
+            .collect();
+        on.sort_unstable();
+        on
+    }
+
+    fn state(&self) -> Vec<Vec<TemplateId>> {
+        self.scheduler.nodes().map(|(node, _)| self.on(node)).collect()
+    }
+}
+
+/// What tells kinds of nodes apart: all but the name.
+pub(super) fn kind(machine: &Machine) -> EcoString {
+    use std::fmt::Write as _;
+    let mut text = EcoString::new();
+    for entry in machine.labels.iter().filter(|entry| entry.key != "kubernetes.io/hostname") {
+        let value = entry.node.as_str().unwrap_or_default();
+        let _ = write!(text, "{}={value},", entry.key);
+    }
+    for taint in machine.taints.iter().chain(&machine.soft_taints) {
+        let _ = write!(text, "{taint},");
+    }
+    for (name, amount) in machine.allocatable.iter().flatten() {
+        let _ = write!(text, "{name}={},", amount.canonical());
+    }
+    let _ = write!(text, "{}{}", machine.ready, machine.cordoned);
+    text
+}

@@ -1,0 +1,268 @@
+//! Puts a fleet on its nodes.
+
+use super::Fleet;
+use crate::cluster::schedule::{
+    Eviction, NodeId, PodId, PodState, Preference, Scheduler, TemplateId,
+};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How a fleet is placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Which of the nodes that fit is taken.
+    pub preference: Preference,
+    /// Replicas that ask for much come first, within a priority.
+    pub largest_first: bool,
+    /// Pods that run do not keep their places.
+    pub moves: bool,
+    /// Of equally good nodes the last by name is taken.
+    pub reversed: bool,
+}
+
+/// A pod that is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// The pod; none where it may not be started yet.
+    pub pod: Option<PodId>,
+    /// It ran before and keeps its node.
+    pub kept: bool,
+}
+
+/// Whose a pod is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// Of others, by place in their list.
+    Other(usize),
+    /// Of a workload: workload, replica, place in the replica.
+    Wanted(usize, usize, usize),
+    /// Of a workload, beside those that are wanted.
+    Extra(usize),
+}
+
+/// A fleet on its nodes.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The cluster.
+    pub scheduler: Scheduler,
+    /// By workload and replica, the pods.
+    pub slots: Vec<Vec<Vec<Slot>>>,
+    /// Evictions, with whose pod went for whose.
+    pub evicted: Vec<(Eviction, Holder, Holder)>,
+    pub(super) templates: Vec<Vec<TemplateId>>,
+    /// Evictions that were looked at.
+    seen: usize,
+    holders: HashMap<PodId, Holder>,
+}
+
+impl Placed {
+    /// The node of a pod that is wanted.
+    pub fn node(&self, slot: Slot) -> Option<NodeId> {
+        self.scheduler.state(slot.pod?).node()
+    }
+
+    /// All pods that are wanted, with whose they are.
+    pub fn all(&self) -> impl Iterator<Item = ([usize; 3], Slot)> + '_ {
+        self.slots.iter().enumerate().flat_map(|(workload, replicas)| {
+            replicas.iter().enumerate().flat_map(move |(replica, slots)| {
+                let slots = slots.iter().enumerate();
+                slots.map(move |(at, slot)| ([workload, replica, at], *slot))
+            })
+        })
+    }
+
+    /// Pods that may be started and have no node.
+    pub fn pending(&self) -> impl Iterator<Item = ([usize; 3], PodId)> + '_ {
+        let own = self.all().filter_map(|(at, slot)| Some((at, slot.pod?)));
+        own.filter(|(_, pod)| self.scheduler.state(*pod) == PodState::Waiting)
+    }
+
+    /// The number that the scheduler has for a template of a workload.
+    pub fn template(&self, workload: usize, template: usize) -> TemplateId {
+        self.templates[workload][template]
+    }
+
+    fn keep(&mut self, fleet: &Fleet, workload: usize) {
+        let own = &fleet.workloads[workload];
+        let mut extra = own.extra;
+        for running in &own.running {
+            let Some(node) = self.scheduler.node_id(&running.node) else { continue };
+            let template = self.templates[workload][running.template];
+            let free = |replica: usize| {
+                let wanted = own.replicas.get(replica).filter(|wanted| !wanted.held)?;
+                let slots = &self.slots[workload][replica];
+                (0..slots.len())
+                    .find(|at| slots[*at].pod.is_none() && wanted.pods[*at] == running.template)
+            };
+            let place = match running.replica {
+                Some(replica) => free(replica).map(|at| (replica, at)),
+                None => (0..own.replicas.len()).find_map(|replica| Some((replica, free(replica)?))),
+            };
+            match place {
+                Some((replica, at)) => {
+                    let pod = self.scheduler.add_to(template, node);
+                    if let (Some(pod), Some(started)) = (pod, &running.started) {
+                        self.scheduler.set_started(pod, started);
+                    }
+                    self.slots[workload][replica][at] = Slot { pod, kept: pod.is_some() };
+                    if let Some(pod) = pod {
+                        self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+                    }
+                }
+                None if extra > 0 => {
+                    extra -= 1;
+                    if let Some(pod) = self.scheduler.add_to(template, node) {
+                        self.holders.insert(pod, Holder::Extra(workload));
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// The scheduler is given the pods of a replica that are placed all or none, or, in a second
+    /// round, the others.
+    fn want(&mut self, fleet: &Fleet, workload: usize, replica: usize, others: bool) {
+        let wanted = &fleet.workloads[workload].replicas[replica];
+        if wanted.held || (others && wanted.together == 0) {
+            return;
+        }
+        let slots = &self.slots[workload][replica];
+        let missing: Vec<usize> = (0..slots.len()).filter(|at| slots[*at].pod.is_none()).collect();
+        let (together, alone): (Vec<usize>, Vec<usize>) =
+            missing.into_iter().partition(|at| *at < wanted.together);
+        let alone = if others || wanted.together == 0 { alone } else { Vec::new() };
+        let template = |at: usize| self.templates[workload][wanted.pods[at]];
+        let mut new: Vec<(usize, PodId)> = Vec::new();
+        if together.len() > 1 {
+            let templates: Vec<TemplateId> = together.iter().map(|at| template(*at)).collect();
+            let pods = self.scheduler.add_gang(&templates);
+            new.extend(together.into_iter().zip(pods));
+        } else {
+            new.extend(together.into_iter().map(|at| (at, self.scheduler.add(template(at)))));
+        }
+        new.extend(alone.into_iter().map(|at| (at, self.scheduler.add(template(at)))));
+        for (at, pod) in new {
+            self.slots[workload][replica][at].pod = Some(pod);
+            self.holders.insert(pod, Holder::Wanted(workload, replica, at));
+        }
+    }
+
+    /// Places what waits. Pods that are evicted end; those that are wanted come again.
+    pub(super) fn settle(&mut self, fleet: &Fleet) {
+        loop {
+            self.scheduler.schedule();
+            let new = self.scheduler.evictions()[self.seen..].to_vec();
+            self.seen += new.len();
+            if new.is_empty() {
+                return;
+            }
+            for eviction in new {
+                self.scheduler.finish(eviction.victim);
+                let holder = |pod: PodId| self.holders.get(&pod).copied();
+                let (Some(victim), Some(cause)) =
+                    (holder(eviction.victim), holder(eviction.preemptor))
+                else {
+                    continue;
+                };
+                self.evicted.push((eviction, victim, cause));
+                if let Holder::Wanted(workload, replica, at) = victim {
+                    let template = fleet.workloads[workload].replicas[replica].pods[at];
+                    let pod = self.scheduler.add(self.templates[workload][template]);
+                    self.slots[workload][replica][at] = Slot { pod: Some(pod), kept: false };
+                    self.holders.insert(pod, victim);
+                }
+            }
+        }
+    }
+}
+
+impl Fleet {
+    /// Puts everything on the nodes: pods of others stand where they are, pods that run keep their
+    /// nodes while these pass the filters, the others are placed as the scheduler would.
+    pub fn place(&self, manner: Manner) -> Placed {
+        let mut placed = self.beginning(manner);
+        let sequence = self.sequence();
+        if !manner.moves {
+            for workload in &sequence {
+                placed.keep(self, *workload);
+            }
+        }
+        placed.scheduler.set_preference(manner.preference);
+        let mut order: Vec<(usize, usize)> = sequence
+            .into_iter()
+            .flat_map(|at| (0..self.workloads[at].replicas.len()).map(move |replica| (at, replica)))
+            .collect();
+        if manner.largest_first {
+            order.sort_by_key(|(workload, replica)| Reverse(self.size(*workload, *replica)));
+        }
+        // Who is not whole goes first (the order of jobs of Volcano's plugin `gang`).
+        for others in [false, true] {
+            for (workload, replica) in &order {
+                placed.want(self, *workload, *replica, others);
+            }
+        }
+        placed.settle(self);
+        placed
+    }
+
+    /// The nodes with the pods of others, and no pod that is wanted.
+    pub(super) fn beginning(&self, manner: Manner) -> Placed {
+        let mut scheduler = Scheduler::new(self.machines.iter().cloned(), &self.options);
+        if manner.reversed {
+            let mut nodes: Vec<NodeId> = scheduler.nodes().map(|(node, _)| node).collect();
+            nodes.sort_by_key(|node| Reverse(scheduler.node(*node).name.clone()));
+            scheduler.prefer(&nodes);
+        }
+        let mut known = HashMap::new();
+        let mut holders = HashMap::new();
+        for (at, other) in self.others.iter().enumerate() {
+            let template = *known
+                .entry(Arc::as_ptr(&other.template))
+                .or_insert_with(|| scheduler.template(Arc::clone(&other.template)));
+            let pod = scheduler.run(template, &other.node, other.started.as_deref());
+            if let Some(pod) = pod {
+                holders.insert(pod, Holder::Other(at));
+            }
+        }
+        let templates: Vec<Vec<TemplateId>> = self
+            .workloads
+            .iter()
+            .map(|own| {
+                let templates = own.templates.iter();
+                templates.map(|template| scheduler.template(Arc::clone(template))).collect()
+            })
+            .collect();
+        let slots = |workload: &super::Workload| -> Vec<Vec<Slot>> {
+            let replicas = workload.replicas.iter();
+            replicas.map(|replica| vec![Slot::default(); replica.pods.len()]).collect()
+        };
+        Placed {
+            slots: self.workloads.iter().map(slots).collect(),
+            evicted: Vec::new(),
+            seen: 0,
+            scheduler,
+            templates,
+            holders,
+        }
+    }
+
+    /// Devices, then memory, then processors that a replica asks for.
+    pub(super) fn size(&self, workload: usize, replica: usize) -> [i64; 3] {
+        let own = &self.workloads[workload];
+        let pods = own.replicas[replica].pods.iter().map(|at| &own.templates[*at]);
+        let amounts = pods.flat_map(|template| &template.requests);
+        let mut size = [0_i64; 3];
+        for (name, amount) in amounts {
+            let at = match name.as_str() {
+                "memory" => 1,
+                "cpu" => 2,
+                name if name.contains('/') => 0,
+                _ => continue,
+            };
+            size[at] = size[at].saturating_add(*amount);
+        }
+        size
+    }
+}

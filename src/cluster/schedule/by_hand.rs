@@ -1,0 +1,75 @@
+//! Pods that are put on nodes by somebody else than the scheduler, by the same filters.
+
+use super::classes::FITS;
+use super::ids::{NodeId, PodId, TemplateId};
+use super::look::Looked;
+use super::pod::is_extended;
+use super::scheduler::{Scheduler, Started};
+
+/// What is taken of the nodes that fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The node of the highest score, by the weights of the default profile.
+    #[default]
+    Scores,
+    /// The node that has the least left of the devices that the pod asks for, then of processors:
+    /// what `NodeResourcesFit` with `MostAllocated` for devices, above all other scores, comes to.
+    Tightest,
+}
+
+impl Looked<'_> {
+    /// The node that fits and has the least left; of equal ones the first.
+    pub(super) fn tightest(&self) -> Option<NodeId> {
+        let nodes = self.nodes;
+        let left = |resource: usize, node: NodeId| {
+            nodes.allocatable(resource, node) - nodes.used(resource, node)
+        };
+        let devices: Vec<usize> = nodes
+            .resources()
+            .filter(|(_, name)| is_extended(name))
+            .map(|(resource, _)| resource)
+            .collect();
+        let asked = |resource: usize| self.own.requests.iter().any(|(own, _)| *own == resource);
+        let key = |node: NodeId| {
+            let sum = |own: bool| -> i64 {
+                let counted = devices.iter().filter(|resource| asked(**resource) == own);
+                counted.map(|resource| left(*resource, node)).sum()
+            };
+            (sum(true), sum(false), left(super::nodes::CPU, node), nodes.rank()[node.index()])
+        };
+        let fitting = nodes.ids().filter(|node| self.view.codes[node.index()] == FITS);
+        fitting.min_by_key(|node| key(*node))
+    }
+}
+
+impl Scheduler {
+    /// A new pod of a template on a node that somebody names; none where a filter refuses it.
+    pub fn add_to(&mut self, template: TemplateId, node: NodeId) -> Option<PodId> {
+        let looked = self.parts().look(template, None);
+        if looked.judged.selection.contradicts || looked.view.codes[node.index()] != FITS {
+            return None;
+        }
+        let pod = self.push(template);
+        self.bind(pod, node);
+        Some(pod)
+    }
+
+    /// When a pod started, RFC 3339 in UTC.
+    pub fn set_started(&mut self, pod: PodId, at: &str) {
+        self.pods[pod.index()].started = Started::At(at.into());
+    }
+
+    /// The nodes that would take a pod of a template now.
+    pub fn fitting(&mut self, template: TemplateId) -> Vec<NodeId> {
+        let looked = self.parts().look(template, None);
+        if looked.judged.selection.contradicts {
+            return Vec::new();
+        }
+        looked.nodes.ids().filter(|node| looked.view.codes[node.index()] == FITS).collect()
+    }
+
+    /// Which of the nodes that fit is taken from now on.
+    pub fn set_preference(&mut self, preference: Preference) {
+        self.preference = preference;
+    }
+}

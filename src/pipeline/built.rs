@@ -1,0 +1,178 @@
+//! The workloads among the objects of a service, as their controllers read them: what pods they
+//! make, how many of them together, how they are replaced.
+
+use super::render::identity;
+use crate::api::{ComponentKind, Object};
+use crate::cluster::schedule::{InvalidPod, Labels, PodTemplate, PriorityClasses, labels};
+use crate::facts;
+use crate::machines::{Machine, Toleration};
+use crate::render::RenderedObject;
+use crate::rolling::{DeploymentSpec, LeaderWorkerSetSpec};
+use crate::yaml::Node;
+use ecow::EcoString;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A workload that runs the pods of a component.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// The component.
+    pub component: ComponentKind,
+    /// Name of the object.
+    pub name: EcoString,
+    /// What it is, or the field for which the API server would refuse its pods.
+    pub kind: Result<WorkloadKind, InvalidPod>,
+}
+
+/// What a workload is.
+#[derive(Clone, Debug)]
+pub enum WorkloadKind {
+    /// A Deployment; its `replicas` are those of the object, or 1.
+    Deployment {
+        /// As its controller reads it.
+        spec: DeploymentSpec,
+        /// `replicas` is written; else an autoscaler owns it.
+        sized: bool,
+    },
+    /// A LeaderWorkerSet.
+    Groups(LeaderWorkerSetSpec),
+    /// A RayCluster: the head, and its workers.
+    Ray {
+        /// The head.
+        head: Arc<PodTemplate>,
+        /// Workers by group, with how many there are.
+        workers: Vec<(Arc<PodTemplate>, usize)>,
+    },
+    /// A Knative Service; a revision of it becomes a Deployment.
+    Knative(Arc<PodTemplate>),
+}
+
+/// What is known of a cluster when pods are read.
+#[derive(Clone, Debug, Default)]
+pub struct PodContext {
+    classes: PriorityClasses,
+    /// Keys of taints that keep pods without devices away, of all nodes.
+    device_taints: BTreeSet<EcoString>,
+}
+
+impl PodContext {
+    /// Of these nodes, with the PriorityClasses among some objects.
+    pub fn new<'o>(machines: &[Machine], objects: impl IntoIterator<Item = &'o Object>) -> Self {
+        let mut classes = PriorityClasses::partial();
+        for object in objects {
+            if object.id.kind == "PriorityClass" {
+                classes.add(&object.node);
+            }
+        }
+        let taints = machines.iter().flat_map(|machine| &machine.taints);
+        let devices = taints.filter(|taint| taint.is_of_device());
+        Self { classes, device_taints: devices.map(|taint| taint.key.clone()).collect() }
+    }
+
+    /// Reads a pod spec. Taints of devices are tolerated by pods that ask for some: the admission
+    /// plugin ExtendedResourceToleration or the device's operator adds that (accelerators.md 5.4).
+    ///
+    /// # Errors
+    /// The first field that the API server would refuse.
+    pub fn read(
+        &self,
+        namespace: &str,
+        labels: Labels,
+        spec: &Node,
+    ) -> Result<PodTemplate, InvalidPod> {
+        let mut pod = PodTemplate::read(namespace, labels, spec, &self.classes)?;
+        self.tolerate(&mut pod);
+        Ok(pod)
+    }
+
+    /// Adds the tolerations, and takes pods of other schedulers for pods of this one: nobody else
+    /// is known offline.
+    fn tolerate(&self, pod: &mut PodTemplate) {
+        pod.foreign = false;
+        if pod.requests.keys().any(|name| facts::is_accelerator(name) || name.contains("/mig-")) {
+            for key in &self.device_taints {
+                let toleration = Toleration {
+                    key: key.clone(),
+                    exists: true,
+                    value: EcoString::new(),
+                    effect: EcoString::new(),
+                };
+                if !pod.tolerations.contains(&toleration) {
+                    pod.tolerations.push(toleration);
+                }
+            }
+        }
+    }
+
+    fn shared(&self, pod: &mut Arc<PodTemplate>) {
+        self.tolerate(Arc::make_mut(pod));
+    }
+
+    fn deployment(&self, namespace: &str, spec: &Node) -> Result<WorkloadKind, InvalidPod> {
+        let sized = spec.get("replicas").is_some();
+        let mut spec = DeploymentSpec::read(namespace, spec, &self.classes)?;
+        self.shared(&mut spec.revision.pod);
+        Ok(WorkloadKind::Deployment { spec, sized })
+    }
+
+    fn groups(&self, namespace: &str, object: &Node) -> Result<WorkloadKind, InvalidPod> {
+        let mut spec = LeaderWorkerSetSpec::read(namespace, object, &self.classes)?;
+        self.shared(&mut spec.revision.leader);
+        self.shared(&mut spec.revision.worker);
+        Ok(WorkloadKind::Groups(spec))
+    }
+
+    fn template(&self, namespace: &str, template: &Node) -> Result<Arc<PodTemplate>, InvalidPod> {
+        let spec = template.get("spec").cloned().unwrap_or_else(|| Node::map(template.origin));
+        let labels = labels(template.at(&["metadata", "labels"]));
+        self.read(namespace, labels, &spec).map(Arc::new)
+    }
+
+    fn ray(&self, namespace: &str, spec: &Node) -> Result<WorkloadKind, InvalidPod> {
+        let template = |group: &Node| {
+            let template = group.get("template").cloned();
+            self.template(namespace, &template.unwrap_or_else(|| Node::map(group.origin)))
+        };
+        let head = spec.get("headGroupSpec").cloned().unwrap_or_else(|| Node::map(spec.origin));
+        let groups = spec.get("workerGroupSpecs").map(Node::items).unwrap_or_default();
+        let workers = groups.iter().map(|group| {
+            let count = group.get("replicas").and_then(Node::as_int).unwrap_or(1);
+            Ok((template(group)?, usize::try_from(count).unwrap_or(0)))
+        });
+        Ok(WorkloadKind::Ray {
+            head: template(&head)?,
+            workers: workers.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The workload that an object is, of some component; none of other objects. Deployments of
+    /// probers beside a RayCluster serve nobody and are left out.
+    fn workload(&self, object: &RenderedObject) -> Option<Workload> {
+        let component = object.component?;
+        let id = identity(&object.node);
+        let namespace = id.scope.namespace().map(EcoString::as_str).unwrap_or_default();
+        let version = object.node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+        let spec = object.node.get("spec")?;
+        let kind = match (version.split('/').next().unwrap_or_default(), id.kind.as_str()) {
+            ("apps", "Deployment") => self.deployment(namespace, spec),
+            ("leaderworkerset.x-k8s.io", "LeaderWorkerSet") => self.groups(namespace, &object.node),
+            ("ray.io", "RayCluster") => self.ray(namespace, spec),
+            ("serving.knative.dev", "Service") => {
+                self.template(namespace, spec.get("template")?).map(WorkloadKind::Knative)
+            }
+            _ => return None,
+        };
+        Some(Workload { component, name: id.name, kind })
+    }
+
+    /// The workloads of a service.
+    pub fn workloads(&self, objects: &[RenderedObject]) -> Vec<Workload> {
+        let mut found: Vec<Workload> =
+            objects.iter().filter_map(|object| self.workload(object)).collect();
+        let is_ray = |own: &Workload| matches!(own.kind, Ok(WorkloadKind::Ray { .. }));
+        let ray: Vec<ComponentKind> =
+            found.iter().filter(|own| is_ray(own)).map(|own| own.component).collect();
+        found.retain(|own| is_ray(own) || !ray.contains(&own.component));
+        found
+    }
+}

@@ -1,0 +1,208 @@
+//! The pods that run, and whose they are.
+
+use super::built::PodContext;
+use crate::api::{Api, Object};
+use crate::cluster::schedule::{Labels, PodTemplate, labels};
+use crate::machines::Shape;
+use crate::render::kthena::names;
+use crate::yaml::Node;
+use ecow::EcoString;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Labels that name the service of a pod, by API.
+const SERVICE_LABELS: [(Api, &str); 3] = [
+    (Api::Ome, "ome.io/inferenceservice"),
+    (Api::KServe, "serving.kserve.io/inferenceservice"),
+    (Api::Kthena, names::NAME),
+];
+/// The label that names the component of a pod.
+const COMPONENT: &str = "component";
+/// Labels of the pods of a LeaderWorkerSet.
+const GROUPS: &str = "leaderworkerset.sigs.k8s.io/name";
+const GROUP_INDEX: &str = "leaderworkerset.sigs.k8s.io/group-index";
+const WORKER_INDEX: &str = "leaderworkerset.sigs.k8s.io/worker-index";
+
+/// A pod that holds its node.
+#[derive(Clone, Debug)]
+pub struct RunningPod<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// Its node.
+    pub node: EcoString,
+    /// Its labels.
+    pub labels: Labels,
+    /// `status.startTime`.
+    pub started: Option<EcoString>,
+    /// It was told to end.
+    pub ends: bool,
+    /// Condition Ready is true, or no condition is stated.
+    pub ready: bool,
+}
+
+/// Whose a pod is: API, namespace and name of a service or ModelServing.
+pub(super) type Owner = (Api, EcoString, EcoString);
+
+impl RunningPod<'_> {
+    fn of(object: &Object) -> Option<RunningPod<'_>> {
+        let text = |path: &[&str]| object.node.at(path).and_then(Node::scalar_text);
+        if object.id.kind != "Pod"
+            || matches!(text(&["status", "phase"]).as_deref(), Some("Succeeded" | "Failed"))
+        {
+            return None;
+        }
+        let node = text(&["spec", "nodeName"]).filter(|node| !node.is_empty())?;
+        let conditions = object.node.at(&["status", "conditions"]).map(Node::items);
+        let ready = conditions
+            .unwrap_or_default()
+            .iter()
+            .find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
+        Some(RunningPod {
+            object,
+            node,
+            labels: labels(object.metadata("labels")),
+            started: text(&["status", "startTime"]),
+            ends: text(&["metadata", "deletionTimestamp"]).is_some(),
+            ready: ready.is_none_or(|ready| {
+                ready.get("status").and_then(Node::scalar_text).as_deref() == Some("True")
+            }),
+        })
+    }
+
+    /// Namespace.
+    pub fn namespace(&self) -> &str {
+        self.object.id.scope.namespace().map(EcoString::as_str).unwrap_or_default()
+    }
+
+    /// `namespace/name`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.namespace(), self.object.id.name)
+    }
+
+    /// The service or ModelServing that its labels name.
+    pub(super) fn owner(&self) -> Option<Owner> {
+        SERVICE_LABELS.into_iter().find_map(|(api, label)| {
+            let name = self.labels.get(label).filter(|name| !name.is_empty())?;
+            Some((api, self.namespace().into(), name.clone()))
+        })
+    }
+
+    /// The component that its labels name.
+    pub fn component(&self) -> Option<&str> {
+        self.labels.get(COMPONENT).map(EcoString::as_str)
+    }
+
+    /// The workload that its labels or its owner name: a LeaderWorkerSet, a RayCluster, or the
+    /// Deployment of its ReplicaSet.
+    pub fn workload(&self) -> Option<EcoString> {
+        let labelled = self.labels.get(GROUPS).or_else(|| self.labels.get("ray.io/cluster"));
+        labelled.cloned().or_else(|| {
+            let owners = self.object.metadata("ownerReferences").map(Node::items);
+            let owner = owners.unwrap_or_default().iter().find_map(|owner| {
+                let text = |key: &str| owner.get(key).and_then(Node::scalar_text);
+                Some((text("kind")?, text("name")?))
+            });
+            match owner {
+                Some((kind, name)) if kind == "ReplicaSet" => {
+                    name.rsplit_once('-').map(|(deployment, _)| deployment.into())
+                }
+                Some((_, name)) => Some(name),
+                None => None,
+            }
+        })
+    }
+
+    /// What it asks for.
+    pub fn shape(&self) -> Shape {
+        self.object.node.get("spec").map(Shape::of).unwrap_or_default()
+    }
+
+    fn number(&self, label: &str) -> Option<usize> {
+        self.labels.get(label)?.parse().ok()
+    }
+
+    /// The group of a LeaderWorkerSet that it is of, and its place there.
+    pub fn group(&self) -> Option<(usize, usize)> {
+        Some((self.number(GROUP_INDEX)?, self.number(WORKER_INDEX).unwrap_or(0)))
+    }
+
+    /// Group, role and whether it is an entry, of a ModelServing.
+    pub fn serving_role(&self) -> Option<(&str, &str, bool)> {
+        let label = |key: &str| self.labels.get(key).map(EcoString::as_str);
+        Some((label(names::GROUP)?, label(names::ROLE)?, label(names::ENTRY) == Some("true")))
+    }
+}
+
+/// All pods that hold a node, in the order in which they started, then by name.
+#[derive(Clone, Debug, Default)]
+pub struct RunningPods<'a> {
+    /// The pods.
+    pub all: Vec<RunningPod<'a>>,
+    /// By service or ModelServing; those that end are nobody's.
+    owned: HashMap<Owner, Vec<usize>>,
+    /// By namespace and workload, of pods whose labels name no service.
+    workloads: HashMap<(EcoString, EcoString), Vec<usize>>,
+}
+
+impl<'a> RunningPods<'a> {
+    /// Those among some objects.
+    pub fn new(objects: &'a [Object]) -> Self {
+        let mut all: Vec<RunningPod<'a>> = objects.iter().filter_map(RunningPod::of).collect();
+        all.sort_by(|one, other| {
+            let key = |pod: &RunningPod<'_>| (pod.started.is_none(), pod.started.clone());
+            key(one).cmp(&key(other)).then_with(|| one.object.id.cmp(&other.object.id))
+        });
+        let mut own = Self { all, ..Self::default() };
+        for (at, pod) in own.all.iter().enumerate().filter(|(_, pod)| !pod.ends) {
+            if let Some(owner) = pod.owner() {
+                own.owned.entry(owner).or_default().push(at);
+            } else if let Some(workload) = pod.workload() {
+                own.workloads.entry((pod.namespace().into(), workload)).or_default().push(at);
+            }
+        }
+        own
+    }
+
+    /// The pods of a service or ModelServing that has workloads of these names, by place.
+    pub(super) fn of<'w>(
+        &self,
+        owner: &Owner,
+        workloads: impl IntoIterator<Item = &'w EcoString>,
+    ) -> Vec<usize> {
+        let mut own = self.owned.get(owner).cloned().unwrap_or_default();
+        if !self.workloads.is_empty() {
+            for workload in workloads {
+                let key = (owner.1.clone(), workload.clone());
+                own.extend(self.workloads.get(&key).into_iter().flatten());
+            }
+            own.sort_unstable();
+        }
+        own
+    }
+
+    /// What each of them takes. A pod that cannot be read takes what its containers ask for.
+    pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
+        let read = |pod: &RunningPod<'_>| {
+            let spec = pod.object.node.get("spec");
+            let read =
+                spec.and_then(|spec| context.read(pod.namespace(), pod.labels.clone(), spec).ok());
+            Arc::new(read.unwrap_or_else(|| {
+                let shape = spec.map(Shape::of).unwrap_or_default();
+                let requests = shape.amounts().filter(|(name, _)| *name != "pods");
+                PodTemplate {
+                    namespace: pod.namespace().into(),
+                    labels: pod.labels.clone(),
+                    requests: requests
+                        .map(|(name, milli)| {
+                            let units = if name == "cpu" { milli } else { milli / 1000 };
+                            (name.clone(), i64::try_from(units).unwrap_or(i64::MAX))
+                        })
+                        .collect(),
+                    ..PodTemplate::default()
+                }
+            }))
+        };
+        self.all.par_iter().map(read).collect()
+    }
+}

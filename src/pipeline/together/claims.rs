@@ -1,0 +1,319 @@
+//! Who wants which pods, and which of them run.
+
+use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
+use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
+use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
+use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
+use crate::pipeline::plan::{Planned, PlannedComponent};
+use crate::pipeline::running::{Owner, RunningPod, RunningPods};
+use crate::pipeline::serving::PlannedServing;
+use crate::render::kthena::names;
+use crate::yaml::{Node, Origin, Value};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Whose pods they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Who {
+    /// A component of a planned service, by place.
+    Component(usize, usize),
+    /// A planned ModelServing, by place.
+    Serving(usize),
+}
+
+/// What somebody wants.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    pub(super) who: Who,
+    /// `namespace/name`.
+    pub(super) service: EcoString,
+    /// The component; none of a ModelServing, whose groups are named.
+    pub(super) component: Option<&'static str>,
+    pub(super) workload: Claimed,
+    /// Pods that run and are its own, by place.
+    pub(super) own: Vec<usize>,
+    /// Why none of its pods is placed, and how many those are.
+    pub(super) refused: Option<Refused>,
+}
+
+/// Pods that are not placed.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    pub(super) code: &'static str,
+    pub(super) message: EcoString,
+    pub(super) pods: usize,
+}
+
+/// Most pods that are placed one by one.
+const MOST_PODS: usize = 2_000_000;
+
+impl Refused {
+    fn invalid(invalid: &InvalidPod, pods: usize) -> Self {
+        let message = eco_format!("the API server refuses the pods: {invalid}");
+        Self { code: "invalid", message, pods }
+    }
+
+    fn too_many(pods: usize) -> Self {
+        let message = eco_format!("more than {MOST_PODS} pods are not placed");
+        Self { code: "too-many", message, pods }
+    }
+}
+
+/// All claims, in the order of services, and the pods that are anybody's own.
+pub(super) fn of(
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+    context: &PodContext,
+    running: &RunningPods<'_>,
+) -> (Vec<Claim>, BTreeSet<usize>) {
+    let mut claims = Vec::new();
+    let mut left = MOST_PODS;
+    for (at, planned) in planned.iter().enumerate().filter(|(_, one)| one.error.is_none()) {
+        let service = planned.service;
+        let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
+        let names = planned.workloads.iter().map(|workload| &workload.name);
+        let pods = running.of(&owner, names);
+        for (place, component) in planned.components.iter().enumerate() {
+            let workloads: Vec<&Workload> =
+                planned.workloads.iter().filter(|own| own.component == component.kind).collect();
+            let only = planned.components.len() == 1;
+            let own = pods.iter().copied().filter(|pod| {
+                let pod = &running.all[*pod];
+                let labelled = pod.component().map(|own| own == component.kind.as_str());
+                labelled.unwrap_or_else(|| {
+                    only || pod
+                        .workload()
+                        .is_some_and(|name| workloads.iter().any(|own| own.name == name))
+                })
+            });
+            let own: Vec<usize> = own.collect();
+            let claim = component_claim(component, &workloads, &own, running, &mut left);
+            let Some((workload, refused)) = claim else { continue };
+            claims.push(Claim {
+                who: Who::Component(at, place),
+                service: eco_format!("{}/{}", service.namespace, service.name()),
+                component: Some(component.kind.as_str()),
+                workload,
+                own,
+                refused,
+            });
+        }
+    }
+    for (at, planned) in servings.iter().enumerate() {
+        let serving = planned.serving;
+        let owner: Owner = (Api::Kthena, serving.namespace.clone(), serving.name().clone());
+        let own = running.of(&owner, [serving.name()]);
+        let (workload, refused) = match serving_claim(planned, context, &own, running) {
+            Ok(workload) => (workload, None),
+            Err(invalid) => {
+                let pods = usize::try_from(serving.pods()).unwrap_or(0);
+                (Claimed::default(), Some(Refused::invalid(&invalid, pods)))
+            }
+        };
+        claims.push(Claim {
+            who: Who::Serving(at),
+            service: eco_format!("{}/{}", serving.namespace, serving.name()),
+            component: None,
+            workload,
+            own,
+            refused,
+        });
+    }
+    claims.sort_by(|one, other| (&one.service, one.rank()).cmp(&(&other.service, other.rank())));
+    let own = claims.iter().flat_map(|claim| claim.own.iter().copied()).collect();
+    (claims, own)
+}
+
+impl Claim {
+    /// Components of a service are created in their order.
+    fn rank(&self) -> (usize, usize) {
+        match self.who {
+            Who::Component(service, component) => (service, component),
+            Who::Serving(serving) => (usize::MAX, serving),
+        }
+    }
+}
+
+/// What a component wants; none when its numbers are not known, or nothing runs it.
+fn component_claim(
+    component: &PlannedComponent,
+    workloads: &[&Workload],
+    own: &[usize],
+    running: &RunningPods<'_>,
+    left: &mut usize,
+) -> Option<(Claimed, Option<Refused>)> {
+    let replicas = usize::try_from(component.min_replicas.known()?).ok()?;
+    let pods = usize::try_from(component.least_pods().known()?).ok()?;
+    let first = workloads.first()?;
+    let mut claimed = Claimed::default();
+    if let Some(invalid) = workloads.iter().find_map(|own| own.kind.as_ref().err()) {
+        return Some((claimed, Some(Refused::invalid(invalid, pods))));
+    }
+    let Some(rest) = left.checked_sub(pods) else {
+        return Some((claimed, Some(Refused::too_many(pods))));
+    };
+    *left = rest;
+    match first.kind.as_ref().ok()? {
+        WorkloadKind::Deployment { spec, .. } => {
+            claimed.templates.push(Arc::clone(&spec.revision.pod));
+            claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
+            // Workers of KServe are a Deployment beside that of the head.
+            if let Some(WorkloadKind::Deployment { spec, .. }) =
+                workloads.get(1).and_then(|own| own.kind.as_ref().ok())
+            {
+                claimed.templates.push(Arc::clone(&spec.revision.pod));
+                if let Some(first) = claimed.replicas.first_mut() {
+                    let workers = usize::try_from(spec.replicas).unwrap_or(0);
+                    first.pods.extend(std::iter::repeat_n(1, workers));
+                }
+            }
+        }
+        WorkloadKind::Knative(pod) => {
+            claimed.templates.push(Arc::clone(pod));
+            claimed.replicas = (0..replicas).map(|_| alone(vec![0])).collect();
+        }
+        WorkloadKind::Groups(spec) => {
+            let size = spec.revision.size.max(1);
+            for group in 0..spec.replicas {
+                let base = if spec.exclusive.is_some() { group } else { 0 };
+                if claimed.templates.len() < 2 * (base + 1) {
+                    claimed.templates.push(Arc::new(spec.member(base, 0)));
+                    claimed.templates.push(Arc::new(spec.member(base, 1)));
+                }
+                let mut pods = vec![2 * base];
+                pods.resize(size, 2 * base + 1);
+                claimed.replicas.push(Replica { together: size, pods, held: false });
+            }
+        }
+        WorkloadKind::Ray { .. } => {
+            for own in workloads {
+                let Ok(WorkloadKind::Ray { head, workers }) = &own.kind else { continue };
+                let mut pods = vec![claimed.templates.len()];
+                claimed.templates.push(Arc::clone(head));
+                for (worker, count) in workers {
+                    pods.extend(std::iter::repeat_n(claimed.templates.len(), *count));
+                    claimed.templates.push(Arc::clone(worker));
+                }
+                claimed.replicas.push(alone(pods));
+            }
+        }
+    }
+    let most = component.max_replicas.and_then(|most| usize::try_from(most).ok());
+    claimed.extra = most.unwrap_or(replicas).saturating_sub(replicas);
+    for at in own {
+        let pod = &running.all[*at];
+        let (replica, template) = member(pod, workloads, &claimed);
+        claimed.running.push(self::running(pod, replica, template));
+    }
+    Some((claimed, None))
+}
+
+fn alone(pods: Vec<usize>) -> Replica {
+    Replica { pods, together: 0, held: false }
+}
+
+fn running(pod: &RunningPod<'_>, replica: Option<usize>, template: usize) -> Running {
+    Running { node: pod.node.clone(), started: pod.started.clone(), replica, template }
+}
+
+/// The replica that a pod is of, where that is known, and its template.
+fn member(
+    pod: &RunningPod<'_>,
+    workloads: &[&Workload],
+    claimed: &Claimed,
+) -> (Option<usize>, usize) {
+    let place = || {
+        let name = pod.workload()?;
+        workloads.iter().position(|own| own.name == name)
+    };
+    match workloads.first().and_then(|own| own.kind.as_ref().ok()) {
+        Some(WorkloadKind::Groups(spec)) => {
+            let (group, index) = pod.group().unwrap_or((0, 0));
+            let base = if spec.exclusive.is_some() { group } else { 0 };
+            let template = 2 * base + usize::from(index > 0);
+            (Some(group), template.min(claimed.templates.len().saturating_sub(1)))
+        }
+        Some(WorkloadKind::Ray { .. }) => {
+            let cluster = place();
+            let worker = pod.labels.get("ray.io/node-type").is_some_and(|kind| kind != "head");
+            let pods = cluster.and_then(|at| claimed.replicas.get(at)).map(|own| &own.pods);
+            let template = pods.and_then(|pods| pods.get(usize::from(worker))).copied();
+            (cluster, template.unwrap_or(0))
+        }
+        // Workers of KServe are told apart by their Deployment.
+        _ => (None, place().unwrap_or(0).min(claimed.templates.len().saturating_sub(1))),
+    }
+}
+
+/// The labels that every pod of a role has.
+fn serving_pod(
+    serving: &ModelServing,
+    role: &Role,
+    template: &ServingTemplate,
+    is_entry: bool,
+    context: &PodContext,
+) -> Result<PodTemplate, InvalidPod> {
+    let own = Node::new(Value::Map(template.labels.clone()), Origin::File(serving.object.span));
+    let mut own = labels(Some(&own));
+    own.insert(names::NAME.into(), serving.name().clone());
+    own.insert(names::ROLE.into(), role.name.value.clone());
+    if is_entry {
+        own.insert(names::ENTRY.into(), "true".into());
+    }
+    context.read(&serving.namespace, own, &template.spec)
+}
+
+fn serving_claim(
+    planned: &PlannedServing<'_>,
+    context: &PodContext,
+    own: &[usize],
+    running: &RunningPods<'_>,
+) -> Result<Claimed, InvalidPod> {
+    let serving = planned.serving;
+    let count = |number: i64| usize::try_from(number).unwrap_or(0);
+    let mut claimed = Claimed::default();
+    // Two templates a role: the entry, and the workers.
+    for role in &serving.roles {
+        let entry = Arc::new(serving_pod(serving, role, &role.entry, true, context)?);
+        let worker = match &role.worker {
+            Some(worker) => Arc::new(serving_pod(serving, role, worker, false, context)?),
+            None => Arc::clone(&entry),
+        };
+        claimed.templates.extend([entry, worker]);
+    }
+    let pods = |of: &dyn Fn(usize) -> usize| -> Vec<usize> {
+        let mut pods = Vec::new();
+        for (at, role) in serving.roles.iter().enumerate() {
+            for _ in 0..of(at) {
+                pods.push(2 * at);
+                if role.worker.is_some() {
+                    pods.extend(std::iter::repeat_n(2 * at + 1, count(role.workers.value)));
+                }
+            }
+        }
+        pods
+    };
+    let least = |at: usize| {
+        let minimum = planned.gang.as_ref().map(|gang| gang.roles[at].unwrap_or(0));
+        count(minimum.unwrap_or(0))
+    };
+    let mut group = pods(&least);
+    let together = group.len();
+    group.extend(pods(&|at| count(serving.roles[at].replicas.value).saturating_sub(least(at))));
+    claimed.replicas = (0..count(serving.replicas.value))
+        .map(|_| Replica { pods: group.clone(), together, held: false })
+        .collect();
+    for at in own {
+        let pod = &running.all[*at];
+        let Some((name, role, is_entry)) = pod.serving_role() else { continue };
+        let group =
+            (0..serving.replicas.value).find(|at| names::group(serving.name(), *at) == name);
+        let role = serving.roles.iter().position(|own| own.name.value == role);
+        if let (Some(group), Some(role)) = (group, role) {
+            let template = 2 * role + usize::from(!is_entry);
+            claimed.running.push(self::running(pod, Some(count(group)), template));
+        }
+    }
+    Ok(claimed)
+}

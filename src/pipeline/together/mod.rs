@@ -1,0 +1,379 @@
+//! The whole fleet together on the nodes that were read, as kube-scheduler places it.
+//!
+//! In: planned services and ModelServings, with what their workloads make of them; nodes, pods that
+//! run, quotas. Out: a [`Together`], and in every component a [`Placement`]. Everything that is
+//! decided here is decided by `cluster`; this says who is who.
+
+mod claims;
+mod quota;
+mod reasons;
+
+pub use reasons::{Example, Waiting};
+
+use super::built::PodContext;
+use super::plan::Planned;
+use super::running::RunningPods;
+use super::serving::PlannedServing;
+use crate::api::AcceleratorClass;
+use crate::catalog::Catalog;
+use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Placed, Verdict};
+use crate::cluster::schedule::{
+    Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
+};
+use crate::machines::{self, Machine};
+use crate::policy::Semantics;
+use crate::quantity::Quantity;
+use claims::{Claim, Who};
+use ecow::EcoString;
+use reasons::Reasons;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Where the pods of a component are.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// Pods of the fewest replicas.
+    pub wanted: usize,
+    /// Of them those that run already and keep their node.
+    pub running: usize,
+    /// Of them those that have a node.
+    pub placed: usize,
+    /// Nodes, by name, with how many of its pods.
+    pub nodes: Vec<(EcoString, usize)>,
+    /// Why the others have none.
+    pub waiting: Option<Waiting>,
+}
+
+impl Placement {
+    /// Pods without a node.
+    pub fn pending(&self) -> usize {
+        self.wanted - self.placed
+    }
+}
+
+/// A replica some of whose pods have no node.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// `namespace/name` of the service or ModelServing.
+    pub service: EcoString,
+    /// The component, or the group of a ModelServing.
+    pub component: EcoString,
+    /// Its number.
+    pub replica: usize,
+    /// Why, in a word.
+    pub code: &'static str,
+    /// Why, in the words of the scheduler or of the queue.
+    pub message: EcoString,
+}
+
+/// A pod that is evicted.
+#[derive(Clone, Debug)]
+pub struct Victim {
+    /// `namespace/name`.
+    pub pod: EcoString,
+    /// Where it ran.
+    pub node: EcoString,
+    /// `namespace/name` of the service that takes its place.
+    pub cause: EcoString,
+}
+
+/// Nodes that would hold what waits.
+#[derive(Clone, Debug)]
+pub struct MoreNodes {
+    /// Their class, when one describes them.
+    pub class: Option<EcoString>,
+    /// How many.
+    pub nodes: usize,
+    /// A node that is like them.
+    pub like: EcoString,
+}
+
+/// Pods in numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PodCounts {
+    /// Pods of the input that hold a node.
+    pub running: usize,
+    /// Of them those of planned services.
+    pub own: usize,
+    /// Pods that planned services and ModelServings want.
+    pub wanted: usize,
+    /// Of them those with a node.
+    pub placed: usize,
+    /// Of them those without.
+    pub pending: usize,
+}
+
+/// The fleet on its nodes.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// Whether everything fits.
+    pub verdict: Verdict,
+    /// Nodes that say what they have.
+    pub nodes: usize,
+    /// Pods.
+    pub pods: PodCounts,
+    /// What waits, in the order in which it is placed.
+    pub pending: Vec<Pending>,
+    /// Who is evicted.
+    pub victims: Vec<Victim>,
+    /// Nodes that would hold what waits; none when nothing waits, or none would.
+    pub add: Vec<MoreNodes>,
+    /// The verdict is another one when other nodes are taken of those that are equally good.
+    pub hangs_on_ties: bool,
+    /// What pods of others hold, by class, of what the class counts.
+    pub in_use: BTreeMap<EcoString, i64>,
+}
+
+/// With more pods than these it is not asked whether ties decide.
+const MOST_ASKED_TWICE: usize = 5000;
+
+/// Names of resources for which a node that says nothing has no limit.
+const PODS: &str = "pods";
+const UNLIMITED: i64 = 100_000;
+
+/// Places everything together; none when no node says what it has.
+pub fn together(
+    catalog: &Catalog,
+    semantics: Semantics,
+    planned: &mut [Planned<'_>],
+    servings: &mut [PlannedServing<'_>],
+) -> Option<Together> {
+    if !machines::is_known(catalog.machines()) {
+        return None;
+    }
+    let context = PodContext::new(catalog.machines(), catalog.others());
+    let running = RunningPods::new(catalog.others());
+    let (claims, own) = claims::of(planned, servings, &context, &running);
+    let templates = running.templates(&context);
+    let mut fleet = fleet(catalog, &running, &templates, &own, &claims);
+    let held = quota::hold(catalog, planned, &claims, &mut fleet);
+    let placed = fleet.place(Manner::default());
+    let verdict = match fleet.verdict(&placed) {
+        Verdict::Fits if held.is_empty() && claims.iter().all(|claim| claim.refused.is_none()) => {
+            Verdict::Fits
+        }
+        Verdict::Fits => Verdict::DoesNotFit { proven: true },
+        other => other,
+    };
+    let add = fleet.growth(&placed).unwrap_or_default();
+    let hangs_on_ties =
+        placed.scheduler.ties() > 0 && placed.all().count() <= MOST_ASKED_TWICE && {
+            let other = fleet.place(Manner { reversed: true, ..Manner::default() });
+            other.pending().next().is_none() != placed.pending().next().is_none()
+        };
+    let mut answer = Together {
+        verdict,
+        nodes: fleet.machines.len(),
+        pods: PodCounts { running: running.all.len(), own: own.len(), ..PodCounts::default() },
+        pending: Vec::new(),
+        victims: victims(&placed, &running, &own, &claims),
+        add: add.iter().map(|growth| more(catalog, semantics, &placed, *growth)).collect(),
+        hangs_on_ties,
+        in_use: in_use(catalog, semantics, &running, &templates, &own),
+    };
+    let mut reasons = Reasons::new(placed);
+    let mut found: Vec<Placement> = Vec::new();
+    for (at, claim) in claims.iter().enumerate() {
+        found.push(reasons.of(at, claim, &fleet, held.get(&at), &mut answer.pending));
+    }
+    sort_pending(&mut answer.pending, &fleet, &claims);
+    for (at, (claim, placement)) in claims.iter().zip(found).enumerate() {
+        answer.pods.wanted += placement.wanted;
+        answer.pods.placed += placement.placed;
+        answer.pods.pending += placement.pending();
+        match claim.who {
+            Who::Component(service, component) => {
+                planned[service].components[component].placement = Some(placement);
+            }
+            Who::Serving(serving) => {
+                servings[serving].fits = Some(reasons.groups(at, &fleet));
+                servings[serving].placement = Some(placement);
+            }
+        }
+    }
+    Some(answer)
+}
+
+/// Pending replicas in the order in which their workloads are placed.
+fn sort_pending(pending: &mut [Pending], fleet: &Fleet, claims: &[Claim]) {
+    let order: BTreeMap<(&EcoString, Option<&str>), usize> = fleet
+        .sequence()
+        .into_iter()
+        .enumerate()
+        .map(|(place, at)| ((&claims[at].service, claims[at].component), place))
+        .collect();
+    let place = |one: &Pending| {
+        let own = order.get(&(&one.service, Some(one.component.as_str())));
+        own.or_else(|| order.get(&(&one.service, None))).copied()
+    };
+    pending.sort_by_key(|one| (place(one), one.replica));
+}
+
+fn fleet(
+    catalog: &Catalog,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    own: &BTreeSet<usize>,
+    claims: &[Claim],
+) -> Fleet {
+    let others = running.all.iter().zip(templates).enumerate();
+    let others = others.filter(|(at, _)| !own.contains(at)).map(|(_, (pod, template))| Other {
+        template: Arc::clone(template),
+        node: pod.node.clone(),
+        started: pod.started.clone(),
+    });
+    Fleet {
+        machines: nodes(catalog),
+        options: options(catalog),
+        others: others.collect(),
+        workloads: claims.iter().map(|claim| claim.workload.clone()).collect(),
+    }
+}
+
+/// The nodes that say what they have. Who states no number of pods does not limit them.
+pub(super) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
+    let stated = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
+    let limited = |machine: &Machine| {
+        let mut machine = machine.clone();
+        if let Some(amounts) = machine.allocatable.as_mut()
+            && amounts.iter().all(|(name, _)| name != PODS)
+        {
+            amounts.push((PODS.into(), Quantity::from_integer(UNLIMITED)));
+        }
+        Arc::new(machine)
+    };
+    stated.map(limited).collect()
+}
+
+/// What the scheduler knows beside nodes and pods.
+pub(super) fn options(catalog: &Catalog) -> Options {
+    let mut options = Options::default();
+    for object in catalog.others() {
+        match object.id.kind.as_str() {
+            "Namespace" => {
+                let own = labels(object.metadata("labels"));
+                options.namespaces.insert(object.id.name.clone(), own);
+            }
+            "PodDisruptionBudget" => {
+                let namespace = object.id.scope.namespace().map(EcoString::as_str);
+                // One that the server would refuse guards nobody; that is said of the object.
+                if let Ok(budget) = Budget::read(namespace.unwrap_or_default(), &object.node) {
+                    options.budgets.push(budget);
+                }
+            }
+            _ => {}
+        }
+    }
+    options
+}
+
+fn victims(
+    placed: &Placed,
+    running: &RunningPods<'_>,
+    own: &BTreeSet<usize>,
+    claims: &[Claim],
+) -> Vec<Victim> {
+    let others: Vec<usize> = (0..running.all.len()).filter(|at| !own.contains(at)).collect();
+    let service = |holder: Holder| match holder {
+        Holder::Wanted(workload, ..) | Holder::Extra(workload) => claims[workload].service.clone(),
+        Holder::Other(at) => running.all[others[at]].name().into(),
+    };
+    let name = |eviction: &Eviction, holder: Holder| match holder {
+        Holder::Wanted(workload, ..) | Holder::Extra(workload) => {
+            let node = &placed.scheduler.node(eviction.node).name;
+            let on = claims[workload].own.iter().map(|at| &running.all[*at]);
+            let pod = on.into_iter().find(|pod| pod.node == *node);
+            pod.map_or_else(|| claims[workload].service.clone(), |pod| pod.name().into())
+        }
+        Holder::Other(_) => service(holder),
+    };
+    placed
+        .evicted
+        .iter()
+        .map(|(eviction, victim, cause)| Victim {
+            pod: name(eviction, *victim),
+            node: placed.scheduler.node(eviction.node).name.clone(),
+            cause: service(*cause),
+        })
+        .collect()
+}
+
+/// The class that describes a machine: of several the first by name.
+fn class_of<'a>(
+    catalog: &'a Catalog,
+    semantics: Semantics,
+    machine: &Machine,
+) -> Option<&'a AcceleratorClass> {
+    let mut classes: Vec<&AcceleratorClass> = catalog
+        .classes(semantics)
+        .filter(|class| machines::class_matches(class, machine))
+        .collect();
+    classes.sort_by_key(|class| class.name().clone());
+    classes.into_iter().next()
+}
+
+fn more(catalog: &Catalog, semantics: Semantics, placed: &Placed, growth: Growth) -> MoreNodes {
+    let machine = placed.scheduler.node(growth.like);
+    MoreNodes {
+        class: class_of(catalog, semantics, machine).map(|class| class.name().clone()),
+        nodes: growth.nodes,
+        like: machine.name.clone(),
+    }
+}
+
+/// What pods of others hold of the resource that each class counts, on nodes that may be used.
+fn in_use(
+    catalog: &Catalog,
+    semantics: Semantics,
+    running: &RunningPods<'_>,
+    templates: &[Arc<PodTemplate>],
+    own: &BTreeSet<usize>,
+) -> BTreeMap<EcoString, i64> {
+    let mut held: BTreeMap<&EcoString, Vec<usize>> = BTreeMap::new();
+    for (at, pod) in running.all.iter().enumerate().filter(|(at, _)| !own.contains(at)) {
+        held.entry(&pod.node).or_default().push(at);
+    }
+    let of_class = |class: &AcceleratorClass| -> i64 {
+        let Some(resource) = class.whole_resources().next().map(|one| &one.name.value) else {
+            return 0;
+        };
+        machines::matching(class, catalog.machines())
+            .into_iter()
+            .filter(|machine| machine.usable(&[]))
+            .flat_map(|machine| held.get(&machine.name).into_iter().flatten())
+            .map(|at| templates[*at].requests.get(resource).copied().unwrap_or(0))
+            .sum()
+    };
+    catalog.classes(semantics).map(|class| (class.name().clone(), of_class(class))).collect()
+}
+
+/// Nodes of some pods by name, with how many of them.
+fn by_node(placed: &Placed, nodes: impl Iterator<Item = NodeId>) -> Vec<(EcoString, usize)> {
+    let mut counts: BTreeMap<EcoString, usize> = BTreeMap::new();
+    for node in nodes {
+        *counts.entry(placed.scheduler.node(node).name.clone()).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}
+
+/// What would place everything, as a sentence.
+pub fn advice(packing: Packing) -> String {
+    let mut steps = Vec::new();
+    if packing.packed {
+        steps.push(
+            "fill nodes one by one (kube-scheduler: NodeResourcesFit with scoringStrategy MostAllocated for the GPUs)",
+        );
+    }
+    if packing.largest_first {
+        steps.push("start what asks for most GPUs first");
+    }
+    if packing.moves {
+        steps.push("let pods that run move");
+    }
+    if steps.is_empty() { "nothing to do".to_owned() } else { steps.join(", ") }
+}
+
+/// Whether a pod stands on a node.
+fn stands(placed: &Placed, pod: PodId) -> bool {
+    matches!(placed.scheduler.state(pod), PodState::Bound(_))
+}

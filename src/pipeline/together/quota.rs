@@ -1,0 +1,61 @@
+//! Quotas of Kueue that several workloads share (cluster.md 4.5): admitted in order, borrowing
+//! within the cohort.
+
+use super::claims::{Claim, Who};
+use crate::catalog::Catalog;
+use crate::cluster::fleet::Fleet;
+use crate::decision::QueueDecision;
+use crate::pipeline::plan::Planned;
+use crate::queue::{self, Ledger};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// Holds the replicas that have to wait for quota; answers, by claim, what they wait for.
+pub(super) fn hold(
+    catalog: &Catalog,
+    planned: &mut [Planned<'_>],
+    claims: &[Claim],
+    fleet: &mut Fleet,
+) -> BTreeMap<usize, EcoString> {
+    let mut held = BTreeMap::new();
+    let mut ledger = Ledger::default();
+    for at in fleet.sequence() {
+        let Who::Component(service, component) = claims[at].who else { continue };
+        let planned = &mut planned[service];
+        let own = &mut planned.components[component];
+        let (Some(decision), Some(question)) = (own.queue.take(), &own.question) else { continue };
+        let decision = if decision.known {
+            let namespace = &planned.service.namespace;
+            let (pods, fewest) = (question.sets(), question.fewest);
+            queue::admit(catalog, namespace, decision.queue, &pods, fewest, &mut ledger)
+        } else {
+            decision
+        };
+        let waiting = usize::try_from(decision.waiting).unwrap_or(0);
+        let replicas = &mut fleet.workloads[at].replicas;
+        let waiting = if decision.obstacle.is_some() { replicas.len() } else { waiting };
+        if waiting > 0 {
+            for replica in replicas.iter_mut().rev().take(waiting) {
+                replica.held = true;
+            }
+            held.insert(at, message(&decision));
+        }
+        own.queue = Some(decision);
+    }
+    held
+}
+
+/// What is waited for.
+fn message(decision: &QueueDecision) -> EcoString {
+    let local = &decision.queue.value;
+    if let Some(obstacle) = &decision.obstacle {
+        return obstacle.into();
+    }
+    let queue = decision.cluster_queue.as_ref().map_or_else(
+        || eco_format!("LocalQueue `{local}`"),
+        |cluster| eco_format!("ClusterQueue `{cluster}`"),
+    );
+    let last = decision.rejected.last();
+    let detail = last.map(|last| eco_format!(": {}: {}", last.flavor, last.detail));
+    eco_format!("waits for quota of {queue}{}", detail.unwrap_or_default())
+}

@@ -1,0 +1,229 @@
+//! Why pods have no node: by node in a word, in the scheduler's sentence, and the node that came
+//! nearest.
+
+use super::claims::Claim;
+use super::{Pending, Placement, by_node, stands};
+use crate::api::serving_names;
+use crate::cluster::fleet::{Fleet, Placed, Slot};
+use crate::cluster::schedule::{Answer, PodId, PodTemplate, Reason};
+use crate::machines::{Blocked, Machine, short_of};
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A node, and what is missing there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Name.
+    pub node: EcoString,
+    /// Why, in a word.
+    pub code: &'static str,
+    /// Both operands.
+    pub detail: EcoString,
+}
+
+/// Why pods wait.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The most common reason, in a word; `quota` when they may not be started.
+    pub code: &'static str,
+    /// The scheduler's sentence, or what the queue says.
+    pub message: EcoString,
+    /// Nodes by reason.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// The node that came nearest.
+    pub example: Option<Example>,
+    /// Nodes on which not even one pod of the kind that waits has room.
+    pub blocked: Arc<Vec<Blocked>>,
+}
+
+/// What all nodes said to pods of a kind.
+type Known = (BTreeMap<&'static str, usize>, Option<Example>, Arc<Vec<Blocked>>);
+
+/// A placed fleet that is asked why.
+pub(super) struct Reasons {
+    placed: Placed,
+    /// By class of template and message: pods that are alike get the same answer.
+    known: HashMap<(usize, EcoString), Known>,
+}
+
+impl Reasons {
+    pub(super) fn new(placed: Placed) -> Self {
+        Self { placed, known: HashMap::new() }
+    }
+
+    /// Where the pods of a claim are; what waits is also listed.
+    pub(super) fn of(
+        &mut self,
+        at: usize,
+        claim: &Claim,
+        fleet: &Fleet,
+        held: Option<&EcoString>,
+        list: &mut Vec<Pending>,
+    ) -> Placement {
+        let mut placement = Placement::default();
+        let mut pending = |replica: usize, code: &'static str, message: &EcoString| {
+            let component = claim.component.map_or_else(
+                || {
+                    let name = claim.service.split_once('/').map_or("", |(_, name)| name);
+                    serving_names::group(name, i64::try_from(replica).unwrap_or(i64::MAX))
+                },
+                EcoString::from,
+            );
+            let (service, message) = (claim.service.clone(), message.clone());
+            list.push(Pending { service, component, replica, code, message });
+        };
+        if let Some(refused) = &claim.refused {
+            pending(0, refused.code, &refused.message);
+            placement.wanted = refused.pods;
+            placement.waiting = Some(Waiting::said(refused.code, refused.message.clone()));
+            return placement;
+        }
+        let slots = self.placed.slots[at].clone();
+        placement.wanted = slots.iter().map(Vec::len).sum();
+        let nodes: Vec<_> = slots
+            .iter()
+            .flatten()
+            .filter(|slot| slot.pod.is_some_and(|pod| stands(&self.placed, pod)))
+            .filter_map(|slot| Some((self.placed.node(*slot)?, slot.kept)))
+            .collect();
+        placement.placed = nodes.len();
+        placement.running = nodes.iter().filter(|(_, kept)| *kept).count();
+        placement.nodes = by_node(&self.placed, nodes.into_iter().map(|(node, _)| node));
+        for (replica, slots) in slots.iter().enumerate() {
+            let own = &fleet.workloads[at].replicas[replica];
+            if own.held {
+                let message = held.cloned().unwrap_or_default();
+                pending(replica, "quota", &message);
+                placement.waiting.get_or_insert_with(|| Waiting::said("quota", message));
+                continue;
+            }
+            let waits = |pod: &PodId| !stands(&self.placed, *pod);
+            let first = slots
+                .iter()
+                .enumerate()
+                .find_map(|(at, slot)| slot.pod.filter(waits).map(|pod| (own.pods[at], pod)));
+            if let Some((template, pod)) = first {
+                let waiting = self.waiting(&fleet.workloads[at].templates[template], pod);
+                pending(replica, waiting.code, &waiting.message);
+                placement.waiting.get_or_insert(waiting);
+            }
+        }
+        placement
+    }
+
+    /// Of a ModelServing: whether each group has what it needs to start, or all its pods where it
+    /// is no gang.
+    pub(super) fn groups(&self, at: usize, fleet: &Fleet) -> Vec<bool> {
+        let replicas = fleet.workloads[at].replicas.iter().zip(&self.placed.slots[at]);
+        replicas
+            .map(|(replica, slots)| {
+                let needed = if replica.together > 0 { replica.together } else { slots.len() };
+                let has_node = |slot: &Slot| slot.pod.is_some_and(|pod| stands(&self.placed, pod));
+                slots.iter().take(needed).all(has_node)
+            })
+            .collect()
+    }
+
+    fn waiting(&mut self, template: &PodTemplate, pod: PodId) -> Waiting {
+        let scheduler = &mut self.placed.scheduler;
+        let message = scheduler.rejection(pod).map(|own| own.message.clone()).unwrap_or_default();
+        let id = scheduler.template_id(pod);
+        let key = (scheduler.class_of(id), message.clone());
+        if !self.known.contains_key(&key) {
+            let answers = scheduler.examine(id);
+            let said: Vec<Blocked> = answers
+                .iter()
+                .filter(|answer| answer.score.is_none())
+                .map(|answer| blocked(answer, template, scheduler.node(answer.node)))
+                .collect();
+            let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+            for one in &said {
+                *counts.entry(one.code).or_default() += 1;
+            }
+            let refused = answers.iter().filter(|answer| answer.score.is_none());
+            let nearest = refused.zip(&said).min_by_key(|(answer, _)| distance(answer));
+            let example = nearest.map(|(_, one)| Example {
+                node: one.node.clone(),
+                code: one.code,
+                detail: one.detail.clone(),
+            });
+            self.known.insert(key.clone(), (counts, example, Arc::new(said)));
+        }
+        let (counts, example, blocked) = self.known[&key].clone();
+        // Of equally common ones that by which the nearest node refuses the pod.
+        let code = example.as_ref().map(|example| example.code);
+        let most = counts
+            .iter()
+            .max_by_key(|(own, count)| (**count, Some(**own) == code))
+            .map(|(code, _)| *code);
+        Waiting { code: most.unwrap_or("none"), message, counts, example, blocked }
+    }
+}
+
+impl Waiting {
+    /// Without any node that was asked.
+    fn said(code: &'static str, message: EcoString) -> Self {
+        Self { code, message, counts: BTreeMap::new(), example: None, blocked: Arc::default() }
+    }
+}
+
+/// How far a node is from taking a pod: nodes that lack nothing but room come first, those that
+/// lack least before others.
+fn distance(answer: &Answer) -> (bool, i64) {
+    let room = |reason: &Reason| matches!(reason, Reason::Insufficient(_) | Reason::TooManyPods);
+    let lacks = answer.lacks.iter();
+    let share = lacks.map(|lack| {
+        let missing = lack.asked.saturating_sub(lack.left.max(0));
+        missing.saturating_mul(1000) / lack.asked.max(1)
+    });
+    (!answer.reasons.iter().all(room), share.max().unwrap_or(0))
+}
+
+/// Why a node refuses a pod, in a word and with both operands.
+fn blocked(answer: &Answer, template: &PodTemplate, machine: &Machine) -> Blocked {
+    let first = answer.reasons.first();
+    let (code, detail) = match first {
+        Some(Reason::Unschedulable) => ("cordoned", "unschedulable".into()),
+        Some(Reason::Taint) => {
+            let taint = machine.taints.iter().find(|taint| !template.tolerates(taint));
+            ("taint", taint.map(|taint| eco_format!("{taint}")).unwrap_or_default())
+        }
+        Some(Reason::NodeAffinity | Reason::OtherNodes) => selection(template, machine),
+        Some(reason @ Reason::HostPort) => ("port", eco_format!("{reason}")),
+        Some(reason @ (Reason::Spread | Reason::SpreadLabel)) => {
+            ("spread", eco_format!("{reason}"))
+        }
+        Some(reason @ Reason::PodAffinity) => ("pod-affinity", eco_format!("{reason}")),
+        Some(reason @ (Reason::PodAntiAffinity | Reason::ExistingAntiAffinity)) => {
+            ("pod-anti-affinity", eco_format!("{reason}"))
+        }
+        Some(Reason::TooManyPods | Reason::Insufficient(_)) | None => {
+            let lacks = answer.lacks.iter();
+            let milli =
+                |name: &str, amount: i64| i128::from(amount) * if name == "cpu" { 1 } else { 1000 };
+            let short = lacks.map(|lack| {
+                let name = &lack.resource;
+                (name, milli(name, lack.asked), milli(name, lack.left))
+            });
+            short_of(short).unwrap_or(("pods", "Too many pods".into()))
+        }
+    };
+    Blocked { node: machine.name.clone(), code, detail }
+}
+
+fn selection(template: &PodTemplate, machine: &Machine) -> (&'static str, EcoString) {
+    let wrong = template
+        .node_selector
+        .requirements()
+        .iter()
+        .find(|requirement| !requirement.matches(machine.label(requirement.key())));
+    match wrong {
+        Some(requirement) => {
+            let own = machine.label(requirement.key()).unwrap_or("absent");
+            let (key, asked) = (requirement.key(), requirement.values().join(", "));
+            ("selector", eco_format!("{key}: {asked} is asked for, {own} here"))
+        }
+        None => ("affinity", "no required node selector term matches".into()),
+    }
+}

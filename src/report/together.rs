@@ -1,0 +1,254 @@
+//! The fleet together on its nodes: JSON (CONTRACT-cluster 4.4) and the sentence under the table.
+
+use crate::cluster::fleet::{Packing, Verdict};
+use crate::machines::Blocked;
+use crate::pipeline::{
+    Costs, MoreNodes, Placement, Planned, PlannedComponent, PlannedServing, Together, Waiting,
+    advice,
+};
+use ecow::EcoString;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Nodes that are listed one by one; more are counts by code.
+const LISTED: usize = 10;
+/// Services that the sentence names.
+const NAMED: usize = 3;
+
+/// The word of a verdict.
+pub fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Fits => "fits",
+        Verdict::IfPacked(_) => "fits-if-packed",
+        Verdict::DoesNotFit { .. } => "does-not-fit",
+    }
+}
+
+/// Whether some pod has no node.
+pub fn is_short(together: Option<&Together>) -> bool {
+    together.is_some_and(|together| together.pods.pending > 0)
+}
+
+fn packing(packing: Packing) -> Value {
+    json!({
+        "order": if packing.largest_first { "largest-first" } else { "as-placed" },
+        "packed": packing.packed,
+        "moves": packing.moves,
+        "searched": packing.searched,
+        "advice": advice(packing),
+    })
+}
+
+/// `placement` at the top of the document.
+pub(super) fn json(together: &Together) -> Value {
+    let pods = together.pods;
+    let mut out = json!({
+        "verdict": verdict(together.verdict),
+        "nodes": together.nodes,
+        "order": "priority, running before new, namespace/name",
+        "pods": { "running": pods.running, "own": pods.own, "wanted": pods.wanted, "placed": pods.placed, "pending": pods.pending },
+        "pending": together
+            .pending
+            .iter()
+            .map(|one| json!({ "service": one.service.as_str(), "component": one.component.as_str(), "replica": one.replica, "code": one.code, "message": one.message.as_str() }))
+            .collect::<Vec<_>>(),
+        "add": together
+            .add
+            .iter()
+            .map(|more| json!({ "class": more.class.as_ref().map(EcoString::as_str), "nodes": more.nodes, "like": more.like.as_str() }))
+            .collect::<Vec<_>>(),
+    });
+    match together.verdict {
+        Verdict::IfPacked(found) => out["packing"] = packing(found),
+        Verdict::DoesNotFit { proven } => out["proven"] = proven.into(),
+        Verdict::Fits => {}
+    }
+    if together.hangs_on_ties {
+        out["hangsOnTies"] = true.into();
+    }
+    if !together.victims.is_empty() {
+        out["victims"] = together
+            .victims
+            .iter()
+            .map(|victim| json!({ "pod": victim.pod.as_str(), "node": victim.node.as_str(), "for": victim.cause.as_str() }))
+            .collect();
+    }
+    out
+}
+
+/// `placement` of a component.
+pub(super) fn of_component(placement: &Placement) -> Value {
+    let mut out = json!({
+        "wanted": placement.wanted,
+        "running": placement.running,
+        "placed": placement.placed,
+        "pending": placement.pending(),
+        "nodes": placement.nodes.iter().map(|(node, pods)| json!({ "node": node.as_str(), "pods": pods })).collect::<Vec<_>>(),
+    });
+    if let Some(waiting) = &placement.waiting {
+        let counts: Map<String, Value> =
+            waiting.counts.iter().map(|(code, nodes)| ((*code).into(), (*nodes).into())).collect();
+        out["reason"] = json!({
+            "code": waiting.code,
+            "message": waiting.message.as_str(),
+            "counts": counts,
+            "example": waiting.example.as_ref().map(|example| json!({ "node": example.node.as_str(), "code": example.code, "detail": example.detail.as_str() })),
+        });
+    }
+    out
+}
+
+/// Whether all pods of a component have a node: together with everything else, or where that was
+/// not asked when nothing else is planned.
+pub(super) fn fits(component: &PlannedComponent) -> Option<bool> {
+    match &component.placement {
+        Some(placement) => Some(placement.pending() == 0),
+        None => component.fit.as_ref().map(|fit| fit.fits),
+    }
+}
+
+/// The nodes that have no room for the main pod: as they are when everything is placed, where a pod
+/// of the component waits.
+pub(super) fn blocked(component: &PlannedComponent) -> &[Blocked] {
+    let waiting = component.placement.as_ref().and_then(|placement| placement.waiting.as_ref());
+    let of_fit = component.fit.as_ref().map(|fit| fit.blocked.as_slice()).unwrap_or_default();
+    waiting.map_or(of_fit, |waiting| waiting.blocked.as_slice())
+}
+
+/// At most so many nodes; those beyond as counts by code.
+pub(super) fn blocked_json(blocked: &[Blocked]) -> Value {
+    let (listed, more) = blocked.split_at(blocked.len().min(LISTED));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in more {
+        *counts.entry(one.code).or_default() += 1;
+    }
+    let listed = listed.iter().map(
+        |one| json!({ "node": one.node.as_str(), "code": one.code, "detail": one.detail.as_str() }),
+    );
+    let counts = counts.into_iter().map(|(code, nodes)| json!({ "code": code, "nodes": nodes }));
+    listed.chain(counts).collect()
+}
+
+fn number(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What is missing of a waiting pod, in brackets: what the nearest node lacks.
+fn shortage(waiting: Option<&Waiting>) -> String {
+    let Some(waiting) = waiting else { return String::new() };
+    match &waiting.example {
+        Some(example) => format!(" ({}: {})", example.node, example.detail),
+        None => format!(" ({})", waiting.message),
+    }
+}
+
+/// `1 more node like gpu-3 and 2 more nodes like cpu-1`.
+fn nodes(add: &[MoreNodes]) -> String {
+    let more = |more: &MoreNodes| {
+        let plural = if more.nodes == 1 { "" } else { "s" };
+        let class = more.class.as_ref().map_or(String::new(), |class| format!(" ({class})"));
+        format!("{} more node{plural} like {}{class}", more.nodes, more.like)
+    };
+    add.iter().map(more).collect::<Vec<_>>().join(" and ")
+}
+
+/// `$50 an hour at the fewest replicas: $40 nvidia-h100, $10 nvidia-l40s`.
+pub fn price(costs: &Costs) -> String {
+    let classes: Vec<String> =
+        costs.by_class.iter().map(|(class, cost)| format!("{cost} {class}")).collect();
+    let detail =
+        if classes.len() > 1 { format!(": {}", classes.join(", ")) } else { String::new() };
+    format!("{} an hour at the fewest replicas{detail}\n", costs.per_hour)
+}
+
+/// What a person has to know of a fleet on its nodes; empty where everything fits and nobody is
+/// evicted.
+pub fn text(
+    together: &Together,
+    planned: &[Planned<'_>],
+    servings: &[PlannedServing<'_>],
+) -> String {
+    let mut out = String::new();
+    for victim in &together.victims {
+        let _ = writeln!(
+            out,
+            "{} evicts {} from {}: its priority is lower",
+            victim.cause, victim.pod, victim.node
+        );
+    }
+    let mut short: Vec<&EcoString> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for pending in &together.pending {
+        if seen.insert(&pending.service) {
+            short.push(&pending.service);
+        }
+    }
+    if short.is_empty() {
+        if together.hangs_on_ties {
+            out.push_str(TIES);
+        }
+        return out;
+    }
+    let of_services = planned.iter().flat_map(|planned| {
+        let own = planned.components.iter().filter_map(|own| own.placement.as_ref());
+        own.map(|own| (&planned.service.namespace, planned.service.name(), own))
+    });
+    let of_servings = servings.iter().filter_map(|planned| {
+        Some((&planned.serving.namespace, planned.serving.name(), planned.placement.as_ref()?))
+    });
+    let waiting: Vec<(String, &Waiting)> = of_services
+        .chain(of_servings)
+        .filter_map(|(namespace, name, placement)| {
+            Some((format!("{namespace}/{name}"), placement.waiting.as_ref()?))
+        })
+        .collect();
+    let named = short.iter().take(NAMED).map(|service| {
+        let own = waiting.iter().find(|(name, _)| *name == service.as_str());
+        format!("{service}{}", shortage(own.map(|(_, waiting)| *waiting)))
+    });
+    let mut named = named.collect::<Vec<_>>().join(", ");
+    if short.len() > NAMED {
+        let _ = write!(named, " and {} more", short.len() - NAMED);
+    }
+    let all = planned.len() + servings.len();
+    let verb = if short.len() == 1 { "does" } else { "do" };
+    let _ = write!(out, "{} of {} {verb} not fit: {named}", short.len(), number(all, "service"));
+    match together.verdict {
+        Verdict::IfPacked(packing) => {
+            let _ = write!(out, "; everything fits if you {}", advice(packing));
+        }
+        Verdict::DoesNotFit { proven: false } => out.push_str("; no placement of all was found"),
+        Verdict::DoesNotFit { proven: true } | Verdict::Fits => {}
+    }
+    if !together.add.is_empty() {
+        let waits = if short.len() == 1 { "it" } else { "them" };
+        let _ = write!(out, "; {} would hold {waits}", nodes(&together.add));
+    }
+    out.push('\n');
+    if together.hangs_on_ties {
+        out.push_str(TIES);
+    }
+    out
+}
+
+const TIES: &str =
+    "whether everything fits depends on which of several equally good nodes the scheduler takes\n";
+
+/// The cell of a component: how many of its pods have a node.
+pub(super) fn cell(component: &PlannedComponent) -> Option<String> {
+    let placement = component.placement.as_ref()?;
+    let alone =
+        component.fit.as_ref().map_or_else(String::new, |fit| format!(" ({})", fit.replicas));
+    Some(if placement.pending() == 0 {
+        format!("yes{alone}")
+    } else {
+        format!("no ({} of {} pods)", placement.placed, placement.wanted)
+    })
+}
+
+/// What keeps pods of a component off the nodes.
+pub(super) fn said(component: &PlannedComponent) -> Option<&str> {
+    let waiting = component.placement.as_ref()?.waiting.as_ref()?;
+    Some(waiting.message.as_str())
+}
