@@ -34,6 +34,7 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
             [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class: winner, tie or hole')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become')
             [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value')
             [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
             [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
@@ -392,6 +393,48 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             [CompletionResult]::new('--unknown-products', '--unknown-products', [CompletionResultType]::ParameterName, 'Also say which products of accelerator classes nothing is known about')
             [CompletionResult]::new('--update-baseline', '--update-baseline', [CompletionResultType]::ParameterName, 'Write the findings of this run into the baseline')
             [CompletionResult]::new('--fix', '--fix', [CompletionResultType]::ParameterName, 'Make the repairs that are mechanical and safe, then report what is left')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
+            [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'References to what is not loaded are no errors')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Read no settings file')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Findings of level warning count as errors')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'ome;test' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format; `--format` is the same flag')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol asked for, over every service')
+            [CompletionResult]::new('--feature-gates', '--feature-gates', [CompletionResultType]::ParameterName, 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on')
+            [CompletionResult]::new('--request-size', '--request-size', [CompletionResultType]::ParameterName, 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation')
+            [CompletionResult]::new('--args-order', '--args-order', [CompletionResultType]::ParameterName, 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'Namespace of documents that name none; selects the services of that namespace')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Only services whose labels match the selector, as kubectl''s')
+            [CompletionResult]::new('--no-builtin', '--no-builtin', [CompletionResultType]::ParameterName, 'Leave the built-in catalog out')
+            [CompletionResult]::new('--builtin', '--builtin', [CompletionResultType]::ParameterName, 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`')
+            [CompletionResult]::new('--semantics', '--semantics', [CompletionResultType]::ParameterName, 'Whose word counts: the documents or the shipped controller')
+            [CompletionResult]::new('--kthena-profile', '--kthena-profile', [CompletionResultType]::ParameterName, 'A release of Kthena whose behaviour ModelServings follow instead of the document''s')
+            [CompletionResult]::new('--deployment-mode', '--deployment-mode', [CompletionResultType]::ParameterName, 'How services of KServe are deployed that do not say it themselves')
+            [CompletionResult]::new('--model-configs', '--model-configs', [CompletionResultType]::ParameterName, 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory')
+            [CompletionResult]::new('--hf-cache', '--hf-cache', [CompletionResultType]::ParameterName, 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]')
+            [CompletionResult]::new('--model-facts', '--model-facts', [CompletionResultType]::ParameterName, 'Whether models are completed from the built-in table of published models [default: auto]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings file; by default `ome.toml` is searched upward from the working directory')
+            [CompletionResult]::new('--max-file-size', '--max-file-size', [CompletionResultType]::ParameterName, 'Largest file that is read [default: 8MiB]')
+            [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting of a document [default: 64]')
+            [CompletionResult]::new('--max-nodes', '--max-nodes', [CompletionResultType]::ParameterName, 'Most nodes of a document, aliases expanded [default: 1000000]')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Threads; the output does not depend on it [default: one per core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Write today''s answers over the values in the files that are different')
+            [CompletionResult]::new('--strict-preferred', '--strict-preferred', [CompletionResultType]::ParameterName, 'Classes of preferredClasses are required')
+            [CompletionResult]::new('--allow-unknown', '--allow-unknown', [CompletionResultType]::ParameterName, 'A preferred class passes although its capabilities are unknown')
+            [CompletionResult]::new('--strict-cost', '--strict-cost', [CompletionResultType]::ParameterName, 'The cost threshold is required')
+            [CompletionResult]::new('--dedupe-args', '--dedupe-args', [CompletionResultType]::ParameterName, 'Of a flag given twice keep the service''s, else the last')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Services of all namespaces (the default without `-n`)')
             [CompletionResult]::new('--partial', '--partial', [CompletionResultType]::ParameterName, 'References to what is not loaded are no errors')
@@ -845,13 +888,14 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
         }
         'ome;help' {
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs')
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Show which layer wrote a field of a rendered object, and what it overrode')
             [CompletionResult]::new('render', 'render', [CompletionResultType]::ParameterValue, 'Print the manifests that the operator would create')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it')
             [CompletionResult]::new('rollout', 'rollout', [CompletionResultType]::ParameterValue, 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck')
             [CompletionResult]::new('matrix', 'matrix', [CompletionResultType]::ParameterValue, 'Show which runtime would serve which model on which accelerator class: winner, tie or hole')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check the input: syntax, schema, references, the catalog as a whole')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become')
             [CompletionResult]::new('discover', 'discover', [CompletionResultType]::ParameterValue, 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value')
             [CompletionResult]::new('catalog', 'catalog', [CompletionResultType]::ParameterValue, 'List and show runtimes, models and accelerator classes, built-in and your own')
             [CompletionResult]::new('kueue', 'kueue', [CompletionResultType]::ParameterValue, 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step')
@@ -889,6 +933,9 @@ Register-ArgumentCompleter -Native -CommandName 'ome' -ScriptBlock {
             break
         }
         'ome;help;validate' {
+            break
+        }
+        'ome;help;test' {
             break
         }
         'ome;help;discover' {

@@ -70,6 +70,9 @@ _ome() {
             ome,schema)
                 cmd="ome__subcmd__schema"
                 ;;
+            ome,test)
+                cmd="ome__subcmd__test"
+                ;;
             ome,validate)
                 cmd="ome__subcmd__validate"
                 ;;
@@ -151,6 +154,9 @@ _ome() {
             ome__subcmd__help,schema)
                 cmd="ome__subcmd__help__subcmd__schema"
                 ;;
+            ome__subcmd__help,test)
+                cmd="ome__subcmd__help__subcmd__test"
+                ;;
             ome__subcmd__help,validate)
                 cmd="ome__subcmd__help__subcmd__validate"
                 ;;
@@ -221,7 +227,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-h -V --color --help --version plan explain why render diff rollout matrix validate discover catalog kueue convert schema import endpoints payload code completions man version help"
+            opts="-h -V --color --help --version plan explain why render diff rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1167,7 +1173,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help)
-            opts="plan explain why render diff rollout matrix validate discover catalog kueue convert schema import endpoints payload code completions man version help"
+            opts="plan explain why render diff rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1503,6 +1509,20 @@ _ome() {
             return 0
             ;;
         ome__subcmd__help__subcmd__schema)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__help__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2666,6 +2686,128 @@ _ome() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ome__subcmd__test)
+            opts="-o -f -n -A -l -h --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --feature-gates)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --args-order)
+                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-builtin)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --builtin)
+                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
+                    return 0
+                    ;;
+                --semantics)
+                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --kthena-profile)
+                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
+                    return 0
+                    ;;
+                --deployment-mode)
+                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
+                    return 0
+                    ;;
+                --model-configs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hf-cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model-facts)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-file-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

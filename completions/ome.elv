@@ -31,6 +31,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand rollout 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
             cand matrix 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
             cand validate 'Check the input: syntax, schema, references, the catalog as a whole'
+            cand test 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
             cand discover 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
             cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
             cand kueue 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step'
@@ -381,6 +382,47 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --unknown-products 'Also say which products of accelerator classes nothing is known about'
             cand --update-baseline 'Write the findings of this run into the baseline'
             cand --fix 'Make the repairs that are mechanical and safe, then report what is left'
+            cand -A 'Services of all namespaces (the default without `-n`)'
+            cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
+            cand --partial 'References to what is not loaded are no errors'
+            cand --no-config 'Read no settings file'
+            cand --strict 'Findings of level warning count as errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;test'= {
+            cand -o 'Output format; `--format` is the same flag'
+            cand --output 'Output format; `--format` is the same flag'
+            cand --format 'Output format; `--format` is the same flag'
+            cand --protocol 'The protocol asked for, over every service'
+            cand --feature-gates 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on'
+            cand --request-size 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation'
+            cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
+            cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -n 'Namespace of documents that name none; selects the services of that namespace'
+            cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
+            cand -l 'Only services whose labels match the selector, as kubectl''s'
+            cand --selector 'Only services whose labels match the selector, as kubectl''s'
+            cand --no-builtin 'Leave the built-in catalog out'
+            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --semantics 'Whose word counts: the documents or the shipped controller'
+            cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s'
+            cand --deployment-mode 'How services of KServe are deployed that do not say it themselves'
+            cand --model-configs 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory'
+            cand --hf-cache 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]'
+            cand --model-facts 'Whether models are completed from the built-in table of published models [default: auto]'
+            cand --config 'Settings file; by default `ome.toml` is searched upward from the working directory'
+            cand --max-file-size 'Largest file that is read [default: 8MiB]'
+            cand --max-depth 'Deepest nesting of a document [default: 64]'
+            cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
+            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --color 'When to use colour'
+            cand --record 'Write today''s answers over the values in the files that are different'
+            cand --strict-preferred 'Classes of preferredClasses are required'
+            cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
+            cand --strict-cost 'The cost threshold is required'
+            cand --dedupe-args 'Of a flag given twice keep the service''s, else the last'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
             cand --partial 'References to what is not loaded are no errors'
@@ -803,13 +845,14 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;help'= {
             cand plan 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
-            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided'
+            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
             cand why 'Show which layer wrote a field of a rendered object, and what it overrode'
             cand render 'Print the manifests that the operator would create'
             cand diff 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
             cand rollout 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
             cand matrix 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
             cand validate 'Check the input: syntax, schema, references, the catalog as a whole'
+            cand test 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
             cand discover 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
             cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
             cand kueue 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step'
@@ -839,6 +882,8 @@ set edit:completion:arg-completer[ome] = {|@words|
         &'ome;help;matrix'= {
         }
         &'ome;help;validate'= {
+        }
+        &'ome;help;test'= {
         }
         &'ome;help;discover'= {
         }

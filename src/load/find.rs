@@ -224,6 +224,24 @@ fn explain(error: &ignore::Error) -> (Option<&Path>, String) {
     }
 }
 
+/// Files of expectations below a directory, by name.
+pub fn expectations(below: &Path) -> Vec<PathBuf> {
+    let is_one = |path: &Path| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.ends_with(".ome-test.yaml") || name.ends_with(".ome-test.yml")
+    };
+    let found = find(&[below.to_path_buf()], &[]);
+    let mut files: Vec<PathBuf> = found
+        .inputs
+        .into_iter()
+        .filter_map(|input| input.path)
+        .filter(|path| is_one(path))
+        .map(|path| path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_path_buf))
+        .collect();
+    files.sort();
+    files
+}
+
 /// The root of the repository that a directory is in.
 pub fn repository_root(from: &Path) -> Option<PathBuf> {
     from.ancestors().find(|directory| directory.join(".git").exists()).map(Path::to_path_buf)

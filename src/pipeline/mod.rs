@@ -10,6 +10,7 @@ mod built;
 mod complete;
 mod costs;
 pub mod diff;
+pub mod expect;
 mod flip;
 mod kv_cache;
 mod matrix;

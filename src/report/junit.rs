@@ -77,7 +77,7 @@ fn line(finding: &Diagnostic, places: &Places<'_>) -> String {
 }
 
 /// Text as XML 1.0 takes it: what it has no place for is replaced.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -11,6 +11,7 @@ pub mod diff;
 pub mod discover;
 mod drawn;
 pub mod endpoints;
+pub mod expect;
 pub mod explain;
 mod fill;
 pub mod findings;

@@ -19,6 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod render;
 pub(crate) mod rollout;
 pub(crate) mod schema;
+pub(crate) mod test;
 pub(crate) mod validate;
 pub(crate) mod why;
 
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Rollout(rollout::Args),
     Matrix(matrix::Args),
     Validate(validate::Args),
+    Test(test::Args),
     Discover(discover::Args),
     Catalog(catalog::Args),
     Kueue(kueue::Args),
@@ -66,6 +68,7 @@ pub(crate) fn run(
         Some(Command::Render(args)) => render::run(&args, typed, io),
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),
+        Some(Command::Test(args)) => test::run(&args, io),
         Some(Command::Rollout(args)) => rollout::run(&args, io),
         Some(Command::Discover(args)) => discover::run(&args, io),
         Some(Command::Catalog(args)) => catalog::run(args, io),

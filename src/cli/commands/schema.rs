@@ -3,7 +3,7 @@
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::nearest;
 use crate::emit;
-use crate::report::{json_schema, schema as view};
+use crate::report::{expect, json_schema, schema as view};
 use crate::schema::{self, Schema};
 use crate::yaml::FieldPath;
 use serde_json::Value;
@@ -81,6 +81,9 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         }
         return Ok(Outcome::Done);
     };
+    if wanted.eq_ignore_ascii_case("ome-test") {
+        return print(&expect::schema(), io);
+    }
     let of_version = |schema: &&Schema| {
         args.api_version.as_deref().is_none_or(|version| version == schema.api_version)
     };

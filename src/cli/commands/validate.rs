@@ -233,15 +233,31 @@ const PLAN_ONLY: [Code; 5] = [
     Code::NeedsClusterStatus,
 ];
 
+/// Everything that a run without flags reports.
+pub(super) fn everything(session: &Session) -> Result<Vec<Diagnostic>, Failure> {
+    gathered(session, &[], &[], Whose::User)
+}
+
 /// Everything the run reports, but for the baseline.
 fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Diagnostic>, Failure> {
-    let catalog = &session.world.catalog;
     let mut asked = rules.to_vec();
     asked.extend(args.unused.then_some(Code::RuntimeForNoModel));
     asked.extend(args.unknown_products.then_some(Code::CatalogueUnknown));
+    gathered(session, &asked, rules, args.source)
+}
+
+/// Findings on objects of `source`; `asked` are codes that are found on demand, and `rules` the
+/// only ones that are wanted, if there are any.
+fn gathered(
+    session: &Session,
+    asked: &[Code],
+    rules: &[Code],
+    source: Whose,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let catalog = &session.world.catalog;
     let mut later = check::run(
         &View { catalog, sources: &session.world.sources, semantics: session.semantics },
-        &asked,
+        asked,
     );
     let (services, servings) = session.select_all(&[])?;
     let planner = Planner::new(catalog, session.semantics);
@@ -275,10 +291,8 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
     );
     let mut found = session.settle(later);
     check::spell_out(&mut found, catalog);
-    found.retain(|finding| {
-        concerns_builtin_alone(finding, session) == (args.source == Whose::Builtin)
-    });
-    if args.source == Whose::Builtin {
+    found.retain(|finding| concerns_builtin_alone(finding, session) == (source == Whose::Builtin));
+    if source == Whose::Builtin {
         for finding in &mut found {
             finding.severity = finding.severity.min(Severity::Warning);
         }
@@ -292,7 +306,7 @@ fn findings_of(session: &Session, args: &Args, rules: &[Code]) -> Result<Vec<Dia
         let on_demand =
             check::CHECKS.iter().any(|check| check.on_demand && check.codes.contains(&code));
         (asked_for || (rules.is_empty() && !on_demand))
-            && args.source == Whose::User
+            && source == Whose::User
             && !session.is_off(code)
     };
     Ok(session.grade(check::apply_allows(found, &session.world.sources, told)))

@@ -21,7 +21,7 @@ mod tree;
 pub use cause::Cause;
 pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
-pub use tree::Change;
+pub use tree::{Change, equal};
 
 use super::costs;
 use super::plan::PlannedComponent;

@@ -43,6 +43,11 @@ pub(super) fn changes(before: &Node, after: &Node, ty: Option<&'static Type>) ->
     walk.changes
 }
 
+/// Whether two values are equal as two states of an object are compared.
+pub fn equal(one: &Node, other: &Node, ty: Option<&'static Type>) -> bool {
+    changes(one, other, ty).is_empty()
+}
+
 /// Where the walk stands.
 struct Here {
     path: FieldPath,

@@ -139,6 +139,7 @@ suites! {
     pipeline_names => "pipeline/names",
     pipeline_pass_through => "pipeline/pass-through",
     pipeline_schema => "pipeline/schema",
+    pipeline_test => "pipeline/test",
     tools_diff => "tools/diff",
     tools_endpoints => "tools/endpoints",
     tools_flip => "tools/flip",

@@ -1,0 +1,298 @@
+//! `ome test`: expectations beside the catalog.
+
+use super::validate;
+use crate::api::ObjectRef;
+use crate::cli::args::{DecisionArgs, InputArgs};
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::diag::{Code, Diagnostic, Edit, Severity, edited, nearest};
+use crate::emit;
+use crate::load;
+use crate::pipeline::expect::{self, Case, Expected, Miss, Stated};
+use crate::pipeline::{Depth, Planned, Planner, Renderer, identity};
+use crate::report::expect::{Done, Failure as Failed, Report};
+use crate::report::findings;
+use crate::secret::{MASK, Secrets};
+use crate::source::{Source, SourceKind};
+use crate::yaml::{Limits, Node, Origin, parse, split};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become.
+///
+/// Cases are in files named `*.ome-test.yaml`. Exit codes: 0 every expectation is met, 1 a file
+/// cannot be compared, 2 an expectation is not met. `ome schema ome-test -o json-schema` prints the
+/// schema of the files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files of expectations; without any, every `*.ome-test.yaml` below the current directory.
+    #[arg(value_name = "FILE")]
+    tests: Vec<PathBuf>,
+    /// Output format; `--format` is the same flag.
+    #[arg(
+        short,
+        long,
+        visible_alias = "format",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    output: Format,
+    /// Write today's answers over the values in the files that are different.
+    #[arg(long)]
+    record: bool,
+    #[command(flatten)]
+    decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Output format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line for each case, and what it takes to mend those that failed.
+    #[default]
+    Table,
+    /// One JSON document with a versioned shape.
+    Json,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// JUnit XML, a test case for each case.
+    Junit,
+}
+
+/// Runs the cases and prints.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let files =
+        if args.tests.is_empty() { load::expectations(Path::new(".")) } else { args.tests.clone() };
+    if files.is_empty() {
+        return Err(Failure::NotFound {
+            message: "no file of expectations was found".into(),
+            help: Some("name files, or call them `*.ome-test.yaml`".into()),
+        });
+    }
+    let mut report = Report::default();
+    let mut recorded = 0;
+    // Many cases read the same files: each list of files is read once.
+    let mut sessions: BTreeMap<Vec<PathBuf>, Session> = BTreeMap::new();
+    for file in &files {
+        let mut edits = Vec::new();
+        for case in read(file, &mut report) {
+            let paths = paths(file, &case, args);
+            if !sessions.contains_key(&paths) {
+                let input = InputArgs { files: paths.clone(), ..args.input.clone() };
+                sessions.insert(paths.clone(), Session::open(&input, &args.decision.ask()?)?);
+            }
+            let session = &sessions[&paths];
+            let misses = judge(&case, session)?;
+            if args.record {
+                edits.extend(misses.iter().filter_map(|miss| edit(&case, miss)));
+            }
+            let left = |miss: &Miss| !args.record || edit(&case, miss).is_none();
+            let failures = misses
+                .into_iter()
+                .filter(left)
+                .map(|miss| Failed::new(miss, &report.sources, &session.world.sources))
+                .collect();
+            let line = report.sources.locate(case.span).line;
+            report.cases.push(Done {
+                file: file.display().to_string(),
+                name: case.name.to_string(),
+                line,
+                failures,
+            });
+        }
+        recorded += edits.len();
+        record(file, &edits)?;
+    }
+    findings::settle(&mut report.found, &report.sources, &Secrets::new(&report.sources));
+    match args.output {
+        Format::Json => io.print_json(&report.json())?,
+        Format::Github => io.print(&report.github())?,
+        Format::Junit => io.print(&report.junit())?,
+        Format::Table => io.print(&report.text())?,
+    }
+    if args.output != Format::Json && !report.found.is_empty() {
+        let color = io.err_color();
+        io.say(&findings::beside(&report.found, &report.sources, color));
+    }
+    if args.record {
+        io.say(&format!("{recorded} values recorded\n"));
+    }
+    Ok(if !report.found.is_empty() {
+        Outcome::CouldNot
+    } else if report.failed() > 0 {
+        Outcome::No
+    } else {
+        Outcome::Done
+    })
+}
+
+/// The cases of a file; what is wrong with it goes into the report.
+fn read(file: &Path, report: &mut Report) -> Vec<Case> {
+    let text = match load::read_text(file, &Limits::default()) {
+        Ok(text) => text,
+        Err(finding) => {
+            report.found.push(*finding);
+            return Vec::new();
+        }
+    };
+    let name = file.display().to_string();
+    let id = report.sources.add(Source::new(name.as_str(), SourceKind::File, text.as_str()));
+    let mut cases = Vec::new();
+    let parts = split(id, &text);
+    let mut found = parts.diagnostics;
+    let mut empty = true;
+    for part in parts.value {
+        let document = parse(id, &text, part, &Limits::default());
+        found.extend(document.diagnostics);
+        if let Some(root) = document.value {
+            empty = false;
+            cases.extend(expect::cases(&root, &mut found));
+        }
+    }
+    if empty && found.is_empty() {
+        found.push(
+            Diagnostic::new(Code::RequiredField, "the file holds no expectations")
+                .in_file(name)
+                .path("cases")
+                .help("add `cases`"),
+        );
+    }
+    report.found.extend(found);
+    cases
+}
+
+/// What a case reads.
+fn paths(file: &Path, case: &Case, args: &Args) -> Vec<PathBuf> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    match &case.files {
+        Some(files) => files.iter().map(|path| folder.join(path.as_str())).collect(),
+        None => args.input.files.clone(),
+    }
+}
+
+/// What is not as a case states it.
+fn judge(case: &Case, session: &Session) -> Result<Vec<Miss>, Failure> {
+    let catalog = &session.world.catalog;
+    let planner = Planner::new(catalog, session.semantics);
+    let planned: Vec<Planned<'_>> = planner.plan_all(&session.select(&[])?, Depth::Plan);
+    let mut misses: Vec<Miss> =
+        session.world.diagnostics.iter().filter_map(|found| unread(case, found)).collect();
+    for stated in &case.services {
+        let of_name = |planned: &&Planned<'_>| expect::is_service(&stated.name, planned);
+        if let Some(planned) = planned.iter().find(of_name) {
+            misses.extend(expect::service(catalog, planned, stated));
+            continue;
+        }
+        let known: Vec<String> = planned
+            .iter()
+            .map(|planned| format!("{}/{}", planned.service.namespace, planned.service.name()))
+            .collect();
+        let near = nearest(&stated.name, known.iter().map(String::as_str));
+        misses.push(Miss::absent("services", stated, "service", near));
+    }
+    if !case.objects.is_empty() {
+        let rendered = rendered(session)?;
+        for stated in &case.objects {
+            if let Some(node) = rendered.iter().find(|node| expect::is_object(&stated.name, node)) {
+                misses.extend(expect::object(node, stated));
+                continue;
+            }
+            let named = |id: ObjectRef| match stated.name.matches('/').count() {
+                2 => id.to_string(),
+                _ => format!("{}/{}", id.kind, id.name),
+            };
+            let known: Vec<String> = rendered.iter().map(identity).map(named).collect();
+            let near = nearest(&stated.name, known.iter().map(String::as_str));
+            misses.push(Miss::absent("objects", stated, "rendered object", near));
+        }
+    }
+    if !case.findings.is_empty() {
+        let found = validate::everything(session)?;
+        for (index, (code, span)) in case.findings.iter().enumerate() {
+            if found.iter().any(|finding| finding.code.as_str() == code) {
+                continue;
+            }
+            let mut codes: Vec<&str> = found.iter().map(|finding| finding.code.as_str()).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            misses.push(Miss {
+                path: format!("findings[{index}]"),
+                span: *span,
+                want: code.as_str().into(),
+                message: format!("`{code}` is expected to be found, and is not"),
+                got: Some(codes.into()),
+                reasons: Vec::new(),
+                flip: None,
+            });
+        }
+    }
+    Ok(misses)
+}
+
+/// A file of a case that cannot be read: nothing that is stated about it would be compared.
+fn unread(case: &Case, found: &Diagnostic) -> Option<Miss> {
+    let hides = matches!(found.code, Code::FileNotRead | Code::NotUtf8 | Code::YamlSyntax)
+        && found.severity == Severity::Error
+        && case.findings.iter().all(|(code, _)| code != found.code.as_str());
+    hides.then(|| Miss {
+        path: "files".to_owned(),
+        span: case.span,
+        want: case.files.iter().flatten().map(EcoString::as_str).collect(),
+        got: None,
+        message: found.message.clone(),
+        reasons: Vec::new(),
+        flip: None,
+    })
+}
+
+/// Every object that services and ModelServings become.
+fn rendered(session: &Session) -> Result<Vec<Node>, Failure> {
+    let catalog = &session.world.catalog;
+    let renderer = Renderer::new(catalog, session.semantics, "cluster.local");
+    let (services, servings) = session.select_all(&[])?;
+    let mut nodes = Vec::new();
+    for views in services {
+        let rendered = renderer.render(views, &mut ());
+        if rendered.error.is_none() {
+            nodes.extend(rendered.objects.into_iter().map(|object| object.node));
+        }
+    }
+    nodes.extend(servings.into_iter().map(|serving| serving.object.node.clone()));
+    Ok(nodes)
+}
+
+/// The edit that makes an expectation today's answer: a scalar in the place of a scalar.
+fn edit(case: &Case, miss: &Miss) -> Option<Edit> {
+    let stated = |list: &[Stated]| -> Option<Expected> {
+        let mut values = list.iter().flat_map(|stated| &stated.values);
+        values.find(|expected| expected.span == miss.span).cloned()
+    };
+    let expected = stated(&case.services).or_else(|| stated(&case.objects))?;
+    // What is not shown is not written either.
+    let is_shown = |got: &&serde_json::Value| !got.is_array() && !got.is_object() && *got != MASK;
+    let got = miss.got.as_ref().filter(is_shown)?;
+    expected.value.scalar_text().map(drop).or_else(|| expected.value.is_null().then_some(()))?;
+    let span = expected.value.origin.span()?;
+    let mut text = String::new();
+    crate::yaml::write(&mut text, &Node::from_json(got, Origin::File(span)));
+    let text = text.trim_end().to_owned();
+    // A text of several lines has no place behind a key.
+    if text.contains('\n') {
+        return None;
+    }
+    Some(Edit { span, insert: text })
+}
+
+/// Writes edits into a file of expectations.
+fn record(file: &Path, edits: &[Edit]) -> Result<(), Failure> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    emit::rewrite(file, |old| {
+        let old = String::from_utf8_lossy(old.unwrap_or_default());
+        Ok(edited(&old, edits).into_bytes())
+    })
+}

@@ -1,0 +1,268 @@
+//! What `ome test` found: expectations that are met and those that are not, and the schema of their
+//! files.
+
+use super::screen::printable;
+use super::{SCHEMA_VERSION, explain, findings, json, json_schema};
+use crate::diag::Diagnostic;
+use crate::pipeline::expect::Miss;
+use crate::source::SourceMap;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// A failure, in words that need no world any more.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    miss: Miss,
+    line: u32,
+    edits: Value,
+    flip: String,
+}
+
+impl Failure {
+    /// A miss. `file` are the texts of the expectations, `world` those of the case.
+    pub fn new(miss: Miss, file: &SourceMap, world: &SourceMap) -> Self {
+        let edits = miss.flip.as_ref().map(|flip| json::flip(flip, world)["edits"].clone());
+        Self {
+            line: file.locate(miss.span).line,
+            edits: edits.unwrap_or_else(|| json!([])),
+            flip: miss.flip.as_ref().map_or(String::new(), |flip| explain::flip(flip, world)),
+            miss,
+        }
+    }
+
+    fn reasons(&self) -> impl Iterator<Item = String> {
+        self.miss.reasons.iter().map(|(code, detail)| format!("{code}: {detail}"))
+    }
+}
+
+/// A case that was run.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The file.
+    pub file: String,
+    /// Its name.
+    pub name: String,
+    /// The line of its name.
+    pub line: u32,
+    /// What is not as it is stated.
+    pub failures: Vec<Failure>,
+}
+
+/// All cases of a run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The cases, in order.
+    pub cases: Vec<Done>,
+    /// What is wrong with the files.
+    pub found: Vec<Diagnostic>,
+    /// Their texts.
+    pub sources: SourceMap,
+}
+
+impl Report {
+    /// How many cases failed.
+    pub fn failed(&self) -> usize {
+        self.cases.iter().filter(|case| !case.failures.is_empty()).count()
+    }
+
+    /// One document.
+    pub fn json(&self) -> Value {
+        let failure = |case: &Done, failure: &Failure| {
+            let mut out = json!({
+                "path": failure.miss.path,
+                "want": failure.miss.want,
+                "message": failure.miss.message,
+                "file": case.file,
+                "line": failure.line,
+                "reasons": failure.miss.reasons.iter().map(|(code, detail)| json!({ "code": code, "detail": detail })).collect::<Vec<_>>(),
+                "edits": failure.edits,
+            });
+            if let Some(got) = &failure.miss.got {
+                out["got"] = got.clone();
+            }
+            out
+        };
+        let cases = self.cases.iter().map(|case| {
+            json!({
+                "file": case.file,
+                "name": case.name,
+                "passed": case.failures.is_empty(),
+                "failures": case.failures.iter().map(|found| failure(case, found)).collect::<Vec<_>>(),
+            })
+        });
+        let failed = self.failed();
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "summary": { "cases": self.cases.len(), "passed": self.cases.len() - failed, "failed": failed },
+            "cases": cases.collect::<Vec<_>>(),
+            "findings": self.found.iter().map(|finding| findings::json(finding, &self.sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// For people: a line for each case, and what it takes to mend those that failed.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for case in &self.cases {
+            let word = if case.failures.is_empty() { "ok" } else { "FAILED" };
+            let _ = writeln!(
+                out,
+                "{}",
+                printable(&format!("{word} {}: {}", case.file, one_line(&case.name)))
+            );
+            for failure in &case.failures {
+                let _ = writeln!(
+                    out,
+                    "  {}",
+                    printable(&one_line(&format!(
+                        "{}:{}: {}",
+                        case.file, failure.line, failure.miss.path
+                    )))
+                );
+                let _ = writeln!(out, "    {}", printable(&one_line(&failure.miss.message)));
+                for reason in failure.reasons() {
+                    let _ = writeln!(out, "    {}", printable(&one_line(&reason)));
+                }
+                for line in failure.flip.lines().filter(|line| !line.is_empty()) {
+                    let _ = writeln!(out, "    {line}");
+                }
+            }
+        }
+        let failed = self.failed();
+        let count = self.cases.len();
+        let cases = if count == 1 { "case" } else { "cases" };
+        let _ = writeln!(out, "\n{count} {cases}: {} passed, {failed} failed", count - failed);
+        out
+    }
+
+    /// Workflow commands of GitHub Actions: an error for each expectation that is not met.
+    pub fn github(&self) -> String {
+        let escape = |text: &str| {
+            printable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+        };
+        let property = |text: &str| escape(text).replace(':', "%3A").replace(',', "%2C");
+        let mut out = String::new();
+        for case in &self.cases {
+            for failure in &case.failures {
+                let mut lines = vec![failure.miss.message.clone()];
+                lines.extend(failure.reasons());
+                lines.extend(failure.flip.lines().map(|line| line.trim().to_owned()));
+                lines.retain(|line| !line.is_empty());
+                let _ = writeln!(
+                    out,
+                    "::error file={},line={},title={}::{}",
+                    property(&case.file),
+                    failure.line,
+                    property(&case.name),
+                    escape(&lines.join("\n"))
+                );
+            }
+        }
+        out
+    }
+
+    /// JUnit XML: a test case for each case, with one failure that holds everything.
+    pub fn junit(&self) -> String {
+        let failed = self.failed();
+        let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\"", self.cases.len());
+        let mut out = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ome test\" {counts}>\n  <testsuite name=\"ome test\" {counts}>\n"
+        );
+        for case in &self.cases {
+            let escaped = super::junit::escaped;
+            let head = format!(
+                "    <testcase name=\"{}\" classname=\"{}\"",
+                escaped(&case.name),
+                escaped(&case.file)
+            );
+            let Some(first) = case.failures.first() else {
+                let _ = writeln!(out, "{head}/>");
+                continue;
+            };
+            let mut lines = Vec::new();
+            for failure in &case.failures {
+                lines.push(format!(
+                    "{}:{}: {}: {}",
+                    case.file, failure.line, failure.miss.path, failure.miss.message
+                ));
+                lines.extend(failure.reasons());
+                lines.extend(
+                    failure.flip.lines().filter(|line| !line.is_empty()).map(str::to_owned),
+                );
+            }
+            let _ = writeln!(
+                out,
+                "{head}>\n      <failure type=\"expectation\" message=\"{}\">{}</failure>\n    </testcase>",
+                escaped(&first.miss.message),
+                escaped(&lines.join("\n"))
+            );
+        }
+        out.push_str("  </testsuite>\n</testsuites>\n");
+        out
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
+/// The schema of a file of expectations.
+pub fn schema() -> Value {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let or_null = |kind: &str, description: &str| json!({ "type": [kind, "null"], "description": description });
+    let service = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "runtime": or_null("string", "The runtime that is chosen: NAME, KIND/NAME or KIND/NAMESPACE/NAME; null for none."),
+            "accelerator": or_null("string", "The accelerator class of the component that runs the model; null for none."),
+            "mode": text("The deployment mode of the component that runs the model."),
+            "gpus": { "type": "integer", "minimum": 0, "description": "GPUs of one replica of the component that runs the model." },
+            "fits": { "type": "boolean", "description": "Whether the fewest replicas of every component fit on the Nodes that are read." },
+            "error": or_null("string", "The code of the error that keeps the service from being deployed; null for none."),
+            "arg": {
+                "description": "An argument, or several, of the container that runs the model.",
+                "oneOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }],
+            },
+        },
+        "patternProperties": {
+            "^env\\..+$": { "type": ["string", "number", "boolean", "null"], "description": "The value of a variable of the container that runs the model." },
+        },
+    });
+    let case = json!({
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": false,
+        "properties": {
+            "name": { "type": "string", "minLength": 1, "description": "What the case shows." },
+            "files": { "type": "array", "items": { "type": "string" }, "description": "Files and directories, relative to this file; without it those of the command line." },
+            "services": { "type": "object", "description": "Services as NAMESPACE/NAME with what is expected of each.", "additionalProperties": service },
+            "objects": { "type": "object", "description": "Rendered objects as Kind/namespace/name with the values of their fields by path; null for a field that is absent.", "additionalProperties": { "type": "object" } },
+            "findings": { "type": "array", "items": { "type": "string" }, "description": "Codes that must be found." },
+        },
+    });
+    json!({
+        "$schema": json_schema::DIALECT,
+        "$id": "urn:ome:schema:ome-test_v1.json",
+        "title": "Expectations of `ome test`",
+        "type": "object",
+        "required": ["cases"],
+        "additionalProperties": false,
+        "properties": { "cases": { "type": "array", "items": case, "description": "The cases, each judged on its own." } },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::expect::{CASE_KEYS, SERVICE_KEYS};
+
+    #[test]
+    fn the_schema_knows_the_keys_that_are_read() {
+        let schema = schema();
+        let case = &schema["properties"]["cases"]["items"]["properties"];
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(case), CASE_KEYS);
+        let service = &case["services"]["additionalProperties"]["properties"];
+        assert_eq!(keys(service), SERVICE_KEYS);
+    }
+}

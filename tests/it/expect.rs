@@ -1,0 +1,81 @@
+//! `ome test` on files of its own.
+
+use crate::process::Folder;
+
+const CATALOG: &str = include_str!("../../examples/kustomize/catalog.yaml");
+const SERVICE: &str = include_str!("../../examples/kustomize/service.yaml");
+const CASES: &str = include_str!("../../examples/test/chat.ome-test.yaml");
+
+fn folder(cases: &str) -> Folder {
+    let cases = cases.replace("../kustomize/", "");
+    Folder::new(&[
+        ("catalog.yaml", CATALOG),
+        ("service.yaml", SERVICE),
+        ("a.ome-test.yaml", &cases),
+    ])
+}
+
+#[test]
+fn the_example_passes_and_is_found_by_its_name() {
+    let done = folder(CASES).ome("test");
+    assert_eq!(done.exit, Some(0), "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.ends_with("1 case: 1 passed, 0 failed\n"), "{}", done.stdout);
+}
+
+#[test]
+fn what_is_recorded_passes_and_keeps_comments() {
+    let wrong = CASES
+        .replace("gpus: 1", "gpus: 2 # one is enough")
+        .replace("32768Mi", "\"1Gi\"")
+        .replace("hostNetwork: null", "hostNetwork: true");
+    let folder = folder(&wrong);
+    let failed = folder.ome("test");
+    assert_eq!(failed.exit, Some(2), "{}", failed.stdout);
+    for line in ["`gpus` is expected to be 2 and is 1", "expected to be \"1Gi\" and is \"32Gi\""] {
+        assert!(failed.stdout.contains(line), "{}", failed.stdout);
+    }
+    let recorded = folder.ome("test --record");
+    assert_eq!((recorded.exit, recorded.stderr.as_str()), (Some(0), "3 values recorded\n"));
+    let expected = CASES
+        .replace("../kustomize/", "")
+        .replace("gpus: 1", "gpus: 1 # one is enough")
+        .replace("32768Mi", "32Gi");
+    assert_eq!(folder.read("a.ome-test.yaml"), expected);
+    assert_eq!(folder.ome("test").exit, Some(0));
+}
+
+#[test]
+fn nothing_passes_in_silence() {
+    let case = "cases:\n- name: x\n  files: [catalog.yaml, service.yaml]\n";
+    for (rest, exit, message) in [
+        ("  services: {default/chat: {fits: true}}\n", 2, "no Node is read"),
+        ("  services: {default/chat: {runtime: sglang-lama}}\n", 2, "did you mean `sglang-llama`?"),
+        ("  objects: {Deployment/chat-engin: {kind: x}}\n", 2, "did you mean"),
+        ("  objects: {deploy/chat-engine: {'spec[': x}}\n", 2, "has a `[` without `]`"),
+        (
+            "  services: {default/chat: {env.HF_TOKEN: x}}\n",
+            2,
+            "expected to be \"•••\" and is null",
+        ),
+        ("  findings: [same-prio]\n", 1, "did you mean `same-priority`?"),
+        ("  services: []\n", 1, "must be a mapping"),
+        ("  service: {}\n", 1, "did you mean `services`?"),
+    ] {
+        let done = folder(&format!("{case}{rest}")).ome("test a.ome-test.yaml");
+        let shown = format!("{}{}", done.stdout, done.stderr);
+        assert_eq!(done.exit, Some(exit), "{rest}{shown}");
+        assert!(shown.contains(message), "{rest}{shown}");
+    }
+    for (text, message) in [
+        ("", "holds no expectations"),
+        ("cases: 1\n", "must be a list"),
+        ("cases:\n- files: []\n", "`cases[0].name` is missing"),
+        ("a: b: c\n", "yaml-syntax"),
+    ] {
+        let done = folder(text).ome("test a.ome-test.yaml");
+        assert!(done.exit == Some(1) && done.stderr.contains(message), "{text}{}", done.stderr);
+    }
+    let gone = "cases:\n- name: x\n  files: [gone.yaml]\n";
+    let done = folder(gone).ome("test a.ome-test.yaml");
+    assert!(done.exit == Some(2) && done.stdout.contains("gone.yaml"), "{}", done.stdout);
+}
