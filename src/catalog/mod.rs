@@ -15,11 +15,13 @@ use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
     ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
+use crate::diag::Nearby;
 use crate::machines::Machine;
 use crate::policy::{AcceleratorOptions, Policy, Releases, Semantics};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{LazyLock, OnceLock};
 
 /// A service as each semantics reads it.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ fn view(views: &[AcceleratorClass; 2], semantics: Semantics) -> &AcceleratorClas
 pub struct Catalog {
     models: Vec<Model>,
     model_index: HashMap<(Scope, EcoString), usize>,
+    /// Names of models, once one is looked for that is not there.
+    model_names: OnceLock<Nearby>,
     /// A service sees the runtimes of its own API only.
     runtimes: BTreeMap<Api, RuntimeSet>,
     weights: BTreeMap<EcoString, FineTunedWeight>,
@@ -87,9 +91,22 @@ impl Catalog {
         self.models.iter()
     }
 
+    /// The name of a model of the cluster or of a namespace that is nearest to one that is not
+    /// there.
+    pub fn nearest_model(&self, namespace: &str, name: &str) -> Option<&str> {
+        let names = self.model_names.get_or_init(|| {
+            Nearby::new(self.models.iter().map(|model| model.object.id.name.clone()))
+        });
+        let is_seen = |place: usize| {
+            let own = self.models[place].object.id.scope.namespace();
+            own.is_none_or(|own| own == namespace)
+        };
+        names.nearest_of(name, is_seen).map(|place| self.models[place].object.id.name.as_str())
+    }
+
     /// The runtimes of one API.
     pub fn runtimes(&self, api: Api) -> &RuntimeSet {
-        static NONE: RuntimeSet = RuntimeSet::EMPTY;
+        static NONE: LazyLock<RuntimeSet> = LazyLock::new(RuntimeSet::default);
         self.runtimes.get(&api).unwrap_or(&NONE)
     }
 

@@ -1,9 +1,11 @@
 //! The runtimes of one API, ordered as discovery lists them.
 
 use crate::api::{Runtime, Scope};
+use crate::diag::Nearby;
 use ecow::EcoString;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Runtimes sorted by scope (namespaces in order, then cluster) and name.
 #[derive(Debug, Default)]
@@ -13,13 +15,11 @@ pub struct RuntimeSet {
     only_own: bool,
     namespaces: BTreeMap<EcoString, Range<usize>>,
     cluster: Range<usize>,
+    /// Their names, once one is looked for that is not there.
+    names: OnceLock<Nearby>,
 }
 
 impl RuntimeSet {
-    /// A set without runtimes.
-    pub(super) const EMPTY: Self =
-        Self { runtimes: Vec::new(), only_own: false, namespaces: BTreeMap::new(), cluster: 0..0 };
-
     /// Sorts and indexes. With `all_builtin` built-in runtimes are candidates beside others.
     pub(super) fn new(mut runtimes: Vec<Runtime>, all_builtin: bool) -> Self {
         let only_own = !all_builtin && runtimes.iter().any(|runtime| !runtime.object.builtin);
@@ -33,7 +33,7 @@ impl RuntimeSet {
             }
         }
         let cluster = start..runtimes.len();
-        Self { runtimes, only_own, namespaces, cluster }
+        Self { runtimes, only_own, namespaces, cluster, names: OnceLock::new() }
     }
 
     /// A runtime by scope and name.
@@ -43,6 +43,17 @@ impl RuntimeSet {
             its_scope.cmp(scope).then_with(|| its_name.as_str().cmp(name))
         });
         found.ok().map(|index| &self.runtimes[index])
+    }
+
+    /// The name of a runtime, seen from a namespace, that is nearest to one that is not there.
+    pub fn nearest(&self, namespace: &str, name: &str) -> Option<&str> {
+        let names = self.names.get_or_init(|| {
+            Nearby::new(self.runtimes.iter().map(|runtime| runtime.object.id.name.clone()))
+        });
+        let own = self.namespaces.get(namespace).cloned().unwrap_or_default();
+        let place = names
+            .nearest_of(name, |place| own.contains(&place) || self.cluster.contains(&place))?;
+        Some(&self.runtimes[place].object.id.name)
     }
 
     /// The same set with one runtime in another version; for trying out what an edit would change.

@@ -25,11 +25,9 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
             if runtimes.get(&own, &named.value).is_none()
                 && runtimes.get(&Scope::Cluster, &named.value).is_none()
             {
-                let names = runtimes
-                    .seen_from(&service.namespace, false)
-                    .map(|runtime| runtime.object.id.name.as_str());
+                let near = runtimes.nearest(&service.namespace, &named.value);
                 let mut finding =
-                    missing(Code::RuntimeNotFound, &service.object, "runtime", named, names);
+                    missing(Code::RuntimeNotFound, &service.object, "runtime", named, near);
                 finding.message = format!(
                     "runtime {} not found in namespace {} or at cluster scope",
                     named.value, service.namespace
@@ -46,7 +44,7 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 &service.object,
                 "AcceleratorClass",
                 class,
-                names,
+                nearest(&class.value, names),
             ));
         }
         for weight in service
@@ -63,7 +61,7 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     &service.object,
                     "FineTunedWeight",
                     weight,
-                    names,
+                    nearest(&weight.value, names),
                 ));
             }
         }
@@ -81,7 +79,8 @@ pub(super) fn dangling(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 .models()
                 .filter(|model| model.object.id.scope == scope)
                 .map(|model| model.object.id.name.as_str());
-            found.push(missing(Code::ModelNotFound, &weight.object, kind, &name, names));
+            let near = nearest(&name.value, names);
+            found.push(missing(Code::ModelNotFound, &weight.object, kind, &name, near));
         }
     }
 }
@@ -100,7 +99,8 @@ pub(super) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                 continue;
             };
             let names = catalog.cluster_queues().map(|queue| queue.name().as_str());
-            found.push(missing(Code::KueueNotFound, &local.object, "ClusterQueue", named, names));
+            let near = nearest(&named.value, names);
+            found.push(missing(Code::KueueNotFound, &local.object, "ClusterQueue", named, near));
         }
     }
     if catalog.flavors().len() > 0 {
@@ -114,7 +114,7 @@ pub(super) fn queues(view: &View<'_>, found: &mut Vec<Diagnostic>) {
                     &queue.object,
                     "ResourceFlavor",
                     &quotas.flavor,
-                    names,
+                    nearest(&quotas.flavor.value, names),
                 ));
             }
         }
@@ -126,14 +126,14 @@ fn text(node: Option<&Node>) -> Option<Field<EcoString>> {
     node.as_str().filter(|text| !text.is_empty()).map(|text| Field::new(text.into(), node.origin))
 }
 
-fn missing<'n>(
+fn missing(
     code: Code,
     object: &Object,
     kind: &str,
     name: &Field<EcoString>,
-    names: impl Iterator<Item = &'n str>,
+    near: Option<&str>,
 ) -> Diagnostic {
-    let help = nearest(&name.value, names)
+    let help = near
         .map_or_else(|| "load it with `-f`".to_owned(), |near| format!("did you mean `{near}`?"));
     about(code, object, format!("no {kind} with the name `{}` is loaded", name.value))
         .at(name.span().or_else(|| Some(object.name_span())))

@@ -527,5 +527,10 @@ fn with_accelerators<'a>(
 
 /// "did you mean `x`?" over names that exist.
 fn did_you_mean<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    nearest(name, names).map(|near| format!("did you mean `{near}`?"))
+    proposed(nearest(name, names))
+}
+
+/// "did you mean `x`?" about the nearest name.
+fn proposed(near: Option<&str>) -> Option<String> {
+    near.map(|near| format!("did you mean `{near}`?"))
 }

@@ -1,6 +1,6 @@
 //! The model a service names.
 
-use super::did_you_mean;
+use super::{did_you_mean, proposed};
 use crate::api::{Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
 use crate::decision::ServiceError;
@@ -118,17 +118,6 @@ fn not_found(
     name: &Field<EcoString>,
     kind: Option<&str>,
 ) -> ServiceError {
-    let visible = catalog
-        .models()
-        .filter(|model| {
-            model
-                .object
-                .id
-                .scope
-                .namespace()
-                .is_none_or(|namespace| *namespace == service.namespace)
-        })
-        .map(|model| model.object.id.name.as_str());
     let elsewhere = catalog.models().find(|model| model.object.id.name == name.value);
     let help = match elsewhere {
         Some(model) if model.object.id.scope == Scope::Cluster => Some(format!(
@@ -142,7 +131,7 @@ fn not_found(
             ))
         }
         Some(model) => Some(format!("`{}` belongs to another namespace", model.object.id)),
-        None => did_you_mean(&name.value, visible),
+        None => proposed(catalog.nearest_model(&service.namespace, &name.value)),
     };
     let message = match kind {
         Some("BaseModel") => format!(

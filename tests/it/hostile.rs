@@ -15,6 +15,10 @@ use std::time::Duration;
 #[expect(unreachable_pub, reason = "the fuzz targets are another crate")]
 mod bodies;
 
+#[path = "../../fuzz/src/commands.rs"]
+#[expect(unreachable_pub, reason = "the fuzz targets are another crate")]
+mod commands;
+
 /// A target with its name.
 type Body = (&'static str, fn(&[u8]));
 
@@ -29,6 +33,27 @@ const BODIES: [Body; 10] = [
     ("validate", bodies::validate),
     ("plan", bodies::plan),
     ("render", bodies::render),
+];
+
+const COMMANDS: [Body; 18] = [
+    ("diff", commands::diff),
+    ("rollout", commands::rollout),
+    ("discover", commands::discover),
+    ("kueue", commands::kueue),
+    ("import", commands::import),
+    ("payload", commands::payload),
+    ("convert", commands::convert),
+    ("why", commands::why),
+    ("endpoints", commands::endpoints),
+    ("matrix", commands::matrix),
+    ("settings", commands::settings),
+    ("fix", commands::fix),
+    ("directory", commands::directory),
+    ("expand", commands::expand),
+    ("config_map", commands::config_map),
+    ("cel", commands::cel),
+    ("pattern", commands::pattern),
+    ("revision", commands::revision),
 ];
 
 const SERVICE: &str = "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: b}\nspec:\n";
@@ -125,6 +150,84 @@ fn no_room_breaks_a_promise_on_an_awkward_text() {
         for (name, body) in BODIES {
             let outcome = std::panic::catch_unwind(|| body(text.as_bytes()));
             assert!(outcome.is_ok(), "{name}: {what}");
+        }
+    }
+}
+
+/// Manifests of testdata whose values were changed as the fuzz targets change them.
+fn mutated() -> impl Iterator<Item = String> {
+    let seeds = [
+        concat!(
+            include_str!("../../testdata/quickstart/models.yaml"),
+            "---\n",
+            include_str!("../../testdata/quickstart/runtimes.yaml"),
+            "---\n",
+            include_str!("../../testdata/quickstart/services.yaml")
+        ),
+        include_str!("../../testdata/mixed/kserve.yaml"),
+        include_str!("../../testdata/stories/common/classes.yaml"),
+    ];
+    (0_u32..).filter_map(move |number| {
+        let mut dice = commands::grammar::Dice::new(number);
+        let mut text = seeds[number as usize % seeds.len()].to_owned();
+        for _ in 0..=number % 5 {
+            text = commands::grammar::mutate(&text, &mut dice)?;
+        }
+        Some(text)
+    })
+}
+
+/// How many texts each target gets: `PROPTEST_CASES`, else a few.
+fn rounds() -> usize {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2)
+}
+
+#[test]
+fn no_command_breaks_a_promise_on_changed_values() {
+    let mut texts = mutated();
+    for (name, body) in COMMANDS {
+        for text in texts.by_ref().take(rounds()) {
+            let outcome = std::panic::catch_unwind(|| body(text.as_bytes()));
+            assert!(outcome.is_ok(), "{name}:\n{text}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "it measures time: run it by name, in release, on an idle machine"]
+fn no_list_costs_its_square() {
+    let text = mutated().next().expect("there is no end of them");
+    for which in 0..=u8::MAX {
+        commands::cost(&[&[which], text.as_bytes()].concat());
+    }
+}
+
+#[test]
+fn changed_values_fit_where_they_were() {
+    let text = mutated().next().expect("there is no end of them");
+    let (size, most) = (text.len(), 2 * text.len());
+    let mut changed = 0;
+    for seed in 0..50 {
+        let mut buffer = text.clone().into_bytes();
+        buffer.resize(most, b'x');
+        if let Some(size) = commands::grammar::in_place(&mut buffer, size, most, seed) {
+            assert!(std::str::from_utf8(&buffer[..size]).is_ok());
+            changed += usize::from(&buffer[..size] != text.as_bytes());
+        }
+    }
+    assert!(changed > 25, "{changed}");
+}
+
+#[test]
+fn changed_values_get_past_the_reader() {
+    let limits = ome::yaml::Limits::default();
+    let source = ome::source::SourceId(0);
+    for text in mutated().take(60) {
+        let parts = ome::yaml::split(source, &text).value;
+        assert!(!parts.is_empty(), "{text}");
+        for range in parts {
+            let read = ome::yaml::parse(source, &text, range, &limits);
+            assert!(read.value.is_some(), "{:?}\n{text}", read.diagnostics);
         }
     }
 }

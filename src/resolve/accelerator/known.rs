@@ -10,6 +10,7 @@ use crate::policy::Semantics;
 use crate::quantity::Memory;
 use crate::yaml::Origin;
 use ecow::{EcoString, eco_format};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A class with everything known of it.
@@ -63,15 +64,49 @@ impl Known<'_> {
 pub(in crate::resolve) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
     let machines = catalog.machines();
     let mut matcher = Matcher::new(machines);
-    let mut nodes = |class| (!machines.is_empty()).then(|| matcher.matching(class));
-    catalog.classes(Semantics::Documented).map(|class| known(class, nodes(class))).collect()
+    // Classes that say the same of their nodes share one list.
+    let mut seen: HashMap<*const &Machine, OfNodes<'_>> = HashMap::new();
+    let classes = catalog.classes(Semantics::Documented).map(|class| {
+        let nodes = (!machines.is_empty()).then(|| {
+            let nodes = matcher.matching(class);
+            seen.entry(nodes.as_ptr()).or_insert_with(|| OfNodes::new(nodes))
+        });
+        known(class, nodes)
+    });
+    classes.collect()
 }
 
-fn known<'a>(class: &'a AcceleratorClass, nodes: Option<Arc<[&'a Machine]>>) -> Known<'a> {
+/// What the nodes of a class say.
+struct OfNodes<'a> {
+    machines: Arc<[&'a Machine]>,
+    memory: Option<Memory>,
+    compute_capability: Option<EcoString>,
+    /// The most that one of them can give, by resource.
+    most: HashMap<EcoString, Option<i64>>,
+}
+
+impl<'a> OfNodes<'a> {
+    fn new(machines: Arc<[&'a Machine]>) -> Self {
+        let each = || machines.iter().copied();
+        Self {
+            memory: each().filter_map(machines::labelled_memory).min(),
+            compute_capability: each().find_map(machines::labelled_compute),
+            most: HashMap::new(),
+            machines,
+        }
+    }
+
+    fn most(&mut self, resource: &EcoString) -> Option<i64> {
+        *self.most.entry(resource.clone()).or_insert_with(|| {
+            self.machines.iter().filter_map(|machine| machine.allocatable(resource)).max()
+        })
+    }
+}
+
+fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> Known<'a> {
     let declared = &class.capabilities;
     let product = machines::class_product(class);
-    let own_nodes = || nodes.iter().flat_map(|nodes| nodes.iter());
-    let labelled = own_nodes().filter_map(|machine| machines::labelled_memory(machine)).min();
+    let labelled = nodes.as_ref().and_then(|nodes| nodes.memory);
     let mut evidence = Vec::new();
     let mut note = |name: &'static str,
                     value: Option<EcoString>,
@@ -101,7 +136,7 @@ fn known<'a>(class: &'a AcceleratorClass, nodes: Option<Arc<[&'a Machine]>>) -> 
     let by_fact = product
         .map(|product| EcoString::from(product.compute_capability))
         .filter(|text| !text.is_empty());
-    let by_node = || own_nodes().find_map(|machine| machines::labelled_compute(machine));
+    let by_node = || nodes.as_ref().and_then(|nodes| nodes.compute_capability.clone());
     let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
         (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
         (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
@@ -166,7 +201,8 @@ fn known<'a>(class: &'a AcceleratorClass, nodes: Option<Arc<[&'a Machine]>>) -> 
         figures.push((figure, value));
     }
     let resource = class.whole_resources().next();
-    let most = own_nodes().filter_map(|machine| machine.allocatable(&resource?.name.value)).max();
+    let most =
+        nodes.as_mut().zip(resource).and_then(|(nodes, resource)| nodes.most(&resource.name.value));
     let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
     Known {
         class,
@@ -176,7 +212,7 @@ fn known<'a>(class: &'a AcceleratorClass, nodes: Option<Arc<[&'a Machine]>>) -> 
         bandwidth,
         features,
         figures,
-        machines: nodes,
+        machines: nodes.map(|nodes| nodes.machines.clone()),
         per_node,
         evidence,
     }

@@ -8,7 +8,7 @@ pub(super) mod kserve;
 mod rank;
 mod rules;
 
-use super::did_you_mean;
+use super::proposed;
 use crate::api::{Api, Field, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
@@ -289,12 +289,7 @@ fn lookup<'a>(
                 Some(runtime) => {
                     Some(format!("`{}` belongs to another namespace", runtime.object.id))
                 }
-                None => did_you_mean(
-                    name,
-                    runtimes
-                        .seen_from(namespace, false)
-                        .map(|runtime| runtime.object.id.name.as_str()),
-                ),
+                None => proposed(runtimes.nearest(namespace, name)),
             };
             ServiceError {
                 code: Code::RuntimeNotFound,
