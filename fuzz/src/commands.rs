@@ -228,7 +228,7 @@ pub fn directory(bytes: &[u8]) {
         let gone: Vec<_> = first.keys().filter(|name| !second.contains_key(*name)).collect();
         assert!(gone.is_empty(), "{gone:?} are gone, and the input was in error");
     }
-    let left = |name: &&String| name.ends_with(".lock") || name.contains(".ome-tmp");
+    let left = |name: &&String| name.contains(".ome-") && !name.contains(".ome-manifest");
     assert_eq!(second.keys().find(left), None, "nothing temporary is left");
     if done.code == 0 {
         let check = folder.ome(&["render", "-f", "@new.yaml", "--check", "@out"]);
