@@ -103,8 +103,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "report",
         &[
             "builtin", "source", "diag", "yaml", "secret", "quantity", "api", "policy", "schema",
-            "facts", "machines", "decision", "rollout", "exchange", "protocol", "emit", "render",
-            "pipeline",
+            "facts", "machines", "cluster", "decision", "rollout", "exchange", "protocol", "emit",
+            "render", "pipeline",
         ],
     ),
     (
