@@ -20,6 +20,9 @@ pub(crate) struct InputArgs {
     /// directory.
     #[arg(short = 'f', long = "filename", value_name = "PATH")]
     pub files: Vec<PathBuf>,
+    /// Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable.
+    #[arg(short = 'k', long = "kustomize", value_name = "DIR")]
+    pub kustomize: Vec<PathBuf>,
     /// Namespace of documents that name none; selects the services of that namespace.
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Option<String>,

@@ -131,6 +131,8 @@ impl Session {
         let request = Request {
             paths: &files,
             context: ask.context,
+            kustomize: &args.kustomize,
+            kustomize_command: settings.kustomize_command.as_deref(),
             builtin: if builtin == BuiltinMode::Never { &[] } else { builtin::files() },
         };
         let loaded = read(&request, &limits);
@@ -248,6 +250,32 @@ impl Session {
     /// Whether a service is the one that is named on the command line.
     pub(super) fn is_named(&self, wanted: &str, object: &Object, namespace: &str) -> bool {
         names::is_named(wanted, self.namespace.as_deref(), object, namespace)
+    }
+
+    /// Refuses a namespace of `-n` in which none of what a command is about lives.
+    pub(super) fn require_any(&self, count: usize) -> Result<(), Failure> {
+        let Some(namespace) =
+            self.namespace.as_ref().filter(|_| count == 0 && !self.has_selector())
+        else {
+            return Ok(());
+        };
+        let catalog = &self.world.catalog;
+        let known = catalog
+            .services()
+            .iter()
+            .map(|views| views.of(self.semantics).namespace.as_str())
+            .chain(catalog.model_servings().iter().map(|serving| serving.namespace.as_str()));
+        let near = nearest(namespace, known);
+        Err(Failure::NotFound {
+            message: format!("no InferenceService or ModelServing in namespace `{namespace}`"),
+            help: near
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("leave `-n` out to see the services of all namespaces".into())),
+        })
+    }
+
+    fn has_selector(&self) -> bool {
+        self.selector.is_some()
     }
 
     /// The ModelServings of one name.

@@ -466,6 +466,7 @@ pub(super) fn count(
     let need = accelerator.gpus.and_then(|gpus| i64::try_from(gpus).ok());
     let mut configured = 0_i64;
     let (mut explicit, mut known) = (false, true);
+    let mut exceeds = None;
     for target in &targets {
         let Some(container) = ensure(*target, spec) else { continue };
         // What is no number of devices stays as it is: it has its finding, and nothing is computed
@@ -505,11 +506,19 @@ pub(super) fn count(
         } else {
             number
         });
+        let own = match asked {
+            0 if parallelism.is_some() && pods > 1 => (number + pods - 1) / pods,
+            _ => number,
+        };
         if asked == 0 {
-            let own =
-                if parallelism.is_some() && pods > 1 { (number + pods - 1) / pods } else { number };
             ask(accelerator, container, own);
         }
+        if exceeds.is_none() && own > accelerator.per_node {
+            exceeds = Some((own, parallelism.map(|(_, origin)| origin)));
+        }
+    }
+    if let Some((own, origin)) = exceeds {
+        too_many_for_a_node(accelerator, place, own, origin, need, findings);
     }
     if pods > 1 && targets.len() == 1 {
         configured = configured.saturating_mul(pods);
@@ -575,6 +584,45 @@ pub(super) fn duplicate_flags(place: &Place<'_>, spec: &Node, findings: &mut Vec
                 findings,
             );
         }
+    }
+}
+
+/// Says that one pod asks for more than a node has: it stays Pending wherever it is put.
+fn too_many_for_a_node(
+    accelerator: &Accelerator<'_>,
+    place: &Place<'_>,
+    own: i64,
+    origin: Option<Origin>,
+    need: Option<i64>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let (class, most) = (accelerator.class.name(), accelerator.per_node);
+    let kind = place.kind.as_str();
+    let object = || place.service.object.id.to_string();
+    let span = origin.and_then(Origin::span).unwrap_or_else(|| place.service.object.name_span());
+    findings.push(
+        Diagnostic::new(
+            Code::ParallelismExceedsNode,
+            format!("a pod of the {kind} asks for {own} accelerators, and a node of {class} has {most}"),
+        )
+        .at(span)
+        .object(object())
+        .help("use a multi-node component with `leader` and `worker`, or ask for fewer accelerators in one pod"),
+    );
+    // Where the model's memory asks for them, the choice of the class says so.
+    if need.is_none_or(|need| need <= most) {
+        findings.push(
+            Diagnostic::new(
+                Code::MultiNodeNeeded,
+                format!(
+                    "one replica of the {kind} asks for {own} accelerators of {class}: {} nodes of {most}",
+                    (own + most - 1) / most.max(1)
+                ),
+            )
+            .at(span)
+            .object(object())
+            .help("make the component multi-node with `leader` and `worker`"),
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use super::history::{Record, Step};
 use super::merge;
 use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
 use crate::decision::AcceleratorDecision;
-use crate::machines::{kubernetes_terms, without_keys_of};
+use crate::machines::{self, Pinned};
 use crate::policy::ome::{ArgumentRule, ClassResourceRule};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
@@ -29,6 +29,8 @@ pub struct Accelerator<'a> {
     pub(super) has_configurations: bool,
     /// Accelerators one replica needs by its memory.
     pub(super) gpus: Option<u64>,
+    /// Accelerators of the largest node of the class.
+    pub(super) per_node: i64,
 }
 
 impl<'a> Accelerator<'a> {
@@ -58,6 +60,7 @@ impl<'a> Accelerator<'a> {
             configurations,
             has_configurations,
             gpus: decision.gpus,
+            per_node: i64::try_from(decision.per_node).unwrap_or(i64::MAX),
         })
     }
 
@@ -66,24 +69,24 @@ impl<'a> Accelerator<'a> {
         self.is_configured && self.config.is_none()
     }
 
-    /// The class's node selector as it is rendered: without the keys that its terms say more of
-    /// (S2-066).
-    pub(super) fn own_selector(&self) -> Option<Node> {
+    /// How the class's selector and terms hold the pod on its nodes.
+    fn pinned(&self) -> Pinned {
         let discovery = &self.class.discovery;
-        let selector = discovery.node_selector.as_ref()?;
-        let kept = discovery
-            .terms
-            .as_ref()
-            .map_or_else(|| selector.clone(), |terms| without_keys_of(selector, terms));
-        Some(kept).filter(|kept| !kept.is_empty())
+        machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref())
+    }
+
+    /// The class's node selector as it is rendered.
+    pub(super) fn own_selector(&self) -> Option<Node> {
+        self.pinned().selector
     }
 
     /// The class's affinity: its own, and its terms as Kubernetes takes them.
     fn affinity(&self) -> Option<Node> {
         let discovery = &self.class.discovery;
-        let terms = discovery.terms.as_ref().map(|terms| {
+        let terms = self.pinned().terms.map(|terms| {
             let origin = terms.origin;
-            let required = mapping([("nodeSelectorTerms", kubernetes_terms(terms))], origin);
+            let required =
+                mapping([("nodeSelectorTerms", machines::kubernetes_terms(&terms))], origin);
             mapping(
                 [(
                     "nodeAffinity",

@@ -244,6 +244,10 @@ pub struct AcceleratorDecision<'a> {
     pub chosen: Option<&'a AcceleratorClass>,
     /// Accelerators one replica needs by its memory; none when unknown.
     pub gpus: Option<u64>,
+    /// Accelerators that the largest node of the chosen class has; 8 where no Node says.
+    pub per_node: u64,
+    /// The class that came nearest when none passed, and what it lacks.
+    pub nearest: Option<EcoString>,
     /// Bytes the model needs; none when its size is unknown.
     pub need: Option<f64>,
     /// Entry of the runtime's formats whose acceleratorConfig applies (controller).
@@ -307,6 +311,8 @@ impl AcceleratorDecision<'_> {
             decided_by: None,
             chosen: None,
             gpus: None,
+            per_node: 0,
+            nearest: None,
             need: None,
             entry: None,
             steps: Vec::new(),

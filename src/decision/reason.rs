@@ -54,6 +54,13 @@ pub enum Reason {
         /// What the runtime lists.
         listed: Vec<EcoString>,
     },
+    /// No accelerator class that may be chosen meets the requirements on this runtime.
+    Unserved {
+        /// Of which component.
+        component: &'static str,
+        /// The class that came nearest, with what it lacks.
+        nearest: EcoString,
+    },
     /// The score is 0 or less.
     ScoreZero(i64),
     /// It is made for many models at once (S1-009).
@@ -83,7 +90,7 @@ impl Reason {
             Self::SizeRange { .. } => Code::ReasonSizeRange,
             Self::AutoSelectOff { .. } => Code::ReasonAutoSelectOff,
             Self::Protocol { .. } => Code::ReasonProtocol,
-            Self::Accelerator { .. } => Code::ReasonAccelerator,
+            Self::Accelerator { .. } | Self::Unserved { .. } => Code::ReasonAccelerator,
             Self::ScoreZero(_) => Code::ReasonScoreZero,
             Self::MultiModel => Code::ReasonMultiModel,
             Self::MultiNode { .. } => Code::ReasonMultinodeMismatch,
@@ -140,6 +147,12 @@ impl fmt::Display for Reason {
             }
             Self::Accelerator { class, listed } => {
                 write!(f, "{class} is not in [{}]", listed.join(", "))
+            }
+            Self::Unserved { component, nearest } => {
+                write!(
+                    f,
+                    "no accelerator class meets the requirements of the {component}; nearest is {nearest}"
+                )
             }
             Self::ScoreZero(score) => write!(f, "the score is {score}"),
             Self::MultiModel => f.write_str("multiModel: true is for ModelMesh only"),

@@ -2,9 +2,10 @@
 
 use super::embedded;
 use super::files::{self, Unread};
-use super::find::{Found, Input, find};
+use super::find::{Input, find};
 use super::helm;
 use super::kinds::{self, Whose};
+use super::kustomize;
 use super::parts::{self, Item};
 use super::revision;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
@@ -23,6 +24,10 @@ pub struct Request<'a> {
     pub paths: &'a [PathBuf],
     /// Directories and files that are read but not reported on.
     pub context: &'a [PathBuf],
+    /// The arguments of `-k`: Kustomize trees that are built.
+    pub kustomize: &'a [PathBuf],
+    /// The program that builds them, with its arguments; by default the first one on PATH.
+    pub kustomize_command: Option<&'a str>,
     /// Name and text of what is built into the binary.
     pub builtin: &'a [(&'a str, &'a str)],
 }
@@ -30,7 +35,11 @@ pub struct Request<'a> {
 impl Request<'_> {
     /// The paths, or the current directory.
     fn paths_or_here(&self) -> Vec<PathBuf> {
-        if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.to_vec() }
+        if self.paths.is_empty() && self.kustomize.is_empty() {
+            vec![PathBuf::from(".")]
+        } else {
+            self.paths.to_vec()
+        }
     }
 }
 
@@ -81,7 +90,32 @@ pub struct Loaded {
 /// Reads everything. The result does not depend on the number of threads.
 pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loaded {
     let mut found = find(&request.paths_or_here(), request.context);
-    if found.inputs.iter().all(|input| !input.reported) && found.diagnostics.is_empty() {
+    if found.missing {
+        // A plan of the rest would look like a plan of everything.
+        found.inputs.clear();
+        found.diagnostics.retain(|finding| finding.severity == Severity::Error);
+        return Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
+    }
+    let mut built = Vec::new();
+    for directory in request.kustomize {
+        match kustomize::build(directory, request.kustomize_command, limits) {
+            Ok(text) => built.push((
+                Input {
+                    path: Some(directory.clone()),
+                    name: format!("kustomize:{}", directory.display()),
+                    named: true,
+                    reported: true,
+                    size: text.len() as u64,
+                },
+                Some(Ok(text)),
+            )),
+            Err(finding) => return Loaded { diagnostics: vec![*finding], ..Loaded::default() },
+        }
+    }
+    if built.is_empty()
+        && found.inputs.iter().all(|input| !input.reported)
+        && found.diagnostics.is_empty()
+    {
         let finding = Diagnostic::new(Code::NoFiles, "no file to read was found")
             .help("name files or directories with `-f`, or standard input with `-f -`");
         found.diagnostics.push(finding);
@@ -99,8 +133,9 @@ pub fn load(request: &Request<'_>, stdin: &mut dyn Read, limits: &Limits) -> Loa
         .par_iter()
         .map(|input| input.path.as_ref().map(|path| read(path, input, limits)))
         .collect();
-    let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take())).collect();
-    documents(found, texts, request.builtin, limits)
+    let texts = texts.into_iter().map(|text| text.or_else(|| from_stdin.take()));
+    let inputs = std::mem::take(&mut found.inputs).into_iter().zip(texts).chain(built).collect();
+    documents(inputs, found.diagnostics, request.builtin, limits)
 }
 
 /// Reads the same at a revision of the repository that holds the paths; context is left out.
@@ -112,20 +147,31 @@ pub fn load_revision(
     revision: &str,
     limits: &Limits,
 ) -> Result<Loaded, Box<Diagnostic>> {
+    if let Some(directory) = request.kustomize.first() {
+        let why = format!(
+            "the base `{revision}` was not read: `-k {}` builds what is on disk",
+            directory.display()
+        );
+        return Err(Box::new(Diagnostic::new(Code::BaseNotRead, why).help(
+            "check the revision out (`git worktree add DIR REV`) and compare with `--base DIR`",
+        )));
+    }
     let (found, texts) = revision::texts(&request.paths_or_here(), revision, limits)?;
-    Ok(documents(found, texts.into_iter().map(Some).collect(), request.builtin, limits))
+    let inputs = found.inputs.into_iter().zip(texts.into_iter().map(Some)).collect();
+    Ok(documents(inputs, found.diagnostics, request.builtin, limits))
 }
 
 /// Texts become documents.
 fn documents(
-    found: Found,
-    texts: Vec<Option<Result<String, Unread>>>,
+    mut inputs: Vec<(Input, Option<Result<String, Unread>>)>,
+    diagnostics: Vec<Diagnostic>,
     builtin: &[(&str, &str)],
     limits: &Limits,
 ) -> Loaded {
-    let mut loaded = Loaded { diagnostics: found.diagnostics, ..Loaded::default() };
+    let mut loaded = Loaded { diagnostics, ..Loaded::default() };
+    loaded.diagnostics.extend(kustomize::set_aside(&mut inputs, limits));
     let mut readable = Vec::new();
-    for (input, text) in found.inputs.into_iter().zip(texts) {
+    for (input, text) in inputs {
         let Some(text) = text else { continue };
         let kind = if input.path.is_none() { SourceKind::Stdin } else { SourceKind::File };
         let mut add = |text: String| {
@@ -183,6 +229,14 @@ fn documents(
         loaded.documents.extend(outcome.documents);
         loaded.diagnostics.extend(outcome.diagnostics);
     }
+    if charts.is_empty() && loaded.diagnostics.is_empty() {
+        loaded.diagnostics.extend(nothing_in(
+            &loaded,
+            readable.iter().filter_map(|(id, input)| {
+                Some((*id, input.as_ref().filter(|input| input.reported)?))
+            }),
+        ));
+    }
     for (folder, count) in charts {
         let what = if count == 1 {
             "1 file is a Helm template and was".to_owned()
@@ -205,6 +259,32 @@ fn documents(
         None => (finding.file.clone().unwrap_or_default(), None, 0, finding.code),
     });
     loaded
+}
+
+/// Says that an input holds no object at all: the first of its texts, and what is in it instead.
+fn nothing_in<'a>(
+    loaded: &Loaded,
+    mut inputs: impl Iterator<Item = (SourceId, &'a Input)>,
+) -> Option<Diagnostic> {
+    if loaded.documents.iter().any(|document| !document.builtin) {
+        return None;
+    }
+    let (id, input) = inputs.next()?;
+    let text = &loaded.sources.get(id).text;
+    let is_content = |line: &str| {
+        let line = line.trim();
+        !(line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
+    };
+    let (message, help) = match (text.lines().any(is_content), input.path.is_none()) {
+        (true, true) => ("standard input is a List without items".to_owned(), "put objects in it"),
+        (true, false) => {
+            (format!("`{}` is a List without items", input.name), "put objects under `items`")
+        }
+        (false, true) => ("standard input is empty".to_owned(), "pass Kubernetes objects"),
+        // A file may wait for its first object.
+        (false, false) => return None,
+    };
+    Some(Diagnostic::new(Code::EmptyInput, message).in_file(input.name.as_str()).help(help))
 }
 
 fn read_stdin(stdin: &mut dyn Read, limits: &Limits) -> Result<String, Unread> {

@@ -3,7 +3,8 @@
 //! In: the arguments of `-f` and `--context`. Out: every file to be read, once, in the order of its
 //! name, and findings about what is not read. Directories are walked as git sees them: what
 //! `.gitignore`, `.ignore` and `.omeignore` exclude is left out, also outside of a repository, and
-//! so are names that begin with a dot and the directories `node_modules` and `target`. In a
+//! so are names that begin with a dot, the directories `node_modules` and `target`, and what `render`
+//! has written. In a
 //! directory only names that end in `.yaml`, `.yml` or `.json` are read; a file that is named is
 //! read whatever its name. Links are followed.
 
@@ -15,6 +16,9 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// The list that `render -o dir=` keeps: a directory that holds one is output.
+pub(super) const RENDERED: &str = ".ome-manifest";
 
 /// One text to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Found {
     pub inputs: Vec<Input>,
     /// What is not read, and why.
     pub diagnostics: Vec<Diagnostic>,
+    /// A path that was named is not there.
+    pub missing: bool,
 }
 
 /// Finds all files below `paths` and `context`; `-` is standard input. A file that is in both is
@@ -124,6 +130,7 @@ impl Finder {
                 } else {
                     reason(&error)
                 };
+                self.found.missing |= reported;
                 self.not_read(path, path, &reason, reported);
             }
         }
@@ -164,7 +171,8 @@ impl Finder {
                     return true;
                 }
                 let left_out = entry.depth() > 0
-                    && matches!(entry.file_name().to_str(), Some("node_modules" | "target"));
+                    && (matches!(entry.file_name().to_str(), Some("node_modules" | "target"))
+                        || entry.path().join(RENDERED).exists());
                 // By links a directory may have any number of paths, twice as many at each level.
                 let first = || match entry.metadata() {
                     Ok(data) => walked
@@ -249,9 +257,10 @@ pub fn repository_root(from: &Path) -> Option<PathBuf> {
 
 /// Whether a name in a directory is that of a manifest.
 pub(super) fn is_manifest(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|extension| {
-        ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-    })
+    path.file_name().is_some_and(|name| name == "Kustomization")
+        || path.extension().and_then(OsStr::to_str).is_some_and(|extension| {
+            ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+        })
 }
 
 /// A path as shown: as given, and without the `./` that the walk of the current directory puts

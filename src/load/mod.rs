@@ -11,6 +11,7 @@ mod files;
 mod find;
 mod helm;
 pub mod kinds;
+mod kustomize;
 mod model_files;
 mod parts;
 mod peek;

@@ -6,7 +6,7 @@
 //! nothing is fetched. What git ignores is left out as it is in a directory.
 
 use super::files::{self, Unread, reason};
-use super::find::{Found, Input, is_manifest};
+use super::find::{Found, Input, RENDERED, is_manifest};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::yaml::Limits;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -64,9 +64,21 @@ pub(super) fn texts(
             continue;
         }
         let ignored = repository.ignored(&within, &entries)?;
+        let rendered: Vec<PathBuf> = entries
+            .iter()
+            .map(|entry| Path::new(&entry.path))
+            .filter(|path| path.file_name().is_some_and(|name| name == RENDERED))
+            .filter_map(|path| path.parent().filter(|directory| *directory != within))
+            .map(Path::to_owned)
+            .collect();
+        let is_rendered = |path: &str| {
+            Path::new(path).ancestors().any(|part| rendered.iter().any(|own| own == part))
+        };
         let wanted = entries.into_iter().filter(|entry| {
             entry.named(&within)
-                || (is_manifest(Path::new(&entry.path)) && !ignored.leaves_out(&entry.path))
+                || (is_manifest(Path::new(&entry.path))
+                    && !ignored.leaves_out(&entry.path)
+                    && !is_rendered(&entry.path))
         });
         let (wanted, links): (Vec<Entry>, Vec<Entry>) =
             wanted.partition(|entry| entry.mode.starts_with("100"));
@@ -94,7 +106,7 @@ pub(super) fn texts(
         }
     }
     let (inputs, texts) = found.into_values().unzip();
-    Ok((Found { inputs, diagnostics }, texts))
+    Ok((Found { inputs, diagnostics, missing: false }, texts))
 }
 
 fn not_read(base: &str, why: &str, help: &str) -> Box<Diagnostic> {

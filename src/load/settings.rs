@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue};
 pub const FILE_NAME: &str = "ome.toml";
 
 /// Keys at the top.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "required-version",
     "semantics",
     "kthena-profile",
@@ -27,6 +27,7 @@ const KEYS: [&str; 11] = [
     "paths",
     "builtin",
     "no-builtin",
+    "kustomize-command",
     "model-configs",
     "model-facts",
     "severity",
@@ -63,6 +64,8 @@ pub struct Settings {
     pub paths: Vec<PathBuf>,
     /// `builtin`, or `no-builtin`, which is `never` or `auto`.
     pub builtin: Option<BuiltinMode>,
+    /// `kustomize-command`: program and arguments, before the directory.
+    pub kustomize_command: Option<String>,
     /// `model-configs`, relative to the file.
     pub model_configs: Option<PathBuf>,
     /// `model-facts`.
@@ -198,6 +201,16 @@ impl Reader {
                 ("releases", DeValue::Table(table)) => self.releases(table),
                 ("releases", _) => self.invalid("releases", value, "a table of tags by operator"),
                 ("no-builtin", _) => self.invalid("no-builtin", value, "true or false"),
+                ("kustomize-command", DeValue::String(text)) if !text.trim().is_empty() => {
+                    self.settings.kustomize_command = Some(text.to_string());
+                }
+                ("kustomize-command", _) => {
+                    self.invalid(
+                        "kustomize-command",
+                        value,
+                        "a command such as \"kustomize build\"",
+                    );
+                }
                 ("model-configs", DeValue::String(text)) => {
                     self.settings.model_configs = Some(self.base().join(text.as_ref()));
                 }

@@ -160,6 +160,10 @@ fn links_fifos_and_devices_are_findings_and_never_waited_for() {
     ];
     let loaded = read(&named);
     assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read"); 4]);
+    // With a path that is not there nothing else is read.
+    assert!(names(&loaded).is_empty());
+    let loaded = read(&["/dev/zero".into(), folder.path("a.yaml")]);
+    assert_eq!(findings(&loaded), [(Severity::Error, "file-not-read")]);
     assert_eq!(names(&loaded), ["m"]);
 }
 
@@ -344,6 +348,7 @@ fn context_and_builtin_texts_are_read_and_not_reported_on() {
         paths: &[folder.path("a.yaml")],
         context: &[folder.path("context")],
         builtin: &[("runtimes/x.yaml", "apiVersion: v1\nkind: Node\n")],
+        ..Request::default()
     };
     let loaded = load(&request, &mut std::io::empty(), &Limits::default());
     assert_eq!(findings(&loaded), []);

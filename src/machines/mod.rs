@@ -15,7 +15,7 @@ pub use fit::{Blocked, Fit, Inventory, Milli, Shape, is_known, running, short_of
 pub use flavor::{Barrier, Selects};
 pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
 pub use machine::{Machine, Taint, Toleration};
-pub(crate) use terms::without_keys_of;
+pub(crate) use terms::{Pinned, pinned};
 pub use terms::{
     affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,
     terms_match,

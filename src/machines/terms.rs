@@ -174,20 +174,75 @@ fn plain_expression(expression: &mut Node) {
 }
 
 /// Keys that occur in the expressions of terms.
-pub(crate) fn keys(terms: &Node) -> Vec<EcoString> {
-    terms
-        .items()
-        .iter()
-        .filter_map(|term| term.get("matchExpressions"))
-        .flat_map(Node::items)
-        .map(|expression| text(expression, "key"))
-        .collect()
+pub(super) fn keys(terms: &Node) -> Vec<EcoString> {
+    expressions(terms).map(|expression| text(expression, "key")).collect()
 }
 
-/// Node selector entries whose keys do not occur in terms (S2-066).
-pub(crate) fn without_keys_of(selector: &Node, terms: &Node) -> Node {
+fn expressions(terms: &Node) -> impl Iterator<Item = &Node> {
+    terms.items().iter().filter_map(|term| term.get("matchExpressions")).flat_map(Node::items)
+}
+
+/// How a pod is held on the nodes of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pinned {
+    /// Node selector.
+    pub(crate) selector: Option<Node>,
+    /// Terms of a required node affinity.
+    pub(crate) terms: Option<Node>,
+}
+
+/// A node selector and node selector terms of one class as a pod says them.
+///
+/// They are alternatives (OEP-0003, Example AcceleratorClass Definitions: "Alternative discovery
+/// patterns"), and a pod would have to meet both: the selector becomes one more term. Where the
+/// terms say of one of its keys what the selector says too, they replace that key, and the others
+/// stay.
+pub(crate) fn pinned(selector: Option<&Node>, terms: Option<&Node>) -> Pinned {
+    let selector = selector.filter(|selector| !selector.is_empty());
+    let (Some(selector), Some(terms)) = (selector, terms) else {
+        return Pinned { selector: selector.cloned(), terms: terms.cloned() };
+    };
     let known = keys(terms);
-    let kept: Map =
-        selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
-    Node::new(Value::Map(kept), selector.origin)
+    let own = |key: &str| selector.get(key).and_then(Node::as_str);
+    let admits = |term: &Node| {
+        let mut about = term
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .filter(|expression| selector.get(&text(expression, "key")).is_some())
+            .peekable();
+        about.peek().is_some() && about.all(|expression| matches(expression, own))
+    };
+    if terms.items().iter().any(admits) {
+        let kept: Map =
+            selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
+        let kept = Node::new(Value::Map(kept), selector.origin);
+        return Pinned {
+            selector: Some(kept).filter(|kept| !kept.is_empty()),
+            terms: Some(terms.clone()),
+        };
+    }
+    let alternative = as_term(selector);
+    let all = std::iter::once(alternative).chain(terms.items().iter().cloned());
+    Pinned { selector: None, terms: Some(Node::list(all, terms.origin)) }
+}
+
+/// A node selector as a term.
+fn as_term(selector: &Node) -> Node {
+    let expression = |entry: &Entry| {
+        let origin = entry.node.origin;
+        let value = Node::str(entry.node.scalar_text().unwrap_or_default(), origin);
+        let mut map = Map::new();
+        map.insert("key", Node::str(entry.key.clone(), entry.key_origin));
+        map.insert("operator", Node::str("In", origin));
+        map.insert("values", Node::list([value], origin));
+        Node::new(Value::Map(map), origin)
+    };
+    let mut term = Map::new();
+    term.insert(
+        "matchExpressions",
+        Node::list(selector.entries().map(expression), selector.origin),
+    );
+    Node::new(Value::Map(term), selector.origin)
 }

@@ -234,7 +234,9 @@ fn repairs(
                 edits.push((at("priority"), 1.into()));
             }
             Reason::MultiModel => edits.push((path("spec.multiModel"), false.into())),
-            Reason::MultiNode { .. } => return Err(rejection.reason.to_string()),
+            Reason::MultiNode { .. } | Reason::Unserved { .. } => {
+                return Err(rejection.reason.to_string());
+            }
             Reason::WrongNamespace { runtime, .. } => {
                 return Err(format!(
                     "it is in namespace {runtime} and the service in {}: only a copy there, or a ClusterServingRuntime, could serve",

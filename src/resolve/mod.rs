@@ -20,8 +20,8 @@ pub use runtime::{Request, Trace};
 use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{
-    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Protocol, Resolution,
-    RuntimeDecision, ServiceError, kserve_mode,
+    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Protocol, Reason,
+    Rejection, Resolution, RuntimeDecision, ServiceError, kserve_mode,
 };
 use crate::diag::{Code, nearest};
 use crate::policy::{AcceleratorRule, Policy, ProtocolRule};
@@ -49,6 +49,8 @@ struct Key {
     namespace: Option<EcoString>,
     protocol: Option<EcoString>,
     accelerators: Vec<EcoString>,
+    /// Addresses of runtimes that were passed over.
+    unserved: Vec<usize>,
 }
 
 type Remembered<'a> = Arc<Result<RuntimeDecision<'a>, ServiceError>>;
@@ -135,6 +137,11 @@ impl<'a> Selector<'a> {
                     .accelerators
                     .iter()
                     .map(|class| class.value.clone())
+                    .collect(),
+                unserved: request
+                    .unserved
+                    .iter()
+                    .map(|(runtime, _)| std::ptr::from_ref(*runtime) as usize)
                     .collect(),
             };
             if let Some(found) =
@@ -225,6 +232,7 @@ impl<'a> Selector<'a> {
                 .then(|| self.policy.default_protocol.into()),
             accelerators: &[],
             multi_node: false,
+            unserved: Vec::new(),
         };
         runtime::select::<runtime::Recorder>(
             self.policy,
@@ -335,13 +343,14 @@ fn request<'a>(
         },
         accelerators: if policy.accelerator_gate { &service.accelerator_classes } else { &[] },
         multi_node: service.inline.as_ref().is_some_and(|inline| inline.multi_node),
+        unserved: Vec::new(),
     }
 }
 
 fn decide<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
-    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
 ) -> Resolution<'a> {
     let mut resolution = judged(world, service, select);
     if world.policy.virtual_first && is_virtual(service) {
@@ -374,7 +383,7 @@ fn unchosen<'a>(protocol: Protocol) -> Resolution<'a> {
 fn judged<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
-    select: impl FnOnce(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
 ) -> Resolution<'a> {
     let World { policy, catalog, runtimes, .. } = *world;
     let protocol = runtime::asked_protocol(policy, service);
@@ -481,10 +490,69 @@ fn judged<'a>(
             let error = (decision.chosen.is_none())
                 .then(|| runtime::failure(policy, runtimes, &request, service, named, &decision))
                 .flatten();
-            with_accelerators(world, service, Some(model), decision, error)
+            let first = with_accelerators(world, service, Some(model), decision, error);
+            if named.is_some() { first } else { served(world, service, request, select, first) }
         }
         Err(error) => failed(Some(model), basis, error),
     }
+}
+
+/// The first resolution, or where no accelerator class serves its runtime that of the next eligible
+/// runtime which one does serve (OEP-0003, Graduation Criteria: "Runtime selection considers
+/// accelerator requirements").
+///
+/// When none can be served the first stays in error, and its help names the next runtime.
+fn served<'a>(
+    world: &World<'a, '_>,
+    service: &'a Service,
+    mut request: Request<'a>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    mut first: Resolution<'a>,
+) -> Resolution<'a> {
+    let is_unserved = |resolution: &Resolution<'_>| {
+        resolution.error.as_ref().is_some_and(|error| error.code == Code::NoCompatibleAccelerator)
+    };
+    if !is_unserved(&first) {
+        return first;
+    }
+    let mut passed_over = unserved(&first);
+    let mut next = None;
+    while let Some((runtime, rejection)) = passed_over.take() {
+        request.unserved.push((runtime, rejection));
+        let Ok(mut decision) = select(&request) else { break };
+        let Some(chosen) = decision.chosen else { break };
+        decision.protocol = first.runtime.protocol.clone();
+        let found = with_accelerators(world, service, first.model, decision, None);
+        if found.error.is_none() {
+            return found;
+        }
+        if next.is_none() {
+            let lacks = unserved(&found).map(|(_, rejection)| rejection.reason.to_string());
+            next = Some((chosen, lacks.unwrap_or_default()));
+        }
+        passed_over = unserved(&found).filter(|_| is_unserved(&found));
+    }
+    if let (Some((runtime, lacks)), Some(error)) = (next, first.error.as_mut()) {
+        let next = format!(
+            "the next eligible runtime, {}, is not served either: {lacks}",
+            runtime.object.id.name
+        );
+        error.help =
+            Some(error.help.take().map_or_else(|| next.clone(), |help| format!("{help}; {next}")));
+    }
+    first
+}
+
+/// The runtime of a resolution that no accelerator class serves, and why it is passed over.
+fn unserved<'a>(resolution: &Resolution<'a>) -> Option<(&'a Runtime, Rejection)> {
+    let runtime = resolution.runtime.chosen?;
+    let decision = resolution.accelerators.last()?;
+    let reason = Reason::Unserved {
+        component: decision.component.as_str(),
+        nearest: decision.nearest.clone().unwrap_or_else(|| "none".into()),
+    };
+    let origin = runtime.accelerators.origin;
+    Some((runtime, Rejection { reason, origin }))
 }
 
 /// The accelerators of a service whose runtime is decided.

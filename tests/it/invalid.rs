@@ -197,6 +197,7 @@ const WITHOUT_FILE: &[(&str, &[&str])] = &[
     ),
     ("no-files", &["plan", "-f", "benches", "-o", "json"]),
     ("hub-not-found", &["import", "hf://acme/none", "--offline", "-o", "json"]),
+    ("kustomize-failed", &["plan", "-k", "no/such/tree", "-o", "json"]),
     (
         "base-not-read",
         &["diff", "--base", "no/such/place", "-f", "testdata/quickstart", "-o", "json"],

@@ -58,6 +58,7 @@ enum Format {
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let (selected, servings) = session.select_all(&args.services)?;
+    session.require_any(selected.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = planner.plan_all(&selected, Depth::Explain);
     // Informative findings stand on the page; what the controller does otherwise has a line of its

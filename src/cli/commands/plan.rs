@@ -31,6 +31,7 @@ const SHOWN: usize = 1000;
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &args.decision.ask()?)?;
     let (selected, servings) = session.select_all(&args.services)?;
+    session.require_any(selected.len() + servings.len())?;
     let planner = Planner::new(&session.world.catalog, session.semantics);
     let mut planned = Vec::with_capacity(selected.len());
     for window in selected.chunks(SHOWN) {

@@ -210,6 +210,7 @@ fn write(
         stdin,
     )?;
     let (selected, servings) = session.select_all(&args.services)?;
+    session.require_any(selected.len() + servings.len())?;
     let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain)
         .with_workload(args.workload.workload(), session.kthena);
     if args.stage == Stage::Merged {

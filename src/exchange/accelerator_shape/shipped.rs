@@ -4,7 +4,7 @@ use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, 
 use crate::api::{Figure, Object};
 use crate::dialect::ome::accelerator::memory;
 use crate::dialect::ome::current_formats;
-use crate::machines::{kubernetes_terms, without_keys_of};
+use crate::machines::{kubernetes_terms, pinned};
 use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
@@ -19,12 +19,13 @@ fn class(shaper: &mut Shaper<'_>) {
         shaper.put(&["spec", "discovery", "nodeSelector"], selector);
     }
     if let Some(terms) = shaper.take(&["spec", "discovery", "nodeSelectorTerms"]) {
+        let mut terms = terms;
         if let Some(selector) = shaper.get(&["spec", "discovery", "nodeSelector"]).cloned() {
             // Either of them in the proposal, both of them as shipped.
-            let kept = without_keys_of(&selector, &terms);
-            if kept.is_empty() {
-                shaper.take(&["spec", "discovery", "nodeSelector"]);
-            } else {
+            let pinned = pinned(Some(&selector), Some(&terms));
+            terms = pinned.terms.unwrap_or(terms);
+            shaper.take(&["spec", "discovery", "nodeSelector"]);
+            if let Some(kept) = pinned.selector {
                 let why = "the shipped class asks for its selector and its affinity, the proposal for either: nodes that match the terms alone are lost";
                 shaper.lose("spec.discovery.nodeSelector", selector.origin, why);
                 shaper.put(&["spec", "discovery", "nodeSelector"], kept);

@@ -2,11 +2,11 @@
 //! operators.
 //!
 //! What matters is where the pods of the class are sent, as they carry the flavor's labels: the
-//! selector and, beside it, one of the terms, whose keys replace those of the selector (S2-066); a
-//! shipped affinity narrows the selector.
+//! selector and, beside it, one of the terms, whose keys replace those of the selector, or the
+//! selector alone where it is one more alternative; a shipped affinity narrows the selector.
 
 use crate::api::AcceleratorClass;
-use crate::machines::{required_terms, without_keys_of};
+use crate::machines::{pinned, required_terms};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,24 +39,22 @@ pub(super) fn alternatives(class: &AcceleratorClass) -> Result<Vec<Labels>, Vec<
             .collect()
     };
     let own = discovery.node_selector.as_ref();
-    let (base, terms) =
-        match (&discovery.terms, discovery.affinity.as_ref().and_then(required_terms)) {
-            (Some(terms), _) => {
-                (own.map(|own| labels(&without_keys_of(own, terms))).unwrap_or_default(), terms)
+    let both = pinned(own, discovery.terms.as_ref());
+    let (base, terms) = match (&both.terms, discovery.affinity.as_ref().and_then(required_terms)) {
+        (Some(terms), _) => (both.selector.as_ref().map(labels).unwrap_or_default(), terms),
+        (None, Some(terms)) => (own.map(labels).unwrap_or_default(), terms),
+        (None, None) => {
+            if own.is_none_or(Node::is_empty)
+                && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
+            {
+                return Err(vec![Obstacle {
+                    text: eco_format!("PCI id {}", id.value),
+                    origin: id.origin,
+                }]);
             }
-            (None, Some(terms)) => (own.map(labels).unwrap_or_default(), terms),
-            (None, None) => {
-                if own.is_none_or(Node::is_empty)
-                    && let Some(id) = discovery.pci_vendor.as_ref().or(discovery.device_ids.first())
-                {
-                    return Err(vec![Obstacle {
-                        text: eco_format!("PCI id {}", id.value),
-                        origin: id.origin,
-                    }]);
-                }
-                return Ok(vec![own.map(labels).unwrap_or_default()]);
-            }
-        };
+            return Ok(vec![own.map(labels).unwrap_or_default()]);
+        }
+    };
     let mut found = BTreeSet::new();
     let mut obstacles = Vec::new();
     for term in terms.items() {

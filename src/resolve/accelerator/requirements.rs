@@ -16,11 +16,11 @@ use crate::decision::{
 };
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts::is_accelerator;
-use crate::machines::{Machine, affinity_matches, selector_mismatch};
+use crate::machines::{self, Machine, affinity_matches, selector_mismatch};
 use crate::quantity::{Memory, Range, glob};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 /// Accelerators of one node when no Node says otherwise (accelerators.md 3.6).
 const PER_NODE: u64 = 8;
@@ -488,8 +488,25 @@ pub(in crate::resolve) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<C
             unknown: false,
         });
     }
+    let asked = runtime_resources(runtime, ComponentKind::Engine);
+    failures.extend(asks_for_another(&asked, known));
     check(known, &requirements.required, &mut failures);
     failures.into_iter().map(|failure| failure.reason).collect()
+}
+
+/// What the runtime asks for itself when the class offers none of it.
+fn asks_for_another(asked: &[(EcoString, Origin)], known: &Known<'_>) -> Option<Failure> {
+    let (other, origin) = asked.first()?;
+    let offered: Vec<&str> =
+        known.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
+    let offers = |name: &str| asked.iter().any(|(asked, _)| asked == name);
+    if offered.is_empty() || offered.iter().any(|name| offers(name)) {
+        return None;
+    }
+    let detail =
+        eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", "));
+    let reason = ClassReason { code: Code::ReasonQuantity, detail, bound: Some(*origin) };
+    Some(Failure { reason, unknown: false })
 }
 
 /// Node selectors that a component adds to the class's, and its tolerations.
@@ -573,14 +590,10 @@ fn no_node(known: &Known<'_>, placement: &Placement<'_>) -> Option<(EcoString, O
         return None;
     }
     let mut left: Vec<&Machine> = std::iter::once(first).chain(equipped).collect();
-    let class_keys: Vec<&str> = known
-        .class
-        .discovery
-        .node_selector
-        .iter()
-        .flat_map(Node::entries)
-        .map(|entry| entry.key.as_str())
-        .collect();
+    let discovery = &known.class.discovery;
+    let own = machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref()).selector;
+    let class_keys: Vec<&str> =
+        own.iter().flat_map(Node::entries).map(|entry| entry.key.as_str()).collect();
     for (index, selector) in placement.selectors.iter().enumerate() {
         // The class's own keys win over those of the runtime (S2-065); a later selector over an
         // earlier one.
@@ -785,7 +798,7 @@ fn score(request: &Request<'_, '_>, strategy: &str, ranked: &mut [Ranked<'_, '_>
 }
 
 /// Resources of accelerators that the runtime asks for itself.
-fn runtime_resources(request: &Request<'_, '_>, kind: ComponentKind) -> Vec<(EcoString, Origin)> {
+fn runtime_resources(runtime: &Runtime, kind: ComponentKind) -> Vec<(EcoString, Origin)> {
     fn collect(node: &Node, out: &mut Vec<(EcoString, Origin)>) {
         for side in ["limits", "requests"] {
             let names = node.at(&["resources", side]).map(Node::entries).into_iter().flatten();
@@ -797,12 +810,12 @@ fn runtime_resources(request: &Request<'_, '_>, kind: ComponentKind) -> Vec<(Eco
         }
     }
     let mut out = Vec::new();
-    let config = request.runtime.config(kind);
+    let config = runtime.config(kind);
     let parts = [
         config,
         config.and_then(|config| config.get("leader")),
         config.and_then(|config| config.get("worker")),
-        request.runtime.object.node.get("spec").filter(|_| config.is_none()),
+        runtime.object.node.get("spec").filter(|_| config.is_none()),
     ];
     for part in parts.into_iter().flatten() {
         part.get("runner")
@@ -865,7 +878,7 @@ pub(super) fn decide<'a>(
     }
     decision.need = fit::need(request.policy, request.model, None);
     let placement = placement(request, kind);
-    let asked = runtime_resources(request, kind);
+    let asked = runtime_resources(request.runtime, kind);
     let gib_per_billion = |known: &Known<'_>| {
         let entry = request
             .runtime
@@ -894,26 +907,7 @@ pub(super) fn decide<'a>(
         if let Some(excluded) = wish.excluded.iter().find(|excluded| excluded.value == *name) {
             fail(Code::ReasonExcluded, "explicitly excluded".into(), Some(excluded.origin));
         }
-        if let Some((other, origin)) = asked.first().filter(|_| {
-            let mut offered = known.class.whole_resources().peekable();
-            offered.peek().is_some()
-                && !offered
-                    .any(|resource| asked.iter().any(|(asked, _)| *asked == resource.name.value))
-        }) {
-            let offered: Vec<&str> = known
-                .class
-                .whole_resources()
-                .map(|resource| resource.name.value.as_str())
-                .collect();
-            fail(
-                Code::ReasonQuantity,
-                eco_format!(
-                    "the runtime asks for {other}, the class offers {}",
-                    offered.join(", ")
-                ),
-                Some(*origin),
-            );
-        }
+        failures.extend(asks_for_another(&asked, known));
         check(known, &wish.required, &mut failures);
         let preferred = wish.preferred.iter().position(|wanted| wanted.value == *name);
         if options.allow_unknown && preferred.is_some() {
@@ -1020,6 +1014,7 @@ pub(super) fn decide<'a>(
     ];
     (decision.eligible, decision.rejected) = (ranked.len(), rejected.len());
     if fails {
+        decision.nearest = nearest_class(&wish, &classes, &rejected);
         let error = nothing_fits(request, kind, &wish, &ranked, &rejected);
         // What passed was ruled out by the class that is demanded.
         let by = wish.hard.map_or(ClassDecidedBy::PreferredClass, |(_, by)| by);
@@ -1030,6 +1025,7 @@ pub(super) fn decide<'a>(
     let first = &ranked[0];
     decision.chosen = Some(first.known.class);
     decision.gpus = first.gpus;
+    decision.per_node = per_node(first.known);
     decision.basis =
         if wish.hard.is_some() { AcceleratorBasis::Explicit } else { AcceleratorBasis::Policy };
     decision.decided_by = Some(match (&wish.hard, ranked.get(1)) {
@@ -1151,6 +1147,33 @@ fn unlisted(named: &Field<EcoString>, classes: &[Known<'_>]) -> Diagnostic {
     .help(near(&named.value, classes).unwrap_or_else(|| "load the class with `-f`".into()))
 }
 
+/// The class that came nearest, with what it lacks: the one that is demanded, else the one that
+/// fails the fewest checks, of those the one with the most memory.
+fn nearest_class(
+    wish: &Effective<'_>,
+    classes: &[&Known<'_>],
+    rejected: &[ClassCandidate<'_>],
+) -> Option<EcoString> {
+    let memory = |candidate: &ClassCandidate<'_>| {
+        let known = classes.iter().find(|known| *known.name() == *candidate.name);
+        known.and_then(|known| known.memory.as_ref()).map(|(memory, _)| memory.0)
+    };
+    let is_demanded = |candidate: &ClassCandidate<'_>| {
+        wish.preferred.iter().any(|name| name.value == candidate.name)
+    };
+    let nearest = rejected.iter().min_by_key(|candidate| {
+        (!is_demanded(candidate), candidate.reasons.len(), Reverse(memory(candidate)))
+    })?;
+    Some(lacks(nearest))
+}
+
+/// A class and what it lacks.
+fn lacks(candidate: &ClassCandidate<'_>) -> EcoString {
+    let reasons: Vec<&str> =
+        candidate.reasons.iter().map(|reason| reason.detail.as_str()).collect();
+    eco_format!("{}: {}", candidate.name, reasons.join(", "))
+}
+
 /// What demands a class, and the class.
 fn demand(wish: &Effective<'_>) -> Option<String> {
     let names: Vec<&str> = wish.preferred.iter().map(|name| name.value.as_str()).collect();
@@ -1175,11 +1198,6 @@ fn nothing_fits(
     rejected: &[ClassCandidate<'_>],
 ) -> ServiceError {
     const SHOWN: usize = 5;
-    let reasons = |candidate: &ClassCandidate<'_>| {
-        let reasons: Vec<&str> =
-            candidate.reasons.iter().map(|reason| reason.detail.as_str()).collect();
-        format!("{}: {}", candidate.name, reasons.join(", "))
-    };
     // A class that is named comes first, then the nearest miss.
     let named = rejected
         .iter()
@@ -1189,7 +1207,8 @@ fn nothing_fits(
         .filter(|candidate| !wish.preferred.iter().any(|name| name.value == candidate.name));
     // Where another class would do, only the one that is demanded has to be explained.
     let others = others.filter(|_| passed.is_empty());
-    let mut all: Vec<String> = named.chain(others).take(SHOWN).map(reasons).collect();
+    let mut all: Vec<String> =
+        named.chain(others).take(SHOWN).map(|candidate| lacks(candidate).to_string()).collect();
     if passed.is_empty() && rejected.len() > SHOWN {
         all.push(format!("{} more", rejected.len() - SHOWN));
     }

@@ -37,6 +37,16 @@ pub struct Request<'a> {
     pub accelerators: &'a [Field<EcoString>],
     /// The service is to run on several nodes.
     pub multi_node: bool,
+    /// Runtimes that no accelerator class can serve, as far as they were tried, and why.
+    pub unserved: Vec<(&'a Runtime, Rejection)>,
+}
+
+impl Request<'_> {
+    /// Why no accelerator class can serve a runtime that was tried.
+    fn unserved(&self, runtime: &Runtime) -> Option<&Rejection> {
+        let tried = self.unserved.iter().find(|(tried, _)| tried.object.id == runtime.object.id);
+        tried.map(|(_, rejection)| rejection)
+    }
 }
 
 /// How much of an evaluation is kept. `()` keeps nothing and costs nothing.
@@ -146,7 +156,15 @@ fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
         .namespace()
         .or_else(|| runtime.object.id.scope.namespace())
         .unwrap_or(&CLUSTER);
-    Request { namespace, model, asked: None, protocol: None, accelerators: &[], multi_node: false }
+    Request {
+        namespace,
+        model,
+        asked: None,
+        protocol: None,
+        accelerators: &[],
+        multi_node: false,
+        unserved: Vec::new(),
+    }
 }
 
 /// Whether a service that names both could be served.
@@ -240,7 +258,9 @@ pub(super) fn select<'a, T: Trace>(
     }
     let mut steps = Vec::with_capacity(Gate::COUNT + 1);
     let mut left = total;
-    for gate in Gate::steps(policy) {
+    // Whether a class serves a runtime is asked of those that would be chosen alone.
+    let asked = |gate: &&Gate| **gate != Gate::Served || lost[Gate::Served as usize] > 0;
+    for gate in Gate::steps(policy).iter().filter(asked) {
         let out = left - lost[*gate as usize];
         steps.push(Step { id: gate.id(), r#in: left, out });
         left = out;

@@ -35,11 +35,13 @@ pub(super) enum Gate {
     Size,
     Protocol,
     AutoSelection,
+    /// Some accelerator class serves it.
+    Served,
     Score,
 }
 
 impl Gate {
-    pub(super) const COUNT: usize = 10;
+    pub(super) const COUNT: usize = 11;
     const ALL: [Self; Self::COUNT] = [
         Self::Discovery,
         Self::Enabled,
@@ -50,6 +52,7 @@ impl Gate {
         Self::Size,
         Self::Protocol,
         Self::AutoSelection,
+        Self::Served,
         Self::Score,
     ];
 
@@ -59,7 +62,7 @@ impl Gate {
             Self::Enabled => "enabled",
             Self::MultiModel => "multi-model",
             Self::Nodes => "multi-node",
-            Self::Accelerator => "accelerator",
+            Self::Accelerator | Self::Served => "accelerator",
             Self::Format => "format",
             Self::Size => "size",
             Self::Protocol => "protocol",
@@ -70,13 +73,14 @@ impl Gate {
 
     /// The steps a policy has.
     pub(super) fn steps(policy: &Policy) -> &'static [Self] {
-        const DOCUMENTED: [Gate; 6] = [
+        const DOCUMENTED: [Gate; 7] = [
             Gate::Discovery,
             Gate::Enabled,
             Gate::Format,
             Gate::Size,
             Gate::Protocol,
             Gate::AutoSelection,
+            Gate::Served,
         ];
         const SCORED: [Gate; 7] = [
             Gate::Discovery,
@@ -179,6 +183,10 @@ pub(super) fn evaluate<T: Trace>(
     size(policy, request.model, runtime, &mut evaluation, trace);
     protocol(policy, request, runtime, &mut evaluation, trace);
     auto_selection(policy, runtime, &mut evaluation, trace);
+    if let Some(rejection) = request.unserved(runtime) {
+        evaluation.fail(Gate::Served);
+        trace.reject(|| rejection.clone());
+    }
     if policy.rank == RankRule::Score {
         score(policy, request.model, runtime, &mut evaluation, trace);
     }

@@ -26,6 +26,7 @@ macro_rules! suites {
 }
 
 suites! {
+    cluster_accelerators => "cluster/accelerators",
     cluster_builtin => "cluster/builtin",
     documented_s1_builtins => "documented/s1-builtins",
     documented_s1_example => "documented/s1-example",

@@ -18,7 +18,13 @@ use std::collections::BTreeMap;
 
 pub(super) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let mut run = Run::new(args);
-    let request = Request { paths: &args.files, context: &[], builtin: &[] };
+    let request = Request {
+        paths: &args.files,
+        kustomize: &[],
+        kustomize_command: None,
+        context: &[],
+        builtin: &[],
+    };
     let loaded = load::load(&request, &mut std::io::stdin(), &run.limits);
     run.sources = loaded.sources;
     run.found = loaded.diagnostics;

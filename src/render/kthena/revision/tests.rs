@@ -91,7 +91,7 @@ fn revisions_of_model_servings_are_those_of_each_release() {
         let row: Json = serde_json::from_str(&line).unwrap();
         let file = row["file"].as_str().unwrap();
         let path = tables::directory().join("..").join(file);
-        let request = Request { paths: &[path], context: &[], builtin: &[] };
+        let request = Request { paths: &[path], builtin: &[], ..Request::default() };
         let loaded = load(&request, &mut std::io::empty(), &Limits::default());
         let named = |node: &&Node| {
             node.at(&["metadata", "name"]).and_then(Node::as_str) == row["name"].as_str()

@@ -1,0 +1,271 @@
+//! Kustomize trees: built by the real `kustomize`, or read file by file without what is no object.
+//!
+//! In: the directory of `-k`, or the files that were found in directories. Out: what the build
+//! prints, or the files less patches, components, generators and transformers, with a finding per
+//! tree. The programs are `kustomize build DIR` and `kubectl kustomize DIR`, found on PATH, called
+//! with explicit arguments and no shell.
+
+use super::files::{self, Unread};
+use super::find::Input;
+use crate::diag::{Code, Diagnostic};
+use crate::source::SourceId;
+use crate::yaml::{Limits, Node, parse, split};
+use std::collections::BTreeSet;
+use std::io::{ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A build that takes longer is stopped.
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// How often a build is asked whether it is done.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Names of the file that describes a tree.
+const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+/// The programs that build a tree, in the order in which they are looked for.
+const PROGRAMS: [&[&str]; 2] = [&["kustomize", "build"], &["kubectl", "kustomize"]];
+
+/// What a build of a directory prints. `command` is the program and its arguments before the
+/// directory; without it the first program that is on PATH.
+pub(super) fn build(
+    directory: &Path,
+    command: Option<&str>,
+    limits: &Limits,
+) -> Result<String, Box<Diagnostic>> {
+    let own: Vec<&str> = command.unwrap_or_default().split_whitespace().collect();
+    let programs: Vec<&[&str]> = if own.is_empty() { PROGRAMS.to_vec() } else { vec![&own] };
+    for words in &programs {
+        match run(words, directory, limits) {
+            Err(Failed::NotFound) => {}
+            Err(Failed::Because(why, help)) => {
+                let line = format!("{} {}", words.join(" "), directory.display());
+                return Err(failed(directory, &format!("`{line}` {why}"), &help));
+            }
+            Ok(text) => return Ok(text),
+        }
+    }
+    let names: Vec<String> = programs.iter().map(|words| format!("`{}`", words[0])).collect();
+    Err(failed(
+        directory,
+        &format!("{} is not on PATH", names.join(" or ")),
+        "install kustomize or kubectl, or set `kustomize-command` in ome.toml",
+    ))
+}
+
+fn failed(directory: &Path, why: &str, help: &str) -> Box<Diagnostic> {
+    let name = directory.display().to_string();
+    Box::new(
+        Diagnostic::new(Code::KustomizeFailed, format!("`{name}` was not built: {why}"))
+            .in_file(name)
+            .help(help),
+    )
+}
+
+/// Why a program gave no text.
+enum Failed {
+    NotFound,
+    Because(String, String),
+}
+
+fn run(words: &[&str], directory: &Path, limits: &Limits) -> Result<String, Failed> {
+    let because = |why: &str, help: &str| Failed::Because(why.to_owned(), help.to_owned());
+    let mut child = Command::new(words[0])
+        .args(&words[1..])
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Failed::NotFound,
+            _ => because(&format!("cannot run: {error}"), "make the program executable"),
+        })?;
+    // Both pipes are read while it runs: a full one would stop it.
+    let most = limits.file_size.saturating_add(1);
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let reader = |pipe: Option<Box<dyn Read + Send>>| {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            if let Some(pipe) = pipe {
+                // What cannot be read is missing from the text, and the exit code says why.
+                let _ = pipe.take(most).read_to_end(&mut bytes);
+            }
+            bytes
+        })
+    };
+    let out = reader(out.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let err = reader(err.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if start.elapsed() < TIMEOUT => thread::sleep(PAUSE),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                let why = format!("took longer than {} s and was stopped", TIMEOUT.as_secs());
+                return Err(because(&why, "run it by itself to see what it waits for"));
+            }
+            Err(error) => return Err(because(&format!("failed: {error}"), "run it by itself")),
+        }
+    };
+    let out = out.join().unwrap_or_default();
+    let err = err.join().unwrap_or_default();
+    if !status.success() {
+        let said = String::from_utf8_lossy(&err);
+        let said = said.trim();
+        let why =
+            if said.is_empty() { format!("failed: {status}") } else { format!("failed: {said}") };
+        return Err(because(&why, "mend what it reports; nothing else was read"));
+    }
+    if out.len() as u64 > limits.file_size {
+        let finding = files::too_large(limits);
+        return Err(because(
+            "printed more than `--max-file-size`",
+            &finding.help.unwrap_or_default(),
+        ));
+    }
+    files::decode_bytes(out)
+        .map_err(|_| because("printed bytes that are not UTF-8", "save the files as UTF-8"))
+}
+
+/// Takes what a kustomization lists as patch, component, generator or transformer out of the files
+/// that were found in directories: it is no object of its own. One finding for each tree that no
+/// other one includes.
+pub(super) fn set_aside(
+    found: &mut Vec<(Input, Option<Result<String, Unread>>)>,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
+    let mut no_objects: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut included: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut trees: Vec<(PathBuf, String, bool)> = Vec::new();
+    for (input, text) in found.iter() {
+        let Some(path) = input.path.as_deref().filter(|_| !input.named) else { continue };
+        let is_one = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| NAMES.contains(&name));
+        let (true, Some(Ok(text))) = (is_one, text) else { continue };
+        let directory = plain(path.parent().unwrap_or(Path::new("")));
+        for part in split(SourceId(0), text).value {
+            let Some(node) = parse(SourceId(0), text, part, limits).value else { continue };
+            no_objects.extend(listed(&node).map(|name| plain(&directory.join(name))));
+            included.extend(includes(&node).map(|name| plain(&directory.join(name))));
+        }
+        let shown = input.name.rsplit_once('/').map_or(".", |(directory, _)| directory);
+        trees.push((directory, shown.to_owned(), input.reported));
+    }
+    if trees.is_empty() {
+        return Vec::new();
+    }
+    let is_aside = |input: &Input| {
+        !input.named
+            && input
+                .path
+                .as_deref()
+                .is_some_and(|path| plain(path).ancestors().any(|part| no_objects.contains(part)))
+    };
+    found.retain(|(input, _)| !is_aside(input));
+    let roots = trees.into_iter().filter(|(directory, _, reported)| {
+        *reported && !included.contains(directory) && !no_objects.contains(directory)
+    });
+    roots
+        .map(|(_, shown, _)| {
+            Diagnostic::new(
+                Code::KustomizeNotBuilt,
+                "the directory holds a kustomization: its files were read one by one, without patches",
+            )
+            .in_file(shown.clone())
+            .help(format!("build it: `ome … -k {shown}`"))
+        })
+        .collect()
+}
+
+/// Paths that a kustomization lists and that hold no objects.
+fn listed(node: &Node) -> impl Iterator<Item = &str> {
+    let items = |key: &str| node.get(key).map(Node::items).unwrap_or_default();
+    let paths = ["patches", "patchesJson6902"]
+        .into_iter()
+        .flat_map(items)
+        .filter_map(|item| item.get("path")?.as_str());
+    let names = ["patchesStrategicMerge", "components", "generators", "transformers"]
+        .into_iter()
+        .flat_map(items)
+        .filter_map(Node::as_str);
+    // A patch, a generator or a transformer may be written in the list itself.
+    paths.chain(names).filter(|name| !name.is_empty() && !name.contains('\n'))
+}
+
+/// Trees that a kustomization includes.
+fn includes(node: &Node) -> impl Iterator<Item = &str> {
+    ["resources", "bases"]
+        .into_iter()
+        .filter_map(|key| node.get(key))
+        .flat_map(Node::items)
+        .filter_map(Node::as_str)
+}
+
+/// A path without `.` and `..`, by its text alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => _ = out.pop(),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(path: &str) -> Input {
+        Input { path: Some(path.into()), name: path.into(), named: false, reported: true, size: 0 }
+    }
+
+    fn left(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let mut found =
+            files.iter().map(|(path, text)| (input(path), Some(Ok((*text).to_owned())))).collect();
+        let findings = set_aside(&mut found, &Limits::default());
+        (
+            found.into_iter().map(|(input, _)| input.name).collect(),
+            findings.into_iter().filter_map(|finding| finding.file).collect(),
+        )
+    }
+
+    #[test]
+    fn patches_and_components_are_no_objects() {
+        let base = "resources: [a.yaml]\npatches:\n- path: p.yaml\n- patch: '[]'\npatchesStrategicMerge:\n- q.yaml\n- |\n  kind: X\n";
+        let over = "resources: [../base]\ncomponents: [../part]\ntransformers: [t/x.yaml]\n";
+        let (files, trees) = left(&[
+            ("r/base/a.yaml", ""),
+            ("r/base/kustomization.yaml", base),
+            ("r/base/p.yaml", ""),
+            ("r/base/q.yaml", ""),
+            ("r/over/kustomization.yml", over),
+            ("r/over/t/x.yaml", ""),
+            ("r/over/y.yaml", ""),
+            ("r/part/kustomization.yaml", "patches: [{path: z.yaml}]"),
+            ("r/part/z.yaml", ""),
+        ]);
+        assert_eq!(
+            files,
+            [
+                "r/base/a.yaml",
+                "r/base/kustomization.yaml",
+                "r/over/kustomization.yml",
+                "r/over/y.yaml"
+            ]
+        );
+        assert_eq!(trees, ["r/over"]);
+    }
+
+    #[test]
+    fn without_a_kustomization_nothing_is_set_aside() {
+        assert_eq!(left(&[("a/p.yaml", "patches: [{path: q.yaml}]"), ("a/q.yaml", "")]).0.len(), 2);
+    }
+}
