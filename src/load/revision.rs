@@ -197,6 +197,21 @@ fn root(directory: &Path, revision: &str) -> Result<PathBuf, Box<Diagnostic>> {
     Ok(std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()))
 }
 
+/// Whether a clone has only the last commits, as those of CI jobs have by default.
+fn is_shallow(root: &Path) -> bool {
+    let mut git = git(root);
+    git.args(["rev-parse", "--is-shallow-repository"]);
+    git.output().is_ok_and(|done| done.stdout.starts_with(b"true"))
+}
+
+fn shallow(revision: &str) -> Box<Diagnostic> {
+    not_read(
+        revision,
+        "it is no path, and the clone is shallow: it does not have the commits of other branches",
+        "set `fetch-depth: 0` for actions/checkout, or `GIT_DEPTH: 0` for GitLab, or run `git fetch --unshallow`",
+    )
+}
+
 /// A repository at a commit.
 struct Repository {
     root: PathBuf,
@@ -225,7 +240,8 @@ impl Repository {
         let mut git = git(root);
         git.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
         let printed =
-            output(git, revision, "it is no path, and the repository has no such revision")?;
+            output(git, revision, "it is no path, and the repository has no such revision")
+                .map_err(|finding| if is_shallow(root) { shallow(revision) } else { finding })?;
         let commit = String::from_utf8_lossy(&printed).trim().to_owned();
         Ok(Self { root: root.to_owned(), revision: revision.to_owned(), commit })
     }

@@ -511,3 +511,23 @@ fn what_the_controller_leaves_behind_is_marked() {
         assert!(gone.iter().all(|object| object["leftBehind"] == left), "{semantics}: {gone:?}");
     }
 }
+
+#[test]
+fn a_shallow_clone_says_what_it_lacks() {
+    let scratch = Scratch::new("shallow");
+    scratch.write("full/deploy/catalog.yaml", CATALOG);
+    let full = Scratch(scratch.0.join("full"));
+    full.git(&["init", "-q"]).git(&["add", "."]).git(&["commit", "-qm", "one"]);
+    full.git(&["checkout", "-qb", "change"]).git(&["commit", "-qm", "two", "--allow-empty"]);
+    std::mem::forget(full);
+    let from = format!("file://{}", scratch.0.join("full").display());
+    scratch.git(&["clone", "-q", "--depth", "1", "--branch", "change", &from, "clone"]);
+    let clone = Scratch(scratch.0.join("clone"));
+    let (exit, found) = clone.diff(&["--base", "origin/main", "-f", "deploy"]);
+    std::mem::forget(clone);
+    let finding = found["findings"][0].to_string();
+    assert_eq!(exit, Some(1));
+    for word in ["base-not-read", "shallow", "fetch-depth: 0"] {
+        assert!(finding.contains(word), "{finding}");
+    }
+}
