@@ -7,6 +7,7 @@ mod bounds;
 mod conformance;
 mod diff;
 mod discover;
+mod examples;
 mod expect;
 mod hostile;
 mod hub;

@@ -1,8 +1,10 @@
 //! `ome render`: the manifests.
 
+mod owners;
 mod pass;
 mod sink;
 
+use self::owners::Owners;
 use self::pass::{Pass, PassThrough};
 use self::sink::{Output, Sink, Target};
 use super::krm;
@@ -16,18 +18,14 @@ use crate::diag::{Code, Diagnostic, Severity};
 use crate::emit::{self, Layout, Prune, stream};
 use crate::load;
 use crate::load::settings::Settings;
-use crate::pipeline::{
-    Layers, Overrides, Rendered, Renderer, ServingHistory, identity, leaf, wave,
-};
+use crate::pipeline::{Layers, Overrides, Rendered, Renderer, ServingHistory, leaf, wave};
 use crate::render::accept::accept_rendered;
 use crate::render::{RenderedObject, kthena};
 use crate::report::merged as view;
 use crate::report::why::remark;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Node, Origin, Rule};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -119,41 +117,6 @@ struct Written {
     owner: (String, Option<Span>),
     /// Where the service is.
     span: Span,
-}
-
-/// Who writes which object, over all services of one run. Two that write one object differently
-/// take it from each other, as services of one name in two APIs do.
-#[derive(Default)]
-struct Owners {
-    seen: BTreeMap<String, (String, Option<Span>, u64)>,
-}
-
-impl Owners {
-    fn check(&mut self, written: &Written, found: &mut Vec<Diagnostic>) {
-        let (owner, span) = &written.owner;
-        for (object, text) in &written.objects {
-            let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
-            let (key, object) =
-                (format!("{version} {}", identity(object)), identity(object).to_string());
-            let mut hasher = DefaultHasher::new();
-            text.hash(&mut hasher);
-            let sum = hasher.finish();
-            let Some((other, first, earlier)) = self.seen.get(&key) else {
-                self.seen.insert(key, (owner.clone(), *span, sum));
-                continue;
-            };
-            if other != owner && *earlier != sum {
-                found.push(
-                    Diagnostic::new(Code::DuplicateObject, format!("{object} is written for {other} and, differently, for {owner}: one undoes the other"))
-                        .severity(Severity::Warning)
-                        .at(*span)
-                        .label(*first, "the other one")
-                        .object(object)
-                        .help("rename one of the services"),
-                );
-            }
-        }
-    }
 }
 
 /// Services between two words on progress.

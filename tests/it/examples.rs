@@ -1,0 +1,55 @@
+//! `examples/` of tools that no registry has: their files can be read, and every call of `ome` in
+//! them is one that this build accepts.
+
+use crate::process::{Call, run};
+use ome::source::SourceId;
+use ome::yaml::{Limits, Node, Value, parse};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+
+/// The lines of all texts of a tree that call the tool.
+fn calls(node: &Node, found: &mut Vec<String>) {
+    match &node.value {
+        Value::Str(text) => {
+            found.extend(text.lines().filter(|line| line.starts_with("ome ")).map(str::to_owned));
+        }
+        Value::List(items) => items.iter().for_each(|item| calls(item, found)),
+        Value::Map(map) => map.iter().for_each(|entry| calls(&entry.node, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn examples_call_the_tool_as_it_is() {
+    for (file, least) in [
+        ("github/ome.yml", 6),
+        ("gitlab/.gitlab-ci.yml", 3),
+        ("argocd/plugin.yaml", 1),
+        ("argocd/application.yaml", 0),
+    ] {
+        let text = std::fs::read_to_string(Path::new(EXAMPLES).join(file)).expect("it is there");
+        let range = 0..text.len();
+        let read = parse(SourceId(0), &text, range, &Limits::default());
+        let mut found = Vec::new();
+        calls(&read.value.expect("it is YAML"), &mut found);
+        assert!(found.len() >= least, "{file}: {found:?}");
+        for call in found {
+            // Up to the redirection; `--help` behind the flags reads them all and does nothing.
+            let words = call.split([' ']).take_while(|word| !matches!(*word, ">" | "||"));
+            let words = words.skip(1).map(|word| word.trim_matches('"').to_owned());
+            let args: Vec<String> = words.chain(["--help".to_owned()]).collect();
+            let call = Call {
+                args,
+                stdin: "",
+                directory: Path::new(EXAMPLES),
+                env: &BTreeMap::new(),
+                time: Duration::from_secs(30),
+            };
+            let done = run(&call).expect("help takes no time");
+            assert_eq!(done.exit, Some(0), "{file}: {:?}: {}", call.args, done.stderr);
+        }
+    }
+}
