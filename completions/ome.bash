@@ -40,9 +40,6 @@ _ome() {
             ome,explain)
                 cmd="ome__subcmd__explain"
                 ;;
-            ome,help)
-                cmd="ome__subcmd__help"
-                ;;
             ome,import)
                 cmd="ome__subcmd__import"
                 ;;
@@ -70,20 +67,11 @@ _ome() {
             ome,schema)
                 cmd="ome__subcmd__schema"
                 ;;
-            ome,test)
-                cmd="ome__subcmd__test"
-                ;;
             ome,validate)
                 cmd="ome__subcmd__validate"
                 ;;
-            ome,version)
-                cmd="ome__subcmd__version"
-                ;;
             ome,why)
                 cmd="ome__subcmd__why"
-                ;;
-            ome__subcmd__catalog,help)
-                cmd="ome__subcmd__catalog__subcmd__help"
                 ;;
             ome__subcmd__catalog,list)
                 cmd="ome__subcmd__catalog__subcmd__list"
@@ -91,134 +79,17 @@ _ome() {
             ome__subcmd__catalog,show)
                 cmd="ome__subcmd__catalog__subcmd__show"
                 ;;
-            ome__subcmd__catalog__subcmd__help,help)
-                cmd="ome__subcmd__catalog__subcmd__help__subcmd__help"
-                ;;
-            ome__subcmd__catalog__subcmd__help,list)
-                cmd="ome__subcmd__catalog__subcmd__help__subcmd__list"
-                ;;
-            ome__subcmd__catalog__subcmd__help,show)
-                cmd="ome__subcmd__catalog__subcmd__help__subcmd__show"
-                ;;
-            ome__subcmd__help,catalog)
-                cmd="ome__subcmd__help__subcmd__catalog"
-                ;;
-            ome__subcmd__help,code)
-                cmd="ome__subcmd__help__subcmd__code"
-                ;;
-            ome__subcmd__help,completions)
-                cmd="ome__subcmd__help__subcmd__completions"
-                ;;
-            ome__subcmd__help,convert)
-                cmd="ome__subcmd__help__subcmd__convert"
-                ;;
-            ome__subcmd__help,diff)
-                cmd="ome__subcmd__help__subcmd__diff"
-                ;;
-            ome__subcmd__help,discover)
-                cmd="ome__subcmd__help__subcmd__discover"
-                ;;
-            ome__subcmd__help,endpoints)
-                cmd="ome__subcmd__help__subcmd__endpoints"
-                ;;
-            ome__subcmd__help,explain)
-                cmd="ome__subcmd__help__subcmd__explain"
-                ;;
-            ome__subcmd__help,help)
-                cmd="ome__subcmd__help__subcmd__help"
-                ;;
-            ome__subcmd__help,import)
-                cmd="ome__subcmd__help__subcmd__import"
-                ;;
-            ome__subcmd__help,kueue)
-                cmd="ome__subcmd__help__subcmd__kueue"
-                ;;
-            ome__subcmd__help,man)
-                cmd="ome__subcmd__help__subcmd__man"
-                ;;
-            ome__subcmd__help,matrix)
-                cmd="ome__subcmd__help__subcmd__matrix"
-                ;;
-            ome__subcmd__help,payload)
-                cmd="ome__subcmd__help__subcmd__payload"
-                ;;
-            ome__subcmd__help,plan)
-                cmd="ome__subcmd__help__subcmd__plan"
-                ;;
-            ome__subcmd__help,render)
-                cmd="ome__subcmd__help__subcmd__render"
-                ;;
-            ome__subcmd__help,rollout)
-                cmd="ome__subcmd__help__subcmd__rollout"
-                ;;
-            ome__subcmd__help,schema)
-                cmd="ome__subcmd__help__subcmd__schema"
-                ;;
-            ome__subcmd__help,test)
-                cmd="ome__subcmd__help__subcmd__test"
-                ;;
-            ome__subcmd__help,validate)
-                cmd="ome__subcmd__help__subcmd__validate"
-                ;;
-            ome__subcmd__help,version)
-                cmd="ome__subcmd__help__subcmd__version"
-                ;;
-            ome__subcmd__help,why)
-                cmd="ome__subcmd__help__subcmd__why"
-                ;;
-            ome__subcmd__help__subcmd__catalog,list)
-                cmd="ome__subcmd__help__subcmd__catalog__subcmd__list"
-                ;;
-            ome__subcmd__help__subcmd__catalog,show)
-                cmd="ome__subcmd__help__subcmd__catalog__subcmd__show"
-                ;;
-            ome__subcmd__help__subcmd__kueue,diff)
-                cmd="ome__subcmd__help__subcmd__kueue__subcmd__diff"
-                ;;
-            ome__subcmd__help__subcmd__kueue,export)
-                cmd="ome__subcmd__help__subcmd__kueue__subcmd__export"
-                ;;
-            ome__subcmd__help__subcmd__kueue,import)
-                cmd="ome__subcmd__help__subcmd__kueue__subcmd__import"
-                ;;
-            ome__subcmd__help__subcmd__payload,check)
-                cmd="ome__subcmd__help__subcmd__payload__subcmd__check"
-                ;;
             ome__subcmd__kueue,diff)
                 cmd="ome__subcmd__kueue__subcmd__diff"
                 ;;
             ome__subcmd__kueue,export)
                 cmd="ome__subcmd__kueue__subcmd__export"
                 ;;
-            ome__subcmd__kueue,help)
-                cmd="ome__subcmd__kueue__subcmd__help"
-                ;;
             ome__subcmd__kueue,import)
                 cmd="ome__subcmd__kueue__subcmd__import"
                 ;;
-            ome__subcmd__kueue__subcmd__help,diff)
-                cmd="ome__subcmd__kueue__subcmd__help__subcmd__diff"
-                ;;
-            ome__subcmd__kueue__subcmd__help,export)
-                cmd="ome__subcmd__kueue__subcmd__help__subcmd__export"
-                ;;
-            ome__subcmd__kueue__subcmd__help,help)
-                cmd="ome__subcmd__kueue__subcmd__help__subcmd__help"
-                ;;
-            ome__subcmd__kueue__subcmd__help,import)
-                cmd="ome__subcmd__kueue__subcmd__help__subcmd__import"
-                ;;
             ome__subcmd__payload,check)
                 cmd="ome__subcmd__payload__subcmd__check"
-                ;;
-            ome__subcmd__payload,help)
-                cmd="ome__subcmd__payload__subcmd__help"
-                ;;
-            ome__subcmd__payload__subcmd__help,check)
-                cmd="ome__subcmd__payload__subcmd__help__subcmd__check"
-                ;;
-            ome__subcmd__payload__subcmd__help,help)
-                cmd="ome__subcmd__payload__subcmd__help__subcmd__help"
                 ;;
             *)
                 ;;
@@ -227,7 +98,7 @@ _ome() {
 
     case "${cmd}" in
         ome)
-            opts="-h -V --color --help --version plan explain why render diff rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
+            opts="-h -V --color --help --version plan explain why render diff rollout matrix validate discover catalog kueue convert schema import endpoints payload code completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -245,7 +116,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog)
-            opts="-h --color --help list show help"
+            opts="-h --color --help list show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -262,64 +133,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__catalog__subcmd__help)
-            opts="list show help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__catalog__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__catalog__subcmd__help__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__catalog__subcmd__help__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         ome__subcmd__catalog__subcmd__list)
-            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --kind --source --api --engine --protocol --names --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -393,6 +208,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -445,7 +264,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__catalog__subcmd__show)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -493,6 +312,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -583,7 +406,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__convert)
-            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --to --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -635,6 +458,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -689,7 +516,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__diff)
-            opts="-o -f -n -A -l -h --base --fail-on --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --base --from-release --to-release --output --all --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -699,8 +526,12 @@ _ome() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --fail-on)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --from-release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
+                    return 0
+                    ;;
+                --to-release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head" -- "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -767,6 +598,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -819,7 +654,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__discover)
-            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --update --measured --nominal-memory --status --from-values --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -871,6 +706,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -925,7 +764,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__endpoints)
-            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --payload --proto --model-version --cluster-domain --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -999,6 +838,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1051,7 +894,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__explain)
-            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --runtime --all --comparisons --merge --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1121,6 +964,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1165,412 +1012,6 @@ _ome() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help)
-            opts="plan explain why render diff rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__catalog)
-            opts="list show"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__catalog__subcmd__list)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__catalog__subcmd__show)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__code)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__completions)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__convert)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__diff)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__discover)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__endpoints)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__explain)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__import)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__kueue)
-            opts="import export diff"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__kueue__subcmd__diff)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__kueue__subcmd__export)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__kueue__subcmd__import)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__man)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__matrix)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__payload)
-            opts="check"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__payload__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__plan)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__render)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__rollout)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__schema)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__test)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__validate)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__version)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__help__subcmd__why)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1637,7 +1078,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue)
-            opts="-h --color --help import export diff help"
+            opts="-h --color --help import export diff"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1655,7 +1096,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__diff)
-            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1707,6 +1148,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -1761,7 +1206,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__kueue__subcmd__export)
-            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --split --no-tolerations --kueue-version --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1819,6 +1264,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -1870,78 +1319,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__kueue__subcmd__help)
-            opts="import export diff help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__kueue__subcmd__help__subcmd__diff)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__kueue__subcmd__help__subcmd__export)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__kueue__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__kueue__subcmd__help__subcmd__import)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         ome__subcmd__kueue__subcmd__import)
-            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --prefer --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1993,6 +1372,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2065,7 +1448,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__matrix)
-            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2113,6 +1496,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)
@@ -2167,7 +1554,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__payload)
-            opts="-h --color --help check help"
+            opts="-h --color --help check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2234,50 +1621,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__payload__subcmd__help)
-            opts="check help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__payload__subcmd__help__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__payload__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         ome__subcmd__plan)
-            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2343,6 +1688,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2395,7 +1744,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__render)
-            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --check --diff --force --kustomization --layout --pass-through --stage --annotate --argocd-waves --workload --expand --v2-probes --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2485,6 +1834,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2537,7 +1890,7 @@ _ome() {
             return 0
             ;;
         ome__subcmd__rollout)
-            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --from --fail --stuck --pending --stagger --steps --output --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2619,6 +1972,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2671,143 +2028,13 @@ _ome() {
             return 0
             ;;
         ome__subcmd__schema)
-            opts="-o -h --api-version --output --all --kustomize-openapi --color --help"
+            opts="-h --api-version --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --api-version)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        ome__subcmd__test)
-            opts="-o -f -n -A -l -h --format --output --record --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "table json github junit" -- "${cur}"))
-                    return 0
-                    ;;
-                --protocol)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --feature-gates)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --request-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --args-order)
-                    COMPREPLY=($(compgen -W "default accelerator-first hierarchy" -- "${cur}"))
-                    return 0
-                    ;;
-                --filename)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -f)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --selector)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --no-builtin)
-                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
-                    return 0
-                    ;;
-                --builtin)
-                    COMPREPLY=($(compgen -W "auto never" -- "${cur}"))
-                    return 0
-                    ;;
-                --semantics)
-                    COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
-                    return 0
-                    ;;
-                --kthena-profile)
-                    COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
-                    return 0
-                    ;;
-                --deployment-mode)
-                    COMPREPLY=($(compgen -W "RawDeployment Serverless Standard Knative" -- "${cur}"))
-                    return 0
-                    ;;
-                --model-configs)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hf-cache)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model-facts)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --config)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-file-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-nodes)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --jobs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2823,22 +2050,14 @@ _ome() {
             return 0
             ;;
         ome__subcmd__validate)
-            opts="-o -f -n -A -l -h --format --output --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-f -n -A -l -h --format --min-severity --rule --source --context --unused --unknown-products --baseline --update-baseline --fix --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
-                    return 0
-                    ;;
                 --format)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "human json sarif github junit gitlab rdjson" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "human json sarif github junit" -- "${cur}"))
                     return 0
                     ;;
                 --min-severity)
@@ -2897,6 +2116,10 @@ _ome() {
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
                     return 0
                     ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
+                    return 0
+                    ;;
                 --kthena-profile)
                     COMPREPLY=($(compgen -W "v0.1 v1.0 head" -- "${cur}"))
                     return 0
@@ -2948,26 +2171,8 @@ _ome() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ome__subcmd__version)
-            opts="-h --color --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         ome__subcmd__why)
-            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
+            opts="-o -f -n -A -l -h --output --workload --cluster-domain --protocol --feature-gates --strict-preferred --allow-unknown --request-size --strict-cost --args-order --dedupe-args --filename --namespace --all-namespaces --selector --no-builtin --builtin --semantics --release --kthena-profile --deployment-mode --model-configs --hf-cache --model-facts --partial --config --no-config --max-file-size --max-depth --max-nodes --jobs --strict --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3039,6 +2244,10 @@ _ome() {
                     ;;
                 --semantics)
                     COMPREPLY=($(compgen -W "documented controller" -- "${cur}"))
+                    return 0
+                    ;;
+                --release)
+                    COMPREPLY=($(compgen -W "ome=v0.1.3 ome=v0.1.4 ome=v0.1.5 ome=head kthena=v0.1.0 kthena=v0.4.0 kthena=v1.0.0 kthena=head" -- "${cur}"))
                     return 0
                     ;;
                 --kthena-profile)

@@ -6,6 +6,7 @@
 
 mod kthena;
 pub mod ome;
+pub mod upgrade;
 
 pub use kthena::*;
 use ome::OmeRelease;
@@ -263,7 +264,7 @@ pub enum FaultRule {
 }
 
 /// The named differences. Chosen once per run and API.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Policy {
     /// Whose word counts.
     pub semantics: Semantics,

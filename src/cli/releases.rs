@@ -22,9 +22,13 @@ pub(super) struct Followed {
 
 /// Every release that can be named, as the flag takes it, by operator and oldest first.
 pub(super) fn names() -> Vec<String> {
-    let ome = OME_RELEASES.iter().map(|policy| format!("ome={}", policy.ome.tag));
     let kthena = KthenaProfile::RELEASES.iter().map(|(tag, _)| format!("kthena={tag}"));
-    ome.chain(kthena).collect()
+    names_of_ome().into_iter().chain(kthena).collect()
+}
+
+/// The releases of OME, as [`names`] has them.
+pub(super) fn names_of_ome() -> Vec<String> {
+    OME_RELEASES.iter().map(|policy| format!("ome={}", policy.ome.tag)).collect()
 }
 
 /// The release of OME with this tag.

@@ -7,7 +7,7 @@ use super::merge;
 use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
 use crate::decision::AcceleratorDecision;
 use crate::machines::{self, Pinned};
-use crate::policy::ome::{ArgumentRule, ClassResourceRule};
+use crate::policy::ome::{ArgumentRule, ClassResourceRule, OmeRelease};
 use crate::quantity::Quantity;
 use crate::yaml::{Entry, Node, Value};
 
@@ -213,7 +213,7 @@ pub(super) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
 /// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
 /// container has (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
 pub(super) fn overwrite_container<R: Record>(
-    rule: ArgumentRule,
+    release: &OmeRelease,
     accelerator: &Accelerator<'_>,
     container: &mut Node,
     rec: &mut R,
@@ -230,7 +230,7 @@ pub(super) fn overwrite_container<R: Record>(
         && let Value::List(over) = &over.value
         && let Some(args) = list_mut(container, "args", config.origin)
     {
-        let merged = match rule {
+        let merged = match release.arguments {
             ArgumentRule::Flags => arguments::merged(args, over),
             ArgumentRule::FirstElement => arguments::merged_lines(args, over),
         };
@@ -250,7 +250,7 @@ pub(super) fn overwrite_container<R: Record>(
             })
         });
         let [args, command] = &mut both;
-        match rule {
+        match release.sizes {
             ArgumentRule::Flags => {
                 arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
             }

@@ -15,7 +15,6 @@ use super::{
 use crate::api::{ComponentKind, Service};
 use crate::decision::{DeploymentMode, Resolution, ServiceError};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::policy::ome::ArgumentRule;
 use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
@@ -306,7 +305,7 @@ impl Builder<'_> {
                 name_container(&mut runner, Origin::Default(&RUNNER_NAME));
             }
             let lacks = |accelerator: &&accelerator::Accelerator<'_>| accelerator.lacks_config();
-            if self.policy.ome.arguments == ArgumentRule::FirstElement
+            if self.policy.ome.missing_config_crashes
                 && let Some(accelerator) = steps.accelerator.filter(lacks)
             {
                 return Err(refusal(

@@ -47,8 +47,7 @@ impl Steps<'_> {
         self.mounts(container);
         let typed = self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed);
         if let Some(accelerator) = typed {
-            let rule = self.policy.ome.arguments;
-            accelerator::overwrite_container(rule, accelerator, container, rec);
+            accelerator::overwrite_container(self.policy.ome, accelerator, container, rec);
         }
         // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen (ome-components
         // 2.7).

@@ -10,7 +10,7 @@ use crate::catalog::{Catalog, Views};
 use crate::compose::{Composed, history::Record};
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Checked, Diagnostic};
-use crate::policy::{KTHENA_SEED, KthenaPolicy, Semantics};
+use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
 use crate::render::workload::Workload;
 use crate::render::{self, ModelConfig, RenderedObject};
 use crate::resolve::Selector;
@@ -59,6 +59,18 @@ impl<'a> Renderer<'a> {
             workload: (Workload::Auto, &KTHENA_SEED),
             selectors,
         }
+    }
+
+    /// A renderer that decides for services of OME by another policy than the catalog's.
+    pub(super) fn by_policy(
+        catalog: &'a Catalog,
+        semantics: Semantics,
+        cluster_domain: &str,
+        ome: &'static Policy,
+    ) -> Self {
+        let mut renderer = Self::new(catalog, semantics, cluster_domain);
+        renderer.selectors.insert(crate::api::Api::Ome, Selector::new(ome, catalog));
+        renderer
     }
 
     /// The same, with another workload around the pods.

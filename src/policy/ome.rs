@@ -9,19 +9,6 @@
 
 use crate::api::{NEWEST_PROBER, OperatorConfig};
 
-/// Which class a runtime's list gives where the service names none
-/// (pkg/acceleratorclassselector/selector.go).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClassPolicyRule {
-    /// The first name of the list under FirstAvailable, also where no policy is named; no other
-    /// policy chooses anything. Constraints are not read, and a missing class fails the service
-    /// (getAcceleratorClassByPolicy).
-    FirstListed,
-    /// The policy that is named, over the classes that exist and meet the constraints (#512, #518,
-    /// #547).
-    Named,
-}
-
 /// What a class's resources do to those of a container that the service says nothing about
 /// (utils/merging.go, MergeResource).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +26,7 @@ pub enum ClassResourceRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentRule {
     /// A list of several elements gets the override behind it; of one text lines are replaced;
-    /// sizes are set in the first element alone, and a class without an entry crashes.
+    /// sizes are set in the first element alone.
     FirstElement,
     /// Flag by flag, in text and list alike (#509).
     Flags,
@@ -96,7 +83,7 @@ pub struct Unknown {
 }
 
 /// The differences between releases of OME.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a feature that a release has or has not"
@@ -114,15 +101,26 @@ pub struct OmeRelease {
     pub retired: &'static [Unknown],
     /// It knows AcceleratorClass and what names one (#215).
     pub classes: bool,
-    /// See [`ClassPolicyRule`].
-    pub class_policy: ClassPolicyRule,
+    /// A service that names neither class nor policy is chosen for by FirstAvailable (until #512;
+    /// pkg/acceleratorclassselector/types.go, NewConfig).
+    pub default_class: bool,
+    /// BestFit, Cheapest and MostCapable choose a class (#518, #547;
+    /// pkg/acceleratorclassselector/selector.go); else nothing.
+    pub policies: bool,
+    /// FirstAvailable takes the first class that exists and meets the constraints (#518); else the
+    /// first name, and a missing class fails the service (getAcceleratorClassByPolicy).
+    pub first_available_looks: bool,
     /// See [`ClassResourceRule`].
     pub class_resources: ClassResourceRule,
     /// A chosen class leaves PARALLELISM_SIZE to the arguments (#503; components/engine.go,
     /// decoder.go).
     pub class_replaces_parallelism: bool,
-    /// See [`ArgumentRule`].
+    /// How `runtimeArgsOverride` is merged.
     pub arguments: ArgumentRule,
+    /// How parallel sizes are set.
+    pub sizes: ArgumentRule,
+    /// A chosen class without an entry in `acceleratorConfig` crashes the controller (until #509).
+    pub missing_config_crashes: bool,
     /// `acceleratorConfig` of a runtime that the service names is read of all its entries; else of
     /// those with autoSelect (35a17dff; pkg/runtimeselector/selector.go, GetSupportedModelFormat).
     pub named_runtime_formats: bool,
@@ -277,10 +275,14 @@ pub static V0_1_5: OmeRelease = OmeRelease {
     unknown: RETIRED_WITH_V0_1_5,
     retired: &[],
     classes: true,
-    class_policy: ClassPolicyRule::Named,
+    default_class: false,
+    policies: true,
+    first_available_looks: true,
     class_resources: ClassResourceRule::Override,
     class_replaces_parallelism: true,
     arguments: ArgumentRule::Flags,
+    sizes: ArgumentRule::Flags,
+    missing_config_crashes: false,
     named_runtime_formats: true,
     variables: VariableRule::WhereAbsent,
     blocklist: false,
@@ -310,10 +312,14 @@ pub static V0_1_4: OmeRelease = OmeRelease {
     commit: "a26e43d4",
     unknown: UNKNOWN_TO_V0_1_4,
     retired: RETIRED_WITH_V0_1_5,
-    class_policy: ClassPolicyRule::FirstListed,
+    default_class: true,
+    policies: false,
+    first_available_looks: false,
     class_resources: ClassResourceRule::Largest,
     class_replaces_parallelism: false,
     arguments: ArgumentRule::FirstElement,
+    sizes: ArgumentRule::FirstElement,
+    missing_config_crashes: true,
     named_runtime_formats: false,
     variables: VariableRule::Append,
     blocklist: true,

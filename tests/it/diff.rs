@@ -531,3 +531,101 @@ fn a_shallow_clone_says_what_it_lacks() {
         assert!(finding.contains(word), "{finding}");
     }
 }
+
+/// What a fleet is made of in the tests of upgrades: a class, a model, a runtime and two services.
+const FLEET: &str = "apiVersion: ome.io/v1beta1
+kind: AcceleratorClass
+metadata: {name: h100}
+spec:
+  discovery: {nodeSelector: {gpu: h100}}
+  resources: [{name: nvidia.com/gpu, quantity: 4}]
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterBaseModel
+metadata: {name: llama}
+spec:
+  modelFormat: {name: safetensors}
+  modelParameterSize: 8B
+  storage: {storageUri: hf://acme/llama, path: /models/llama}
+---
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: srt}
+spec:
+  supportedModelFormats: [{modelFormat: {name: safetensors}, autoSelect: true}]
+  acceleratorRequirements: {acceleratorClasses: [h100]}
+  engineConfig:
+    runner:
+      name: ome-container
+      image: sglang:v0.5.5
+      resources: {limits: {nvidia.com/gpu: 4}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: named, namespace: a}
+spec: {model: {name: llama}, engine: {}, acceleratorSelector: {acceleratorClass: h100}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: silent, namespace: a}
+spec: {model: {name: llama}, engine: {}}
+";
+
+#[test]
+fn an_upgrade_names_the_rules_that_hit_each_service() {
+    let scratch = Scratch::new("upgrade");
+    scratch.write("fleet.yaml", FLEET);
+    let upgrade = |from: &str, to: &str| {
+        scratch.diff(&["--from-release", from, "--to-release", to, "-f", "fleet.yaml"])
+    };
+    let (exit, answer) = upgrade("ome=v0.1.4", "ome=v0.1.5");
+    assert_eq!(exit, Some(2));
+    let group = |service: &str| {
+        let groups = answer["groups"].as_array().expect("groups");
+        groups.iter().find(|group| group["services"][0] == service).expect("a group").clone()
+    };
+    let rules = |service: &str| -> Vec<String> {
+        let group = group(service);
+        let rules = group["rules"].as_array().expect("rules");
+        rules.iter().map(|rule| rule["id"].as_str().expect("an id").to_owned()).collect()
+    };
+    // The shipped config map and PARALLELISM_SIZE hit both; the class is lost by the silent one.
+    for rule in ["A5", "B1"] {
+        assert!(rules("a/named").contains(&rule.to_owned()), "{:?}", rules("a/named"));
+    }
+    assert!(!rules("a/named").contains(&"A1".to_owned()), "{:?}", rules("a/named"));
+    assert!(rules("a/silent").contains(&"A1".to_owned()), "{:?}", rules("a/silent"));
+    // Without a class PARALLELISM_SIZE stays, whatever the rule for chosen classes says.
+    assert!(!rules("a/silent").contains(&"A5".to_owned()), "{:?}", rules("a/silent"));
+    assert_eq!(group("a/silent")["accelerators"]["engine"]["to"], Value::Null);
+    assert_eq!(answer["summary"]["restarts"], 2);
+    assert_eq!(answer["summary"]["fails"], 0);
+    assert_eq!(group("a/named")["leftBehind"][0]["object"], "Ingress/a/named");
+    assert_eq!(upgrade("ome=v0.1.5", "ome=v0.1.5").0, Some(0));
+    assert_eq!(upgrade("ome=v0.1.5", "ome=head").0, Some(0));
+}
+
+#[test]
+fn a_release_that_is_followed_is_in_the_header_and_in_the_settings() {
+    let scratch = Scratch::new("release");
+    scratch.write("fleet.yaml", FLEET);
+    let plan = |args: &[&str]| {
+        scratch.ome(&[&["plan", "--no-builtin", "-f", "fleet.yaml"], args].concat())
+    };
+    let header = |done: &Done| done.stdout.lines().next().unwrap_or_default().to_owned();
+    let flag = plan(&["--no-config", "--release", "ome=v0.1.3"]);
+    assert!(
+        header(&flag).starts_with("semantics: controller · release: ome=v0.1.3"),
+        "{}",
+        flag.stdout
+    );
+    assert!(flag.stderr.contains("field-of-another-release"), "{}", flag.stderr);
+    scratch.write("ome.toml", "[releases]\nome = \"v0.1.4\"\n");
+    assert!(header(&plan(&[])).contains("release: ome=v0.1.4"));
+    scratch.write("ome.toml", "[releases]\nome = \"v9\"\nargo = \"v1\"\n");
+    let wrong = plan(&[]).stderr;
+    assert!(
+        wrong.contains("invalid-setting") && wrong.contains("unknown operator `argo`"),
+        "{wrong}"
+    );
+}

@@ -2,8 +2,9 @@
 
 use crate::api::{ModelServing, Object};
 use crate::catalog::Views;
-use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
+use crate::cli::releases;
 use crate::cli::{Failure, Io, Outcome, names};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::pipeline::diff::{Diff, Settings, Side, diff};
@@ -19,21 +20,31 @@ use std::str::FromStr;
 ///
 /// The base is a file or directory, or a revision of the git repository that holds the paths of
 /// `-f`, which is read without a checkout by the program `git`. A path that is there goes before a
-/// revision of the same name: write `heads/NAME` for the branch. Exit codes: 0 nothing changed, 1
-/// the base or the input cannot be read, 2 changes, or those that `--fail-on` names.
+/// revision of the same name: write `heads/NAME` for the branch.
+///
+/// With `--from-release` and `--to-release` the input is the same on both sides and the operator is
+/// another one. Exit codes: 0 nothing changed, 1 the base or the input cannot be read, 2 changes, or
+/// those that `--fail-on` names.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// InferenceServices and ModelServings, as NAME or NAMESPACE/NAME; without any, all of them.
     #[arg(value_name = "SERVICE")]
     services: Vec<String>,
     /// The state before: a path (repeatable), `-` for standard input, or a git revision.
-    #[arg(long, value_name = "PATH|REV", required = true)]
+    #[arg(long, value_name = "PATH|REV", required_unless_present = "to_release")]
     base: Vec<String>,
     /// What makes the exit code 2, instead of any change; repeatable, and one is enough:
     /// `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in
     /// $/hour), `does-not-fit`, `any`.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
+    /// The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the
+    /// same input.
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "to_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names_of_ome()))]
+    from_release: Option<String>,
+    /// The release after the upgrade.
+    #[arg(long, value_name = "OPERATOR=TAG", requires = "from_release", conflicts_with_all = ["base", "release"], value_parser = clap::builder::PossibleValuesParser::new(releases::names_of_ome()))]
+    to_release: Option<String>,
     /// Shape of the output.
     #[arg(short, long, value_enum, default_value_t)]
     output: PageFormat,
@@ -113,7 +124,7 @@ impl FailOn {
 /// Reads both states, compares and prints.
 pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let ask = args.decision.ask()?;
-    let after = Session::open(&args.input, &ask)?;
+    let after = Session::open(&following(args, args.to_release.as_ref())?, &ask)?;
     let before = match base(args, &ask)? {
         Ok(before) => before,
         Err(finding) => {
@@ -151,10 +162,14 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let found = after.settle(std::mem::take(&mut answer.diagnostics));
     let news: Vec<Diagnostic> =
         found.iter().filter(|found| !old.contains(&statement(found))).cloned().collect();
+    let compared = match (&args.from_release, &args.to_release) {
+        (Some(from), Some(to)) => format!("{from} → {to}"),
+        _ => args.base.join(", "),
+    };
     let view = view::View {
         diff: &answer,
         semantics: after.semantics,
-        base: &args.base.join(", "),
+        base: &compared,
         found: &found,
         sources: &after.world.sources,
         all: args.all,
@@ -191,8 +206,24 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     })
 }
 
+/// The input under a release that is compared; as it was given, when none is.
+fn following(args: &Args, release: Option<&String>) -> Result<InputArgs, Failure> {
+    let Some(release) = release else { return Ok(args.input.clone()) };
+    if args.input.files.iter().any(|file| file == Path::new("-")) {
+        return Err(Failure::Usage(
+            "releases are compared over input that is read twice: name a file instead of `-`"
+                .into(),
+        ));
+    }
+    let semantics = Some(SemanticsArg::Controller);
+    Ok(InputArgs { release: vec![release.clone()], semantics, ..args.input.clone() })
+}
+
 /// The state before: paths, else a revision.
 fn base(args: &Args, ask: &Ask<'_>) -> Result<Result<Session, Box<Diagnostic>>, Failure> {
+    if args.from_release.is_some() {
+        return Session::open(&following(args, args.from_release.as_ref())?, ask).map(Ok);
+    }
     let is_path = |base: &String| base == "-" || Path::new(base).symlink_metadata().is_ok();
     match args.base.iter().find(|base| !is_path(base)) {
         None => {

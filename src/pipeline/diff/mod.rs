@@ -17,6 +17,7 @@ mod effects;
 mod group;
 mod inputs;
 mod tree;
+mod upgrade;
 
 pub use cause::Cause;
 pub use cost::Cost;
@@ -32,6 +33,7 @@ use crate::api::{AcceleratorClass, Api, ComponentKind, ModelServing, Object, Obj
 use crate::catalog::Views;
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::policy::upgrade::ReleaseRule;
 use crate::policy::{KthenaPolicy, Semantics};
 use crate::quantity::{Count, Quantity};
 use crate::render::accept::accept_rendered;
@@ -171,6 +173,8 @@ pub struct Group {
     pub gpus: Pair<Count>,
     /// Dollars per hour of each of them, in their order.
     pub costs: Vec<Pair<Cost>>,
+    /// The rules of the releases that make the difference, where two are compared.
+    pub rules: Vec<&'static ReleaseRule>,
 }
 
 /// Why a service cannot be deployed.
@@ -211,6 +215,10 @@ pub struct Summary {
     pub broken: usize,
     /// Services that cannot be deployed afterwards.
     pub refused: usize,
+    /// Services that fail afterwards and did not before; counted between releases only.
+    pub fails: usize,
+    /// Objects that the operator leaves behind; counted between releases only.
+    pub left_behind: usize,
     /// Services that were rendered to find out.
     pub rendered: usize,
 }
@@ -330,7 +338,10 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
     let renderers = sides.map(|side| {
         Renderer::new(&side.world.catalog, settings.semantics, settings.cluster_domain)
     });
-    let inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
+    let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
+    // By another release anything may be decided otherwise.
+    let releases = upgrade::releases(sides, settings);
+    inputs.shared |= releases.is_some();
     let comparison = Comparison { sides, renderers: &renderers, inputs: &inputs, settings };
     let mut gathered = Gathered::default();
     let all: Vec<_> = both.into_iter().collect();
@@ -343,7 +354,11 @@ pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> 
             gathered.take(answer);
         }
     }
-    gathered.finish()
+    let mut diff = gathered.finish();
+    if let Some(releases) = releases {
+        upgrade::explain(&comparison, releases, &mut diff);
+    }
+    diff
 }
 
 /// Answers of all services on their way into groups.
@@ -522,6 +537,7 @@ impl<'a> Comparison<'_, 'a> {
             pods_restarted,
             gpus: gpus.clone(),
             costs: vec![Pair { from: before.cost, to: after.cost }],
+            rules: Vec::new(),
         };
         let differs = fate != Fate::Changed
             || !group.objects.is_empty()
@@ -616,6 +632,11 @@ impl<'a> Comparison<'_, 'a> {
 
     /// Decides and renders one service on one side.
     fn make(&self, side: usize, subject: Subject<'a>) -> Made<'a> {
+        self.make_by(&self.renderers[side], side, subject)
+    }
+
+    /// The same, by a renderer of one's own.
+    fn make_by(&self, renderer: &Renderer<'a>, side: usize, subject: Subject<'a>) -> Made<'a> {
         let world = self.sides[side].world;
         match subject {
             Subject::ModelServing(serving) => {
@@ -638,7 +659,6 @@ impl<'a> Comparison<'_, 'a> {
             }
             Subject::Service(views) => {
                 let service = views.of(self.settings.semantics);
-                let renderer = &self.renderers[side];
                 let resolution = renderer.decide(service);
                 let mut decided = Decided::of(&resolution);
                 let Rendered { components, objects, error, mut diagnostics, .. } =

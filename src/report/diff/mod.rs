@@ -13,6 +13,7 @@ use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
 use crate::pipeline::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
+use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;
 use crate::source::{Location, SourceMap};
@@ -69,6 +70,8 @@ impl View<'_> {
                 "podsRestarted": summary.pods_restarted,
                 "gpus": gpus(&summary.gpus),
                 "refused": summary.refused,
+                "fails": summary.fails,
+                "leftBehind": summary.left_behind,
             },
             "costs": { "before": { "perHour": summary.costs.from }, "after": { "perHour": summary.costs.to } },
             "services": self.diff.groups.iter().enumerate().flat_map(|(index, group)| group.services.iter().zip(&group.costs).map(move |(service, costs)| row(index, group, service, costs))).collect::<Vec<_>>(),
@@ -133,6 +136,19 @@ fn group(group: &Group) -> Value {
         "podsRestarted": group.pods_restarted,
         "gpus": gpus(&group.gpus),
     });
+    if !group.rules.is_empty() {
+        let rule = |rule: &&ReleaseRule| json!({ "id": rule.id, "title": rule.title, "source": rule.source, "action": rule.action });
+        out["rules"] = group.rules.iter().map(rule).collect();
+        let left = group.objects.iter().filter(|object| object.left_behind);
+        out["leftBehind"] = left
+            .map(|object| json!({ "object": object.id.to_string(), "why": shown::LEFT_BEHIND }))
+            .collect();
+        let fails = group.error.as_ref().and_then(|pair| pair.to.as_ref());
+        out["fails"] = fails.map_or(
+            Value::Null,
+            |error| json!({ "code": error.code.as_str(), "message": error.message }),
+        );
+    }
     if let Some(pair) = &group.error {
         let error = |error: &Option<Refused>| {
             error

@@ -16,6 +16,9 @@ const FIELDS: usize = 12;
 /// Longest value in one line.
 const LONGEST: usize = 160;
 
+/// Why an object that should go stays.
+pub(super) const LEFT_BEHIND: &str = "the controller leaves it behind";
+
 /// Everything.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
@@ -55,6 +58,7 @@ pub(super) struct ShownGroup {
     error_code: Option<String>,
     pub(super) choices: Vec<Choice>,
     gpus: Bars,
+    pub(super) rules: Vec<ShownRule>,
     pub(super) causes: Vec<ShownCause>,
     pub(super) more_causes: usize,
     pub(super) objects: Vec<ShownObject>,
@@ -70,6 +74,14 @@ pub(super) struct Choice {
     pub(super) to: String,
     from_code: String,
     to_code: String,
+}
+
+/// A rule of a release.
+#[derive(Debug, Serialize)]
+pub(super) struct ShownRule {
+    /// "A5: PARALLELISM_SIZE is set only where no class was chosen (#503, …)".
+    pub(super) title: String,
+    pub(super) action: &'static str,
 }
 
 /// A field of the input.
@@ -152,6 +164,16 @@ fn headline(view: &View<'_>) -> String {
             summary.restarts,
             if summary.restarts == 1 { "s" } else { "" }
         ));
+    }
+    if summary.fails > 0 {
+        parts.push(format!(
+            "{} fail{} that did not",
+            summary.fails,
+            if summary.fails == 1 { "s" } else { "" }
+        ));
+    }
+    if summary.left_behind > 0 {
+        parts.push(format!("{} left behind", count(summary.left_behind, "object")));
     }
     parts.push(gpus(&summary.gpus));
     parts.extend(dollars(&summary.costs));
@@ -272,6 +294,14 @@ fn group(group: &Group, all: bool) -> ShownGroup {
         error,
         choices,
         gpus: bars(&group.gpus),
+        rules: group
+            .rules
+            .iter()
+            .map(|rule| ShownRule {
+                title: format!("{}: {} ({})", rule.id, rule.title, rule.source),
+                action: rule.action,
+            })
+            .collect(),
         causes: group.causes.iter().take(most(CAUSES)).map(|found| cause(found, all)).collect(),
         more_causes: group.causes.len().saturating_sub(most(CAUSES)),
         objects,
@@ -325,7 +355,7 @@ fn object(object: &ObjectChange, most: usize, all: bool) -> ShownObject {
             format!("must be replaced: {} may not change", fields.join(", "))
         }
         (_, true) => "restarts pods".to_owned(),
-        _ if object.left_behind => "the controller leaves it behind: delete it by hand".to_owned(),
+        _ if object.left_behind => format!("{LEFT_BEHIND}: delete it by hand"),
         _ => String::new(),
     };
     let lines: Vec<Line> =

@@ -39,6 +39,10 @@ pub(super) fn text(shown: &Shown, style: Style) -> String {
         for choice in &group.choices {
             let _ = writeln!(out, "  {}: {} → {}", choice.what, choice.from, choice.to);
         }
+        for rule in &group.rules {
+            let _ = writeln!(out, "  {}", rule.title);
+            let _ = writeln!(out, "    before the upgrade: {}", rule.action);
+        }
         for cause in &group.causes {
             let field =
                 if cause.field.is_empty() { String::new() } else { format!(" {}:", cause.field) };

@@ -10,11 +10,20 @@ use crate::decision::{
     ServiceError, Step, Verdict,
 };
 use crate::diag::{Code, nearest};
-use crate::policy::ome::ClassPolicyRule;
 use crate::quantity::Quantity;
 use crate::resolve::runtime::entry_weight;
+use crate::yaml::{Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::cmp::Ordering;
+
+/// The policy in force where a release has a default.
+const FIRST_AVAILABLE: &str = "FirstAvailable";
+
+static DEFAULT_POLICY: Rule = Rule {
+    id: "default-class-policy",
+    text: "a service that names neither class nor policy is chosen for by FirstAvailable, up to v0.1.4",
+    cite: "pkg/acceleratorclassselector/types.go of OME v0.1.4, NewConfig",
+};
 
 /// From this many classes on, upstream's sort does not keep the order of equals (accelerators.md
 /// 2.8).
@@ -43,12 +52,28 @@ pub(super) fn decide<'a>(
         let error = name(request, named, &mut decision);
         return (decision, error);
     }
-    if request.policy.ome.class_policy == ClassPolicyRule::FirstListed {
-        let error =
-            first_listed(request, policy.map(|policy| policy.value.as_str()), &mut decision);
+    let release = request.policy.ome;
+    let written = policy.map(|policy| policy.value.as_str()).filter(|policy| !policy.is_empty());
+    let in_force = written.or(release.default_class.then_some(FIRST_AVAILABLE));
+    let looks = match in_force {
+        None => true,
+        Some(FIRST_AVAILABLE) => release.first_available_looks,
+        Some(_) => release.policies,
+    };
+    if !looks {
+        let error = in_force.and_then(|policy| first_listed(request, policy, &mut decision));
         return (decision, error);
     }
-    let Some(policy) = policy else { return (decision, None) };
+    let implied;
+    let policy = match (policy, in_force) {
+        (Some(policy), _) if !policy.value.is_empty() => policy,
+        (_, Some(default)) => {
+            implied = Field::new(default.into(), Origin::Default(&DEFAULT_POLICY));
+            &implied
+        }
+        (Some(policy), None) => policy,
+        (None, None) => return (decision, None),
+    };
     decision.basis = AcceleratorBasis::Policy;
     let mut names: Vec<&EcoString> = Vec::new();
     for class in listed {
@@ -151,16 +176,14 @@ fn candidate(
     }
 }
 
-/// Before v0.1.5: the first name of the runtime's list under FirstAvailable, which is also what no
-/// policy means; any other policy chooses nothing.
+/// Before v0.1.5: the first name of the runtime's list under FirstAvailable; any other policy
+/// chooses nothing.
 fn first_listed<'a>(
     request: &Request<'a, '_>,
-    policy: Option<&str>,
+    policy: &str,
     decision: &mut AcceleratorDecision<'a>,
 ) -> Option<ServiceError> {
-    const DEFAULT: &str = "FirstAvailable";
-    let policy = policy.filter(|policy| !policy.is_empty()).unwrap_or(DEFAULT);
-    if policy != DEFAULT {
+    if policy != FIRST_AVAILABLE {
         decision.notes.push(eco_format!(
             "OME {} knows the policy {policy} and chooses nothing by it",
             request.policy.release

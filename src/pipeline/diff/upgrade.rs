@@ -1,0 +1,150 @@
+//! Which rules of two releases make the difference between them.
+//!
+//! A rule belongs to a change when a service that is decided and rendered again, on either side, with
+//! that rule alone of the other release comes out closer to the other side. Rules about what is read
+//! are told by what was read.
+
+use super::{
+    Comparison, Diff, Group, Made, Pair, Settings, Side, Subject, accelerators, object_changes,
+};
+use crate::api::{Api, Scope};
+use crate::catalog::Views;
+use crate::pipeline::render::Renderer;
+use crate::policy::Policy;
+use crate::policy::upgrade::{self, ReleaseRule};
+use crate::yaml::Node;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// The policies of two releases of OME; none when both sides follow one.
+pub(super) fn releases(
+    sides: [&Side<'_>; 2],
+    settings: Settings<'_>,
+) -> Option<[&'static Policy; 2]> {
+    let [before, after] = sides.map(|side| side.world.catalog.policy(Api::Ome, settings.semantics));
+    let (before, after) = (before?, after?);
+    (before.ome.tag != after.ome.tag).then_some([before, after])
+}
+
+/// Writes the rules into every group, and orders groups by what they do: restarts, failures, other
+/// choices, what is left behind, the rest.
+pub(super) fn explain(
+    comparison: &Comparison<'_, '_>,
+    releases: [&'static Policy; 2],
+    diff: &mut Diff,
+) {
+    let [before, after] = releases;
+    let hybrids = [upgrade::between(before, after), upgrade::between(after, before)];
+    let renderers: Vec<Vec<(&'static ReleaseRule, Renderer<'_>)>> = hybrids
+        .into_iter()
+        .enumerate()
+        .map(|(side, rules)| {
+            let catalog = &comparison.sides[side].world.catalog;
+            let settings = comparison.settings;
+            let renderer = |policy| {
+                Renderer::by_policy(catalog, settings.semantics, settings.cluster_domain, policy)
+            };
+            rules.into_iter().map(|(rule, policy)| (rule, renderer(policy))).collect()
+        })
+        .collect();
+    let services = comparison.sides.map(|side| {
+        let named = side.services.iter().map(|views| {
+            let service = views.of(comparison.settings.semantics);
+            ((service.object.api, service.namespace.as_str(), service.name().as_str()), *views)
+        });
+        named.collect::<HashMap<_, &Views>>()
+    });
+    diff.groups.par_iter_mut().filter(|group| group.api == Api::Ome).for_each(|group| {
+        let Some(first) = group.services.first().cloned() else { return };
+        let Some((namespace, name)) = first.split_once('/') else { return };
+        let mut hit: Vec<&'static ReleaseRule> = Vec::new();
+        let found = [0, 1].map(|side| services[side].get(&(group.api, namespace, name)));
+        if let [Some(before), Some(after)] = found {
+            let subjects = [before, after].map(|views| Subject::Service(views));
+            let own = [0, 1].map(|side| comparison.make(side, subjects[side]));
+            let apart = distance(&own[0], &own[1]);
+            for side in 0..2 {
+                for (rule, renderer) in &renderers[side] {
+                    let known = hit.iter().any(|other| other.id == rule.id);
+                    let closer = || {
+                        let made = comparison.make_by(renderer, side, subjects[side]);
+                        distance(&made, &own[1 - side]) < apart
+                    };
+                    if !known && closer() {
+                        hit.push(rule);
+                    }
+                }
+            }
+        }
+        hit.extend(read_otherwise(comparison, releases, group));
+        group.rules = hit;
+    });
+    diff.groups.sort_by_key(|group| {
+        let fails = group.error.as_ref().is_some_and(|error| error.to.is_some());
+        let chooses = group.runtime.is_some() || !group.accelerators.is_empty();
+        let leaves = group.objects.iter().any(|object| object.left_behind);
+        (!group.restart, !fails, !chooses, !leaves)
+    });
+    diff.summary.fails =
+        count(&diff.groups, |group| matches!(&group.error, Some(Pair { from: None, to: Some(_) })));
+    let left = |group: &Group| {
+        group.objects.iter().filter(|object| object.left_behind).count() * group.services.len()
+    };
+    diff.summary.left_behind = diff.groups.iter().map(left).sum();
+}
+
+fn count(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> usize {
+    groups.iter().filter(|group| wanted(group)).map(|group| group.services.len()).sum()
+}
+
+/// How many decisions, objects and fields differ between two makings of one service.
+fn distance(a: &Made<'_>, b: &Made<'_>) -> usize {
+    let runtime = |made: &Made<'_>| made.decided.runtime.map(|object| object.id.clone());
+    let objects = object_changes(a, b);
+    usize::from(runtime(a) != runtime(b))
+        + accelerators(&a.decided, &b.decided).len()
+        + usize::from(a.decided.error != b.decided.error)
+        + objects.iter().map(|object| object.changes.len().max(1)).sum::<usize>()
+}
+
+/// The rules about settings and fields that are read otherwise, as far as they reach a group.
+fn read_otherwise(
+    comparison: &Comparison<'_, '_>,
+    [before, after]: [&'static Policy; 2],
+    group: &Group,
+) -> Vec<&'static ReleaseRule> {
+    let configs = comparison.sides.map(|side| side.world.catalog.config());
+    let of_service = |kind: &str, name: &str| {
+        matches!(kind, "Ingress" | "VirtualService" | "HTTPRoute")
+            || (kind == "Service"
+                && group.services.first().is_some_and(|first| first.ends_with(&format!("/{name}"))))
+    };
+    let image = |node: Option<&Node>| {
+        node.and_then(|prober| prober.get("image")).and_then(Node::as_str).map(str::to_owned)
+    };
+    let [old, new] = configs.map(|config| image(config.multinode_prober.as_ref()));
+    let mut hit = Vec::new();
+    if upgrade::INGRESS.is_between(before, after)
+        && configs[0].ingress.disable_ingress_creation
+            != configs[1].ingress.disable_ingress_creation
+        && group.objects.iter().any(|object| {
+            matches!(object.id.scope, Scope::Namespace(_))
+                && of_service(&object.id.kind, &object.id.name)
+        })
+    {
+        hit.push(&upgrade::INGRESS);
+    }
+    let changed = |value: &Option<String>| {
+        group.objects.iter().flat_map(|object| &object.changes).any(|change| {
+            let text = change.to.as_ref().and_then(Node::as_str);
+            text.is_some() && text == value.as_deref()
+        })
+    };
+    if upgrade::PROBER.is_between(before, after) && old != new && changed(&new) {
+        hit.push(&upgrade::PROBER);
+    }
+    if upgrade::FIELDS.is_between(before, after) && !group.causes.is_empty() {
+        hit.push(&upgrade::FIELDS);
+    }
+    hit
+}
