@@ -34,6 +34,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "explain" -d 'Show every ste
 complete -c ome -n "__fish_ome_needs_command" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
 complete -c ome -n "__fish_ome_needs_command" -f -a "render" -d 'Print the manifests that the operator would create'
 complete -c ome -n "__fish_ome_needs_command" -f -a "diff" -d 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise'
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
@@ -362,7 +363,57 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l partial -d 'References 
 complete -c ome -n "__fish_ome_using_subcommand diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is applied before; repeatable: one after the other. A Pod document sets the annotations of that pod' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l live -d 'The dump of the cluster, when services are read from elsewhere. Repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
+json\t'One JSON document with a versioned shape'
+markdown\t'Markdown that fits a pull request comment'
+html\t'A page that stands alone'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l cluster-domain -d 'The cluster\'s DNS domain' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand drift" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l from -d 'What is applied before: a path, repeatable, one after the other, or a git revision. A Pod document sets the annotations of that pod' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l fail -d 'A container of this pod crashes after everything has settled; under the document\'s rules a pod that the change creates does not get ready. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l stuck -d 'A pod of this name never gets ready once the change is applied. Repeatable' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l pending -d 'This pod is not ready before the change, and stays so until another one replaces it. Repeatable' -r

@@ -10,6 +10,7 @@ mod built;
 mod complete;
 mod costs;
 pub mod diff;
+mod drift;
 pub mod expect;
 mod flip;
 mod kv_cache;
@@ -20,6 +21,7 @@ mod plan;
 mod queue;
 mod read;
 mod render;
+mod roll;
 mod rollout;
 mod router;
 mod running;
@@ -31,6 +33,7 @@ mod why;
 pub use built::{PodContext, Workload, WorkloadKind};
 pub use complete::ModelFacts;
 pub use costs::{Costs, costs};
+pub use drift::{Drift, DriftField, DriftGroup, DriftObject, drift};
 pub use flip::{Edit, Flip, flip, named};
 pub use matrix::{Cell, Matrix, Outcome as MatrixOutcome, matrix};
 pub use merge::{MergedLeaf, merge};
@@ -38,6 +41,10 @@ pub use merged::{MergedPart, MergedService};
 pub use plan::{Depth, Difference, Planned, PlannedComponent, Planner};
 pub use read::{Given, World, read};
 pub use render::{Rendered, Renderer, identity};
+pub use roll::{
+    Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage, ServiceChange, ServiceRollout,
+    Stuck, roll,
+};
 pub use rollout::play;
 pub use running::{RunningPod, RunningPods};
 pub use serving::{PlannedServing, plan_servings};

@@ -181,6 +181,13 @@ impl<'a> RunningPods<'a> {
         own
     }
 
+    /// The pods that are not those of a ModelServing.
+    pub fn of_others(&self, namespace: &EcoString, serving: &EcoString) -> Vec<&RunningPod<'a>> {
+        let own = self.of(&(Api::Kthena, namespace.clone(), serving.clone()), [serving]);
+        let others = self.all.iter().enumerate().filter(|(at, _)| !own.contains(at));
+        others.map(|(_, pod)| pod).collect()
+    }
+
     /// What each of them takes. A pod that cannot be read takes what its containers ask for.
     pub fn templates(&self, context: &PodContext) -> Vec<Arc<PodTemplate>> {
         let read = |pod: &RunningPod<'_>| {

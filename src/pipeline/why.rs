@@ -118,7 +118,7 @@ impl<'a> Layers<'a> {
 
     /// The layer of an origin: a file's by the kind of the object that stands there, and by the
     /// block within it.
-    fn of(&self, origin: Origin) -> Layer {
+    pub(super) fn of(&self, origin: Origin) -> Layer {
         let span = match origin {
             Origin::File(span) => span,
             Origin::Default(_) => return Layer::Default,

@@ -324,10 +324,13 @@ impl Rollout<'_> {
     fn line(&self, position: usize) -> Vec<String> {
         let row = &self.trace().rows[position];
         let capacity = self.capacity_of(row);
-        let stage = row.stage.map_or_else(
-            || if position == 0 { "before".to_owned() } else { "after".to_owned() },
-            |stage| stage.to_string(),
-        );
+        // Nothing comes after a stage that is stuck.
+        let last = self.outcome.stuck.is_none() && position + 1 == self.trace().rows.len();
+        let stage = match row.stage {
+            None if position == 0 => "before".to_owned(),
+            Some(stage) if !last => stage.to_string(),
+            _ => "after".to_owned(),
+        };
         let roles = capacity.map_or_else(String::new, |capacity| {
             let words: Vec<String> = capacity
                 .roles

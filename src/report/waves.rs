@@ -5,11 +5,12 @@
 //! Decides nothing.
 
 use super::fill::fill;
+use super::roll;
 use super::table::{self, Style};
 use super::{SCHEMA_VERSION, findings};
 use crate::api::Service;
 use crate::diag::Diagnostic;
-use crate::pipeline::{WAVES, WorkloadRollout};
+use crate::pipeline::{ComponentRollout, WAVES, WorkloadRollout};
 use crate::policy::Semantics;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub struct Waves<'a> {
     pub waves: &'a [Vec<String>; 4],
     /// Its workloads.
     pub workloads: &'a [WorkloadRollout],
+    /// How they follow the change on the nodes; empty when no node says what it has.
+    pub components: &'a [ComponentRollout],
 }
 
 impl Waves<'_> {
@@ -48,13 +51,14 @@ impl Waves<'_> {
             "namespace": self.service.namespace.as_str(),
             "waves": self.named("wave"),
             "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
+            "components": self.components.iter().map(|own| roll::json(own, sources)).collect::<Vec<_>>(),
             "steps": [], "stages": [], "groupSteps": [],
             "findings": found.iter().map(|found| findings::json(found, sources)).collect::<Vec<_>>(),
         })
     }
 
     /// A line per wave, a table of workloads.
-    pub fn text(&self, style: Style) -> String {
+    pub fn text(&self, sources: &SourceMap, style: Style) -> String {
         let mut out = format!("{}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.waves) {
             // Writing into a string cannot fail.
@@ -62,17 +66,19 @@ impl Waves<'_> {
         }
         out.push('\n');
         out.push_str(&table::table(&TITLES, self.workloads.iter().map(row), style));
+        out.push_str(&roll::text(self.components, sources, style));
         out
     }
 
     /// A numbered list of waves, a table of workloads.
-    pub fn markdown(&self) -> String {
+    pub fn markdown(&self, sources: &SourceMap) -> String {
         let mut out = format!("**ome rollout** {}\n\n", self.service.name());
         for (wave, objects) in WAVES.iter().zip(self.waves) {
             _ = writeln!(out, "1. **{wave}**: {}", listed(objects));
         }
         out.push_str("\n| kind | name | maxUnavailable | maxSurge | pods restarted |\n|---|---|---|---|---|\n");
         self.workloads.iter().map(row).for_each(|row| _ = writeln!(out, "| {} |", row.join(" | ")));
+        out.push_str(&roll::markdown(self.components, sources));
         out
     }
 
@@ -80,12 +86,13 @@ impl Waves<'_> {
     ///
     /// # Errors
     /// What is wrong with the template.
-    pub fn html(&self) -> Result<String, String> {
+    pub fn html(&self, sources: &SourceMap) -> Result<String, String> {
+        let component = |own: &ComponentRollout| json!({ "title": roll::title(own), "titles": roll::TITLES, "rows": roll::rows(own), "said": roll::sentences(own, sources) });
         let rows: Vec<Vec<String>> = self.workloads.iter().map(row).collect();
         fill(
             "waves.html",
             include_str!("waves.html"),
-            &json!({ "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows }),
+            &json!({ "name": self.service.name().as_str(), "waves": self.named("name"), "titles": TITLES, "rows": rows, "components": self.components.iter().map(component).collect::<Vec<_>>() }),
         )
     }
 

@@ -25,5 +25,6 @@ pub use leader_worker_set::{
     GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup,
 };
 pub use play::{Change, End, Ended, Stage, StageOf};
+pub use read::revision_name;
 pub use replica_set::Counts;
 pub use world::{PodPhase, Revision, Start, Version, WorkloadId, World};

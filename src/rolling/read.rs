@@ -29,7 +29,7 @@ fn amount(node: Option<&Node>, default: IntOrPercent) -> Result<IntOrPercent, In
 
 /// What tells templates apart: a hash of the tree. Neither the order of keys nor what is empty
 /// tells any (`apiequality.Semantic.DeepEqual`).
-fn name_of(template: &Node) -> EcoString {
+pub fn revision_name(template: &Node) -> EcoString {
     fn canonical(value: serde_json::Value) -> Option<serde_json::Value> {
         use serde_json::Value;
         match value {
@@ -96,7 +96,7 @@ impl Revision {
         template: &Node,
         classes: &PriorityClasses,
     ) -> Result<Self, InvalidPod> {
-        let name = name_of(template);
+        let name = revision_name(template);
         let mut labels = labels(template.at(&["metadata", "labels"]));
         labels.insert(HASH.into(), name.clone());
         let mut pod = pod(namespace, labels, template, classes)?;
@@ -183,7 +183,7 @@ impl GroupRevision {
         let worker = read("workerTemplate")?.unwrap_or_default();
         let size = group.get("size").and_then(Node::as_int).unwrap_or(1);
         Ok(Self {
-            name: name_of(group),
+            name: revision_name(group),
             size: usize::try_from(size).unwrap_or(1),
             leader: read("leaderTemplate")?.unwrap_or_else(|| Arc::clone(&worker)),
             worker,

@@ -1,7 +1,7 @@
 //! The cluster with its controllers, and time.
 
 use super::deployment::{Deployment, DeploymentSpec};
-use super::leader_worker_set::{LeaderWorkerSet, LeaderWorkerSetSpec};
+use super::leader_worker_set::{GroupRevision, LeaderWorkerSet, LeaderWorkerSetSpec};
 use crate::cluster::schedule::{
     First, PodId, PodState, PodTemplate, Scheduler, TemplateId, TieBreak,
 };
@@ -206,6 +206,19 @@ impl World {
     pub fn adopt(&mut self, workload: WorkloadId, revision: &Revision, pods: &[PodId]) {
         if let Some(Workload::Deployment(own)) = self.workloads.get_mut(workload.0) {
             own.adopt(&mut self.pods, revision, pods);
+        }
+    }
+
+    /// A LeaderWorkerSet that runs already: these pods, each with its group and its place there,
+    /// are those of a version of it.
+    pub fn adopt_groups(
+        &mut self,
+        workload: WorkloadId,
+        revision: &GroupRevision,
+        pods: &[(usize, usize, PodId)],
+    ) {
+        if let Some(Workload::Groups(own)) = self.workloads.get_mut(workload.0) {
+            own.adopt(revision, pods);
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod discover;
+pub(crate) mod drift;
 pub(crate) mod endpoints;
 pub(crate) mod explain;
 pub(crate) mod import;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Why(why::Args),
     Render(Box<render::Args>),
     Diff(diff::Args),
+    Drift(drift::Args),
     Rollout(rollout::Args),
     Matrix(matrix::Args),
     Validate(validate::Args),
@@ -65,6 +67,7 @@ pub(crate) fn run(
         Some(Command::Explain(args)) => explain::run(&args, io),
         Some(Command::Why(args)) => why::run(&args, io),
         Some(Command::Diff(args)) => diff::run(&args, io),
+        Some(Command::Drift(args)) => drift::run(&args, io),
         Some(Command::Render(args)) => render::run(&args, typed, io),
         Some(Command::Matrix(args)) => matrix::run(&args, io),
         Some(Command::Validate(args)) => validate::run(&args, io),

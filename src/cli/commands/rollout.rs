@@ -3,32 +3,36 @@
 use crate::api::{ComponentKind, ModelServing};
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
-use crate::cli::input::Session;
+use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::dialect::kthena;
-use crate::machines::Inventory;
-use crate::pipeline::{self, Depth, Planner, Renderer};
+use crate::machines::{Inventory, Shape};
+use crate::pipeline::{
+    self, ComponentRollout, Depth, Planner, Renderer, RunningPods, ServiceChange, roll,
+};
 use crate::policy::Admission;
 use crate::render::kthena::{names, too_many_pods};
+use crate::report::roll::is_stuck;
 use crate::report::{findings, rollout, table, waves};
 use crate::rollout::{Before, Scenario, fits};
 use ecow::EcoString;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show what a change does to pods: in which order, with what capacity, and where it gets stuck.
 ///
-/// Without --from nothing exists before. Exit codes: 0 the new state is reached, 1 the input is
-/// invalid, 2 stuck.
+/// An InferenceService is played on the Nodes that are read, beside the pods that run. Without
+/// --from its own pods among the input are the beginning, else nothing exists before. Exit codes: 0
+/// the new state is reached, 1 the input is invalid, 2 stuck.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// ModelServing or InferenceService, as NAME or NAMESPACE/NAME.
     #[arg(value_name = "NAME")]
     name: String,
-    /// What is applied before; repeatable: one after the other. A Pod document sets the
-    /// annotations of that pod.
-    #[arg(long, value_name = "PATH")]
+    /// What is applied before: a path, repeatable, one after the other, or a git revision. A Pod
+    /// document sets the annotations of that pod.
+    #[arg(long, value_name = "PATH|REV")]
     from: Vec<PathBuf>,
     /// A container of this pod crashes after everything has settled; under the document's rules a
     /// pod that the change creates does not get ready. Repeatable.
@@ -62,8 +66,7 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
     let session = Session::open(&args.input, &ask)?;
     let mut earlier = Vec::new();
     for path in &args.from {
-        let input = InputArgs { files: vec![path.clone()], ..args.input.clone() };
-        earlier.push(Session::open(&input, &ask)?);
+        earlier.push(before(args, path, &ask)?);
     }
     match session.model_servings(&args.name)[..] {
         [] => {}
@@ -96,6 +99,19 @@ pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
         help: near
             .map(|near| format!("did you mean `{near}`?"))
             .or_else(|| Some("load it with `-f`".into())),
+    })
+}
+
+/// A state before: a path, else a revision of the repository that holds the input.
+fn before(args: &Args, path: &Path, ask: &Ask<'_>) -> Result<Session, Failure> {
+    if path == Path::new("-") || path.symlink_metadata().is_ok() {
+        let input = InputArgs { files: vec![path.to_owned()], ..args.input.clone() };
+        return Session::open(&input, ask);
+    }
+    let revision = path.to_string_lossy();
+    Session::open_revision(&args.input, ask, &revision)?.map_err(|finding| Failure::NotFound {
+        message: format!("`{revision}` is neither a path nor a revision: {}", finding.message),
+        help: finding.help.clone(),
     })
 }
 
@@ -179,7 +195,12 @@ fn model_serving(
         });
     }
     let found = session.settle(said.into_iter().chain(changed));
-    let inventory = Inventory::new(session.world.catalog.machines(), []);
+    let running = RunningPods::new(session.world.catalog.others());
+    let others = running.of_others(&to.namespace, to.name());
+    let shapes: Vec<(EcoString, Shape)> =
+        others.into_iter().map(|pod| (pod.node.clone(), pod.shape())).collect();
+    let used = shapes.iter().map(|(node, shape)| (node, shape));
+    let inventory = Inventory::new(session.world.catalog.machines(), used);
     let fits = inventory.and_then(|inventory| fits(&outcome.trace, &scenario, &inventory));
     if let Some(fits) = &fits {
         outcome.stop_where_nothing_fits(fits);
@@ -277,6 +298,7 @@ fn inference_service(
     let service = views.of(session.semantics);
     let renderer = Renderer::new(&session.world.catalog, session.semantics, "cluster.local");
     let after = renderer.render(views, &mut ());
+    let mut change = ServiceChange { before: None, after: views };
     let before = match earlier.last() {
         Some(before) => {
             let same = |views: &&Views| {
@@ -295,6 +317,7 @@ fn inference_service(
                     help: Some("`--from` names the file of the state before".into()),
                 }
             })?;
+            change.before = Some((&before.world.catalog, views));
             Renderer::new(&before.world.catalog, before.semantics, "cluster.local")
                 .render(views, &mut ())
                 .objects
@@ -313,26 +336,37 @@ fn inference_service(
     let workloads = pipeline::workloads(&before, &after.objects, pods);
     let waves = pipeline::waves(&after.objects);
     let found = session.settle(after.diagnostics);
+    let rolled = if after.error.is_some() {
+        None
+    } else {
+        roll(&session.world.catalog, session.semantics, &[change])
+    };
+    let components: Vec<ComponentRollout> =
+        rolled.into_iter().flatten().flat_map(|rolled| rolled.components).collect();
+    let sources = &session.world.sources;
     let view = waves::Waves {
         semantics: session.semantics,
         service,
         waves: &waves,
         workloads: &workloads,
+        components: &components,
     };
     match args.output {
-        PageFormat::Json => io.print_json(&view.json(&found, &session.world.sources))?,
+        PageFormat::Json => io.print_json(&view.json(&found, sources))?,
         PageFormat::Table => {
             session.say(&found, io);
-            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
+            let style = table::Style { color: io.out_color(), width: io.width() };
+            io.print(&view.text(sources, style))?;
         }
         PageFormat::Markdown => {
             session.say(&found, io);
-            io.print(&view.markdown())?;
+            io.print(&view.markdown(sources))?;
         }
         PageFormat::Html => {
             session.say(&found, io);
-            io.print(&view.html().map_err(Failure::Usage)?)?;
+            io.print(&view.html(sources).map_err(Failure::Usage)?)?;
         }
     }
-    Ok(session.outcome(&found, after.error.is_some()))
+    let outcome = session.outcome(&found, after.error.is_some());
+    Ok(if is_stuck(&components) { outcome.and(Outcome::No) } else { outcome })
 }

@@ -116,7 +116,7 @@ impl Fleet {
 }
 
 /// A node of another name.
-fn named(machine: &Machine, name: EcoString) -> Machine {
+pub fn named(machine: &Machine, name: EcoString) -> Machine {
     let mut own = machine.clone();
     if let Some(label) = own.labels.get_mut(HOSTNAME) {
         *label = Node::str(name.clone(), label.origin);

@@ -10,8 +10,8 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-pub use grow::{Growth, MOST_PENDING};
-pub use pack::{Packing, Verdict};
+pub use grow::{Growth, MOST_PENDING, named};
+pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 
 use super::schedule::{Options, PodTemplate};

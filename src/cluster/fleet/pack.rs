@@ -250,7 +250,7 @@ impl Search<'_> {
 }
 
 /// What tells kinds of nodes apart: all but the name.
-pub(super) fn kind(machine: &Machine) -> EcoString {
+pub fn kind(machine: &Machine) -> EcoString {
     use std::fmt::Write as _;
     let mut text = EcoString::new();
     for entry in machine.labels.iter().filter(|entry| entry.key != "kubernetes.io/hostname") {

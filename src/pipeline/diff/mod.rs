@@ -16,7 +16,7 @@ mod cost;
 mod effects;
 mod group;
 mod inputs;
-mod tree;
+pub(super) mod tree;
 mod upgrade;
 
 pub use cause::Cause;

@@ -31,7 +31,11 @@ pub struct Change {
 }
 
 /// The fields in which two objects differ, sorted by path.
-pub(super) fn changes(before: &Node, after: &Node, ty: Option<&'static Type>) -> Vec<Change> {
+pub(in crate::pipeline) fn changes(
+    before: &Node,
+    after: &Node,
+    ty: Option<&'static Type>,
+) -> Vec<Change> {
     let mut walk = Walk { changes: Vec::new() };
     let here = Here {
         path: FieldPath::root(),

@@ -211,7 +211,7 @@ fn field(cause: &Cause) -> (String, Value, Value) {
 }
 
 /// The values before and after as JSON, without secrets.
-fn values(shown: [Place; 2], from: Option<&Node>, to: Option<&Node>) -> (Value, Value) {
+pub(super) fn values(shown: [Place; 2], from: Option<&Node>, to: Option<&Node>) -> (Value, Value) {
     let value = |place: Place, node: Option<&Node>| {
         node.map_or(Value::Null, |node| place.shown(node).to_json())
     };

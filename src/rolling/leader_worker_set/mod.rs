@@ -7,7 +7,7 @@
 mod pods;
 mod spec;
 
-use super::stateful_set::{Made, StatefulSet};
+use super::stateful_set::{Made, Member, StatefulSet};
 use super::world::{PodPhase, Pods, Version};
 use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
 use crate::quantity::Rounding;
@@ -57,6 +57,26 @@ impl LeaderWorkerSet {
             revisions: HashMap::new(),
             templates: HashMap::new(),
         }
+    }
+
+    /// Takes over pods of a version that run already, each with its group and its place there.
+    pub(super) fn adopt(&mut self, revision: &GroupRevision, own: &[(usize, usize, PodId)]) {
+        self.revisions.insert(revision.name.clone(), revision.clone());
+        let groups = own.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
+        let mut leaders = StatefulSet::new(0, groups, revision.name.clone());
+        let member = |pod: PodId| Member { pod, revision: revision.name.clone() };
+        for (group, _, pod) in own.iter().filter(|(_, index, _)| *index == 0) {
+            leaders.members.insert(*group, member(*pod));
+            let mut set =
+                StatefulSet::new(1, revision.size.saturating_sub(1), revision.name.clone());
+            let workers = own.iter().filter(|(known, index, _)| known == group && *index > 0);
+            set.members.extend(workers.map(|(_, index, pod)| (*index, member(*pod))));
+            if revision.size > 1 {
+                self.workers.insert(*group, Workers { set, owner: *pod });
+            }
+        }
+        self.leaders = Some(leaders);
+        self.applied = groups;
     }
 
     /// One step of all controllers; true when anything was done.

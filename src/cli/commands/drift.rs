@@ -1,0 +1,81 @@
+//! `ome drift`: what is in the cluster against what the operator would write.
+
+use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
+use crate::cli::input::Session;
+use crate::cli::{Failure, Io, Outcome};
+use crate::pipeline::{Renderer, drift};
+use crate::report::{drift as view, table};
+use std::path::PathBuf;
+
+/// Show what in a cluster is not as the operator would write it now: objects that are missing, left
+/// over or changed, each field with the layer that says otherwise.
+///
+/// Reads a dump (`kubectl get … -A -o yaml`) that holds services and their objects with `-f`, or a
+/// repository with `-f` and the dump with `--live`. A field counts when the operator writes it,
+/// whoever owns it now; what only the server or others write does not. Exit codes: 0 no drift, 1 a
+/// service is in error or the input is invalid, 2 drift.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// InferenceServices, as NAME or NAMESPACE/NAME; without any, all of them.
+    #[arg(value_name = "SERVICE")]
+    services: Vec<String>,
+    /// The dump of the cluster, when services are read from elsewhere. Repeatable.
+    #[arg(long, value_name = "PATH")]
+    live: Vec<PathBuf>,
+    /// Shape of the output.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: PageFormat,
+    /// The cluster's DNS domain.
+    #[arg(long, default_value = "cluster.local", value_name = "DOMAIN")]
+    cluster_domain: String,
+    #[command(flatten)]
+    decision: DecisionArgs,
+    #[command(flatten)]
+    input: InputArgs,
+}
+
+/// Compares and prints.
+pub(crate) fn run(args: &Args, io: &mut Io<'_>) -> Result<Outcome, Failure> {
+    let ask = args.decision.ask()?;
+    let session = Session::open(&args.input, &ask)?;
+    let live = if args.live.is_empty() {
+        None
+    } else {
+        let input = InputArgs { files: args.live.clone(), ..args.input.clone() };
+        Some(Session::open(&input, &ask)?)
+    };
+    let services = session.select(&args.services)?;
+    let renderer = Renderer::new(&session.world.catalog, session.semantics, &args.cluster_domain);
+    let objects = live.as_ref().unwrap_or(&session).world.catalog.others();
+    let mut answer = drift(&session.world.catalog, &renderer, &services, objects);
+    let found = session.settle(std::mem::take(&mut answer.diagnostics));
+    let live_found = live.as_ref().map(|live| live.settle([]));
+    if let (Some(live), Some(found)) = (&live, &live_found) {
+        live.say(found, io);
+    }
+    let view = view::View {
+        drift: &answer,
+        semantics: session.semantics,
+        found: &found,
+        sources: &session.world.sources,
+    };
+    match args.output {
+        PageFormat::Json => io.print_json(&view.json())?,
+        PageFormat::Table => {
+            session.say(&found, io);
+            io.print(&view.text(table::Style { color: io.out_color(), width: io.width() }))?;
+        }
+        PageFormat::Markdown => {
+            session.say(&found, io);
+            io.print(&view.markdown())?;
+        }
+        PageFormat::Html => {
+            session.say(&found, io);
+            io.print(&view.html().map_err(Failure::Usage)?)?;
+        }
+    }
+    let unread =
+        live.zip(live_found).is_some_and(|(live, found)| live.unread(&found, &[]).is_some());
+    let outcome = session.outcome(&found, !answer.failed.is_empty() || unread);
+    Ok(if answer.groups.is_empty() { outcome } else { outcome.and(Outcome::No) })
+}

@@ -1,0 +1,124 @@
+//! How the play of a workload ends.
+
+use super::play::{Begins, ComponentRollout, Kind, Placed, RollEnd, RollStage, Stuck, Track};
+use crate::cluster::schedule::PodId;
+use crate::quantity::Rounding;
+use crate::rolling::{PodPhase, StageOf, Strategy, WorkloadId, World};
+use ecow::{EcoString, eco_format};
+
+/// Everything that is told of it.
+pub(super) fn outcome(
+    world: &World,
+    track: &Track,
+    placed: &Placed,
+    stages: Vec<RollStage>,
+) -> ComponentRollout {
+    let kind = track.after.as_ref().or(match &track.begins {
+        Begins::With(kind) => Some(kind),
+        Begins::Nothing | Begins::Running => None,
+    });
+    let (strategy, max_surge, max_unavailable) = limits(track, kind);
+    let last = placed.ids.last().copied();
+    let ended = last.and_then(|id| world.ended(id));
+    let old_is_there = stages.last().is_some_and(|stage| stage.old.total > 0);
+    let complete = match (&track.after, &ended) {
+        (None, _) => !old_is_there,
+        (Some(_), Some(ended)) => {
+            ended.end == crate::rolling::End::Complete && !(placed.ids.len() > 1 && old_is_there)
+        }
+        (Some(Kind::Refused(_)), None) => false,
+        (Some(_), None) => true,
+    };
+    let end = match (complete, placed.same) {
+        (true, true) => RollEnd::NothingToDo,
+        (true, false) if matches!(track.after, Some(Kind::Ray)) => RollEnd::NothingToDo,
+        (true, false) => RollEnd::Complete,
+        (false, _) => RollEnd::Stuck,
+    };
+    let stuck = (end == RollEnd::Stuck).then(|| match &track.after {
+        Some(Kind::Refused(why)) => Stuck {
+            pod: track.name.clone(),
+            message: eco_format!("the API server refuses the pods: {why}"),
+        },
+        _ => stuck(world, track, last),
+    });
+    ComponentRollout {
+        component: track.component,
+        name: track.name.clone(),
+        kind: kind.map_or("-", Kind::word),
+        strategy,
+        max_surge,
+        max_unavailable,
+        lowest_ready: stages
+            .iter()
+            .map(|stage| stage.old.ready + stage.new.ready)
+            .min()
+            .unwrap_or(0),
+        peak_gpus: stages.iter().map(|stage| stage.gpus).max().unwrap_or(0),
+        stages,
+        end,
+        stuck,
+        fix: Vec::new(),
+    }
+}
+
+/// Strategy, surge and unavailable pods or groups.
+fn limits(track: &Track, kind: Option<&Kind>) -> (&'static str, i64, i64) {
+    match kind {
+        Some(Kind::Deployment(spec)) => {
+            let strategy = track.strategy.unwrap_or(spec.strategy);
+            let (surge, unavailable) = strategy.resolved(spec.replicas);
+            match strategy {
+                Strategy::Recreate => ("Recreate", 0, spec.replicas),
+                Strategy::RollingUpdate { .. } => ("RollingUpdate", surge, unavailable),
+            }
+        }
+        Some(Kind::Groups(spec)) => {
+            let groups = i64::try_from(spec.replicas).unwrap_or(i64::MAX);
+            let surge = spec.surge.scaled(groups, Rounding::Up);
+            let unavailable = spec.unavailable.scaled(groups, Rounding::Down);
+            ("RollingUpdate", surge, unavailable)
+        }
+        Some(Kind::Knative(spec)) => ("RollingUpdate", spec.replicas, 0),
+        Some(Kind::Ray | Kind::Refused(_)) | None => ("-", 0, 0),
+    }
+}
+
+/// The first pod that waits, else the first that does not get ready.
+fn stuck(world: &World, track: &Track, id: Option<WorkloadId>) -> Stuck {
+    let ended = id.and_then(|id| world.ended(id));
+    let waiting = ended.as_ref().and_then(|ended| ended.waiting.first());
+    let pod = waiting.map(|(pod, _)| *pod).or_else(|| {
+        let pods = ended.as_ref()?.pods.iter();
+        let mut unready = pods.filter(|(_, phase)| *phase == PodPhase::Starting);
+        unready.next().map(|(pod, _)| *pod)
+    });
+    let message = waiting
+        .and_then(|(_, rejection)| rejection.as_ref())
+        .map_or_else(|| "is never ready".into(), |rejection| rejection.message.clone());
+    Stuck { pod: pod_name(world, track, id, pod), message }
+}
+
+/// What a pod is called: groups number their pods; those of a Deployment have a random end, and are
+/// numbered here.
+fn pod_name(world: &World, track: &Track, id: Option<WorkloadId>, pod: Option<PodId>) -> EcoString {
+    let (Some(id), Some(pod)) = (id, pod) else { return track.name.clone() };
+    if let StageOf::Groups { groups, .. } = &world.stage(0, |_| false).workloads[id.index()] {
+        for (group, members) in groups {
+            if let Some(member) = members.iter().find(|member| member.pod == pod) {
+                let leader = eco_format!("{}-{group}", track.name);
+                return match member.index {
+                    0 => leader,
+                    index => eco_format!("{leader}-{index}"),
+                };
+            }
+        }
+    }
+    let revision = match &track.after {
+        Some(Kind::Deployment(spec) | Kind::Knative(spec)) => spec.revision.name.clone(),
+        _ => EcoString::new(),
+    };
+    let pods = world.ended(id).map(|ended| ended.pods).unwrap_or_default();
+    let number = pods.iter().position(|(own, _)| *own == pod).unwrap_or(0);
+    eco_format!("{}-{revision}-{number}", track.name)
+}

@@ -1,0 +1,174 @@
+//! The workloads of a service on one side of a change, and the pods of them that run.
+
+use super::play::{Begins, Kind, Track};
+use crate::api::{ComponentKind, Service};
+use crate::catalog::Views;
+use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
+use crate::pipeline::render::Renderer;
+use crate::pipeline::running::{Owner, RunningPods};
+use crate::quantity::IntOrPercent;
+use crate::rolling::{DeploymentSpec, Revision, Start, Strategy, revision_name};
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// A workload with its size, and the template as it was rendered.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub(super) component: ComponentKind,
+    pub(super) name: EcoString,
+    pub(super) kind: Kind,
+    /// Pod specs as rendered: the main one, and that of workers.
+    pub(super) specs: Vec<Node>,
+}
+
+/// The workloads that a service becomes; none where it is in error.
+pub(super) fn made<'a>(
+    renderer: &Renderer<'a>,
+    views: &'a Views,
+    context: &PodContext,
+) -> Vec<Made> {
+    let rendered = renderer.render(views, &mut ());
+    let components = &rendered.components;
+    let found = context.workloads(&rendered.objects);
+    let replicas = |kind: ComponentKind| {
+        let own = components.iter().find(|component| component.kind == kind);
+        own.and_then(|component| component.min_replicas.known()).unwrap_or(1)
+    };
+    let specs = |own: &Workload| {
+        let object = rendered.objects.iter().find(|object| {
+            object.component == Some(own.component)
+                && object.node.at(&["metadata", "name"]).and_then(Node::as_str) == Some(&own.name)
+                && matches!(
+                    object.node.get("kind").and_then(Node::as_str),
+                    Some("Deployment" | "LeaderWorkerSet" | "RayCluster")
+                )
+                || object.component == Some(own.component) && is_knative(&object.node)
+        });
+        let paths: [&[&str]; 4] = [
+            &["spec", "template", "spec"],
+            &["spec", "leaderWorkerTemplate", "leaderTemplate", "spec"],
+            &["spec", "leaderWorkerTemplate", "workerTemplate", "spec"],
+            &["spec", "headGroupSpec", "template", "spec"],
+        ];
+        let found = paths.iter().filter_map(|path| object?.node.at(path).cloned());
+        found.collect::<Vec<Node>>()
+    };
+    let made = |own: Workload| {
+        let kind = match own.kind.clone() {
+            Err(invalid) => Kind::Refused(ecow::eco_format!("{invalid}")),
+            Ok(WorkloadKind::Deployment { mut spec, sized }) => {
+                if !sized {
+                    spec.replicas = replicas(own.component);
+                }
+                Kind::Deployment(spec)
+            }
+            Ok(WorkloadKind::Groups(spec)) => Kind::Groups(spec),
+            Ok(WorkloadKind::Ray { .. }) => Kind::Ray,
+            Ok(WorkloadKind::Knative(pod)) => {
+                let name = specs(&own).first().map(revision_name).unwrap_or_default();
+                Kind::Knative(DeploymentSpec {
+                    replicas: replicas(own.component),
+                    strategy: Strategy::RollingUpdate {
+                        surge: IntOrPercent::Percent(100),
+                        unavailable: IntOrPercent::Int(0),
+                    },
+                    paused: false,
+                    revision: Revision { name, pod, start: Start::Ready },
+                })
+            }
+        };
+        Made { specs: specs(&own), component: own.component, name: own.name, kind }
+    };
+    found.into_iter().map(made).collect()
+}
+
+fn is_knative(object: &Node) -> bool {
+    let version = object.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+    version.starts_with("serving.knative.dev/")
+}
+
+/// The pods of each workload of a service that run, by place; `after` first, then what only
+/// `before` has.
+pub(super) fn own(
+    running: &RunningPods<'_>,
+    service: &Service,
+    after: &[Made],
+    before: Option<&[Made]>,
+) -> Vec<(EcoString, Vec<usize>)> {
+    let owner: Owner = (service.object.api, service.namespace.clone(), service.name().clone());
+    let mut workloads: Vec<&Made> = after.iter().collect();
+    for made in before.into_iter().flatten() {
+        if workloads.iter().all(|known| known.name != made.name) {
+            workloads.push(made);
+        }
+    }
+    let pods = running.of(&owner, workloads.iter().map(|made| &made.name));
+    let mut found: Vec<(EcoString, Vec<usize>)> =
+        workloads.iter().map(|made| (made.name.clone(), Vec::new())).collect();
+    for at in pods {
+        let pod = &running.all[at];
+        let named = pod.workload();
+        let place = workloads.iter().position(|made| named.as_ref() == Some(&made.name));
+        let place = place.or_else(|| {
+            let component = pod.component();
+            workloads.iter().position(|made| {
+                component.is_none_or(|component| component == made.component.as_str())
+            })
+        });
+        if let Some(place) = place {
+            found[place].1.push(at);
+        }
+    }
+    found
+}
+
+/// What is played of a service.
+pub(super) fn tracks(
+    service: usize,
+    after: Vec<Made>,
+    before: Option<Vec<Made>>,
+    own: &[(EcoString, Vec<usize>)],
+) -> Vec<Track> {
+    let mut before = before;
+    let mut tracks = Vec::new();
+    for made in after {
+        let pods = own.iter().find(|(name, _)| *name == made.name);
+        let pods = pods.map(|(_, pods)| pods.clone()).unwrap_or_default();
+        let known = before.as_mut().and_then(|list| {
+            let at =
+                list.iter().position(|old| old.name == made.name && old.kind.is_like(&made.kind));
+            at.map(|at| list.remove(at))
+        });
+        let begins = match (known, &before) {
+            (Some(old), _) => Begins::With(old.kind),
+            (None, Some(_)) => Begins::Nothing,
+            (None, None) if pods.is_empty() => Begins::Nothing,
+            (None, None) => Begins::Running,
+        };
+        tracks.push(Track {
+            service,
+            component: made.component,
+            name: made.name,
+            begins,
+            after: Some(made.kind),
+            specs: made.specs,
+            pods,
+            strategy: None,
+        });
+    }
+    // What is there no more ends.
+    for old in before.into_iter().flatten() {
+        let pods = own.iter().find(|(name, _)| *name == old.name);
+        tracks.push(Track {
+            service,
+            component: old.component,
+            name: old.name,
+            begins: Begins::With(old.kind),
+            after: None,
+            specs: old.specs,
+            pods: pods.map(|(_, pods)| pods.clone()).unwrap_or_default(),
+            strategy: None,
+        });
+    }
+    tracks
+}

@@ -1,0 +1,201 @@
+//! `ome drift`: what is in the cluster against what the operator would write.
+
+use super::diff::values;
+use super::fill::fill;
+use super::screen::printable;
+use super::table::Style;
+use super::{SCHEMA_VERSION, findings};
+use crate::diag::Diagnostic;
+use crate::pipeline::diff::Action;
+use crate::pipeline::{Drift, DriftField, DriftGroup, DriftObject};
+use crate::policy::Semantics;
+use crate::source::SourceMap;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// An answer with what is needed to show it.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The answer.
+    pub drift: &'a Drift,
+    /// Whose word counted.
+    pub semantics: Semantics,
+    /// All findings.
+    pub found: &'a [Diagnostic],
+    /// The texts they point into.
+    pub sources: &'a SourceMap,
+}
+
+fn object(object: &DriftObject) -> Value {
+    let fields = object.fields.iter().map(|field| {
+        let (from, to) = values(field.shown, field.from.as_ref(), field.to.as_ref());
+        json!({
+            "path": field.path.to_string(),
+            "from": from,
+            "to": to,
+            "layer": field.layer.as_str(),
+        })
+    });
+    json!({
+        "object": object.id.to_string(),
+        "action": object.action.as_str(),
+        "changes": fields.collect::<Vec<_>>(),
+    })
+}
+
+fn group(group: &DriftGroup) -> Value {
+    json!({
+        "services": group.services.iter().map(ecow::EcoString::as_str).collect::<Vec<_>>(),
+        "objects": group.objects.iter().map(object).collect::<Vec<_>>(),
+    })
+}
+
+/// Sign and words of what is wrong with an object.
+fn words(action: Action) -> (&'static str, &'static str) {
+    match action {
+        Action::Create => ("+", "missing"),
+        Action::Delete => ("-", "left over"),
+        Action::Update | Action::Replace => ("~", "changed"),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "absent".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    printable(&text)
+}
+
+fn line(field: &DriftField, sources: &SourceMap) -> String {
+    let place = field.to.as_ref().and_then(|node| node.origin.span());
+    let place = place.map_or(String::new(), |span| format!(", {}", sources.locate(span)));
+    let (from, to) = values(field.shown, field.from.as_ref(), field.to.as_ref());
+    format!("{}: {} → {}  ({}{place})", field.path, short(&from), short(&to), field.layer.as_str())
+}
+
+impl View<'_> {
+    fn count(&self, action: Action) -> usize {
+        let objects = self.drift.groups.iter().map(|group| {
+            let same = group.objects.iter().filter(|object| object.action == action).count();
+            same * group.services.len()
+        });
+        objects.sum()
+    }
+
+    fn drifted(&self) -> usize {
+        self.drift.groups.iter().map(|group| group.services.len()).sum()
+    }
+
+    /// The documented shape.
+    pub fn json(&self) -> Value {
+        json!({
+            "schemaVersion": SCHEMA_VERSION,
+            "semantics": self.semantics.as_str(),
+            "summary": {
+                "services": self.drift.services,
+                "drifted": self.drifted(),
+                "missing": self.count(Action::Create),
+                "leftOver": self.count(Action::Delete),
+                "changed": self.count(Action::Update),
+                "failed": self.drift.failed.len(),
+            },
+            "groups": self.drift.groups.iter().map(group).collect::<Vec<_>>(),
+            "findings": self.found.iter().map(|found| findings::json(found, self.sources)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// "1 of 3 services drifts: 1 object missing, 2 changed".
+    fn headline(&self) -> String {
+        let drifted = self.drifted();
+        let all = self.drift.services;
+        let mut out = if drifted == 0 {
+            let plural = if all == 1 { "" } else { "s" };
+            format!("no drift: {all} service{plural} as the operator would write them")
+        } else {
+            let parts = [Action::Create, Action::Update, Action::Delete].map(|action| {
+                let count = self.count(action);
+                (count > 0).then(|| format!("{count} {}", words(action).1))
+            });
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            let verb = if drifted == 1 { "drifts" } else { "drift" };
+            format!("{drifted} of {all} services {verb}: objects {}", parts.join(", "))
+        };
+        if !self.drift.failed.is_empty() {
+            let _ =
+                write!(out, "; {} in error, of which nothing is known", self.drift.failed.len());
+        }
+        out
+    }
+
+    /// For people.
+    pub fn text(&self, style: Style) -> String {
+        let paint = |sign: &str, text: &str| {
+            let color = match sign {
+                _ if !style.color => return text.to_owned(),
+                "+" => "32",
+                "~" => "33",
+                _ => "31",
+            };
+            format!("\u{1b}[{color}m{text}\u{1b}[0m")
+        };
+        let mut out = format!("semantics: {}\n\n", self.semantics);
+        for group in &self.drift.groups {
+            let _ = writeln!(out, "{}", printable(&group.services.join(", ")));
+            for object in &group.objects {
+                let (sign, what) = words(object.action);
+                let name = printable(&object.id.to_string());
+                let _ = writeln!(out, "  {} {name}: {what}", paint(sign, sign));
+                for field in &object.fields {
+                    let _ = writeln!(out, "      {}", line(field, self.sources));
+                }
+            }
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{}", self.headline());
+        out
+    }
+
+    /// For a pull request or an issue.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("**ome drift**: {}\n", self.headline());
+        for group in &self.drift.groups {
+            let _ = writeln!(out, "\n### {}\n\n```diff", printable(&group.services.join(", ")));
+            for object in &group.objects {
+                let (sign, what) = words(object.action);
+                let sign = if sign == "~" { "!" } else { sign };
+                let _ = writeln!(out, "{sign} {}: {what}", printable(&object.id.to_string()));
+                for field in &object.fields {
+                    let _ = writeln!(out, "!   {}", line(field, self.sources));
+                }
+            }
+            out.push_str("```\n");
+        }
+        out
+    }
+
+    /// A page that stands alone.
+    ///
+    /// # Errors
+    /// What is wrong with the template.
+    pub fn html(&self) -> Result<String, String> {
+        let object = |object: &DriftObject| {
+            let (sign, what) = words(object.action);
+            json!({
+                "sign": sign,
+                "name": object.id.to_string(),
+                "what": what,
+                "fields": object.fields.iter().map(|field| line(field, self.sources)).collect::<Vec<_>>(),
+            })
+        };
+        let groups = self.drift.groups.iter().map(|group| {
+            json!({
+                "services": group.services.join(", "),
+                "objects": group.objects.iter().map(object).collect::<Vec<_>>(),
+            })
+        });
+        let data = json!({ "headline": self.headline(), "groups": groups.collect::<Vec<_>>() });
+        fill("drift.html", include_str!("drift.html"), &data)
+    }
+}

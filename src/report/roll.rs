@@ -1,0 +1,187 @@
+//! The play of a service's workloads: stages, the end, and what gets through where it is stuck
+//! (CONTRACT-cluster 5.5).
+
+use super::screen::printable;
+use super::table::{self, Style};
+use crate::pipeline::{Amounts, ComponentRollout, Fix, RollEdit, RollEnd, RollStage};
+use crate::source::SourceMap;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Titles of the table of stages.
+pub(super) const TITLES: [&str; 6] = ["STAGE", "OLD", "NEW", "ENDING", "GPUS", "WHAT HAPPENS"];
+
+/// Whether some update goes no further.
+pub fn is_stuck(components: &[ComponentRollout]) -> bool {
+    components.iter().any(|component| component.end == RollEnd::Stuck)
+}
+
+fn stage(stage: &RollStage) -> Value {
+    json!({
+        "old": { "ready": stage.old.ready, "pending": stage.old.pending, "total": stage.old.total },
+        "new": { "ready": stage.new.ready, "pending": stage.new.pending, "total": stage.new.total },
+        "terminating": stage.terminating,
+        "gpus": stage.gpus,
+        "event": stage.event,
+    })
+}
+
+fn edit(edit: &RollEdit, sources: &SourceMap) -> Value {
+    let place = edit.place.map(|span| sources.locate(span));
+    json!({
+        "file": place.as_ref().map(|place| place.file.to_string()),
+        "line": place.map(|place| place.line),
+        "path": edit.path,
+        "from": edit.from,
+        "to": edit.to,
+    })
+}
+
+fn fix(fix: &Fix, sources: &SourceMap) -> Value {
+    json!({
+        "edits": fix.edits.iter().map(|own| edit(own, sources)).collect::<Vec<_>>(),
+        "end": fix.end.as_str(),
+        "lowestReady": fix.lowest_ready,
+        "peakGpus": fix.peak_gpus,
+    })
+}
+
+/// One component.
+pub(super) fn json(own: &ComponentRollout, sources: &SourceMap) -> Value {
+    let mut out = json!({
+        "kind": own.kind,
+        "workload": own.name.as_str(),
+        "strategy": own.strategy,
+        "maxSurge": own.max_surge,
+        "maxUnavailable": own.max_unavailable,
+        "stages": own.stages.iter().map(stage).collect::<Vec<_>>(),
+        "end": own.end.as_str(),
+        "lowestReady": own.lowest_ready,
+        "peakGpus": own.peak_gpus,
+    });
+    if let Some(stuck) = &own.stuck {
+        out["stuck"] = json!({ "pod": stuck.pod.as_str(), "message": stuck.message.as_str() });
+    }
+    if !own.fix.is_empty() {
+        out["fix"] = own.fix.iter().map(|own| fix(own, sources)).collect();
+    }
+    json!({ "name": own.component.as_str(), "rollout": out })
+}
+
+/// `1 of 2 ready, 1 waits`.
+fn amounts(amounts: &Amounts) -> String {
+    match amounts {
+        Amounts { total: 0, .. } => "-".to_owned(),
+        Amounts { ready, pending: 0, total } => format!("{ready} of {total} ready"),
+        Amounts { ready, pending, total } => format!("{ready} of {total} ready, {pending} pending"),
+    }
+}
+
+/// Rows of the stages.
+pub(super) fn rows(own: &ComponentRollout) -> Vec<Vec<String>> {
+    let row = |(at, stage): (usize, &RollStage)| {
+        vec![
+            at.to_string(),
+            amounts(&stage.old),
+            amounts(&stage.new),
+            stage.terminating.to_string(),
+            stage.gpus.to_string(),
+            stage.event.clone(),
+        ]
+    };
+    own.stages.iter().enumerate().map(row).collect()
+}
+
+/// `engine: Deployment chat-engine, RollingUpdate, maxSurge 1, maxUnavailable 0`.
+pub(super) fn title(own: &ComponentRollout) -> String {
+    format!(
+        "{}: {} {}, {}, maxSurge {}, maxUnavailable {}",
+        own.component.as_str(),
+        own.kind,
+        own.name,
+        own.strategy,
+        own.max_surge,
+        own.max_unavailable
+    )
+}
+
+/// How it ends, and what would get through, a sentence each.
+pub(super) fn sentences(own: &ComponentRollout, sources: &SourceMap) -> Vec<String> {
+    let what = if own.kind == "LeaderWorkerSet" { "groups" } else { "pods" };
+    let cost =
+        |lowest: i64, peak: i64| format!("at least {lowest} {what} ready, at most {peak} GPUs");
+    let mut out = Vec::new();
+    match (own.end, &own.stuck) {
+        (RollEnd::Complete, _) => {
+            out.push(format!("complete: {}", cost(own.lowest_ready, own.peak_gpus)));
+        }
+        (RollEnd::NothingToDo, _) => out.push("nothing to do: no pod is replaced".to_owned()),
+        (RollEnd::Stuck, stuck) => {
+            let why = stuck
+                .as_ref()
+                .map_or(String::new(), |stuck| format!(": {}: {}", stuck.pod, stuck.message));
+            out.push(format!("stuck{why}"));
+            out.push(format!("meanwhile {}", cost(own.lowest_ready, own.peak_gpus)));
+        }
+    }
+    for fix in &own.fix {
+        let edits: Vec<String> = fix
+            .edits
+            .iter()
+            .map(|edit| {
+                let from = edit.from.as_ref().map_or(String::new(), |from| format!("{from} → "));
+                let place = edit.place.map(|span| format!(" ({})", sources.locate(span)));
+                format!("{}: {from}{}{}", edit.path, edit.to, place.unwrap_or_default())
+            })
+            .collect();
+        let cost = cost(fix.lowest_ready, fix.peak_gpus);
+        out.push(format!("gets through with {}: {cost}", edits.join(" and ")));
+    }
+    if own.end == RollEnd::Stuck && own.fix.is_empty() {
+        out.push(
+            "no edit that was tried gets through: more nodes, other limits of the update, Recreate"
+                .to_owned(),
+        );
+    }
+    out
+}
+
+/// All components, for people.
+pub(super) fn text(components: &[ComponentRollout], sources: &SourceMap, style: Style) -> String {
+    let mut out = String::new();
+    for own in components {
+        let _ = write!(out, "\n{}\n\n", printable(&title(own)));
+        if own.end != RollEnd::NothingToDo {
+            out.push_str(&table::table(&TITLES, rows(own), style));
+            out.push('\n');
+        }
+        for sentence in sentences(own, sources) {
+            let _ = writeln!(out, "{}", printable(&sentence));
+        }
+    }
+    out
+}
+
+/// The same in Markdown.
+pub(super) fn markdown(components: &[ComponentRollout], sources: &SourceMap) -> String {
+    let mut out = String::new();
+    for own in components {
+        let _ = writeln!(out, "\n**{}**\n", printable(&title(own)));
+        if own.end != RollEnd::NothingToDo {
+            let _ = writeln!(
+                out,
+                "| {} |\n|{}",
+                TITLES.join(" | ").to_lowercase(),
+                "---|".repeat(TITLES.len())
+            );
+            for row in rows(own) {
+                let _ = writeln!(out, "| {} |", row.join(" | "));
+            }
+            out.push('\n');
+        }
+        for sentence in sentences(own, sources) {
+            let _ = writeln!(out, "- {}", printable(&sentence));
+        }
+    }
+    out
+}
