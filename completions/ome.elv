@@ -32,6 +32,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand rollout 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
             cand matrix 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
             cand validate 'Check the input: syntax, schema, references, the catalog as a whole'
+            cand test 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
             cand discover 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
             cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
             cand kueue 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step'
@@ -43,6 +44,8 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand code 'Explain a finding, reason or error code, or list them all'
             cand completions 'Print a completion script'
             cand man 'Print the manual page'
+            cand version 'Print the version'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;plan'= {
             cand -o 'Shape of the output'
@@ -53,12 +56,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -70,7 +75,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --strict-preferred 'Classes of preferredClasses are required'
             cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
@@ -94,12 +99,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -111,7 +118,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --all 'Show every candidate, not only the nearest misses'
             cand --comparisons 'Show every comparison of every entry'
@@ -139,12 +146,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -156,7 +165,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --strict-preferred 'Classes of preferredClasses are required'
             cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
@@ -185,12 +194,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -202,7 +213,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --diff 'Show the lines of files that differ'
             cand --force 'With `-o dir=`: overwrite and remove files that were edited by hand. Files that ome did not write stay in any case'
@@ -225,6 +236,7 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;diff'= {
             cand --base 'The state before: a path (repeatable), `-` for standard input, or a git revision'
+            cand --fail-on 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`'
             cand --from-release 'The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the same input'
             cand --to-release 'The release after the upgrade'
             cand -o 'Shape of the output'
@@ -236,12 +248,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -253,7 +267,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --all 'Show every field of every object, not only what fits on a screen'
             cand --strict-preferred 'Classes of preferredClasses are required'
@@ -279,14 +293,17 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
-            cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s'
+            cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
+            cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
             cand --deployment-mode 'How services of KServe are deployed that do not say it themselves'
             cand --model-configs 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory'
             cand --hf-cache 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]'
@@ -295,7 +312,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --strict-preferred 'Classes of preferredClasses are required'
             cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
@@ -322,12 +339,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -339,7 +358,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --stagger 'Pods end and get ready in one group at a time, the highest ordinal first'
             cand --steps 'Also print every request, in order (with `-o table`)'
@@ -360,12 +379,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -377,8 +398,9 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
+            cand --context 'Also show the longest request and how many of full length fit beside the weights, by the runtime''s own arguments. Known for models whose config.json is given: `--model-configs`, `--hf-cache`'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
             cand --partial 'References to what is not loaded are no errors'
@@ -388,7 +410,9 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'ome;validate'= {
-            cand --format 'Shape of the output'
+            cand -o 'Output format; `--format` is the same flag'
+            cand --output 'Output format; `--format` is the same flag'
+            cand --format 'Output format; `--format` is the same flag'
             cand --min-severity 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it'
             cand --rule 'Only findings of this code; switches on rules that are off by default. Repeatable'
             cand --source 'Findings on the user''s objects, or on built-in objects alone'
@@ -396,12 +420,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --baseline 'Leave out the findings that this file holds'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -413,12 +439,56 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --unused 'Also report runtimes that serve no loaded model'
             cand --unknown-products 'Also say which products of accelerator classes nothing is known about'
             cand --update-baseline 'Write the findings of this run into the baseline'
             cand --fix 'Make the repairs that are mechanical and safe, then report what is left'
+            cand -A 'Services of all namespaces (the default without `-n`)'
+            cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
+            cand --partial 'References to what is not loaded are no errors'
+            cand --no-config 'Read no settings file'
+            cand --strict 'Findings of level warning count as errors'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;test'= {
+            cand -o 'Output format; `--format` is the same flag'
+            cand --output 'Output format; `--format` is the same flag'
+            cand --format 'Output format; `--format` is the same flag'
+            cand --protocol 'The protocol asked for, over every service'
+            cand --feature-gates 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on'
+            cand --request-size 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation'
+            cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
+            cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand -n 'Namespace of documents that name none; selects the services of that namespace'
+            cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
+            cand -l 'Only services whose labels match the selector, as kubectl''s'
+            cand --selector 'Only services whose labels match the selector, as kubectl''s'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
+            cand --semantics 'Whose word counts: the documents or the shipped controller'
+            cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
+            cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
+            cand --deployment-mode 'How services of KServe are deployed that do not say it themselves'
+            cand --model-configs 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory'
+            cand --hf-cache 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]'
+            cand --model-facts 'Whether models are completed from the built-in table of published models [default: auto]'
+            cand --config 'Settings file; by default `ome.toml` is searched upward from the working directory'
+            cand --max-file-size 'Largest file that is read [default: 8MiB]'
+            cand --max-depth 'Deepest nesting of a document [default: 64]'
+            cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
+            cand --color 'When to use colour'
+            cand --record 'Write today''s answers over the values in the files that are different'
+            cand --strict-preferred 'Classes of preferredClasses are required'
+            cand --allow-unknown 'A preferred class passes although its capabilities are unknown'
+            cand --strict-cost 'The cost threshold is required'
+            cand --dedupe-args 'Of a flag given twice keep the service''s, else the last'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
             cand --partial 'References to what is not loaded are no errors'
@@ -433,12 +503,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --from-values 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -450,7 +522,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --update 'Rewrite classes on disk that follow the nodes and differ; with `-o dir=PATH`. What the class alone says stays, comments within it do not'
             cand --measured 'Write memory as labels say it (`81559Mi`), not as it is sold (`80Gi`)'
@@ -470,6 +542,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
             cand list 'List what is loaded; filters are ANDed'
             cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;catalog;list'= {
             cand --kind 'Only this kind'
@@ -482,12 +555,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -499,7 +574,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
@@ -514,12 +589,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -531,7 +608,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
@@ -541,6 +618,17 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;catalog;help'= {
+            cand list 'List what is loaded; filters are ANDed'
+            cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;catalog;help;list'= {
+        }
+        &'ome;catalog;help;show'= {
+        }
+        &'ome;catalog;help;help'= {
+        }
         &'ome;kueue'= {
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
@@ -548,6 +636,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand import 'Make AcceleratorClasses of ResourceFlavors'
             cand export 'Make ResourceFlavors of AcceleratorClasses'
             cand diff 'Show where the two disagree'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;kueue;import'= {
             cand -o 'Shape of the output'
@@ -555,12 +644,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --prefer 'Who is right where a class written by hand and its flavor disagree'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -572,7 +663,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
@@ -589,12 +680,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --kueue-version 'Version of new flavors'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -606,7 +699,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --split 'One flavor for each value, where a class lists several'
             cand --no-tolerations 'Leave it to users to tolerate the taints of a flavor'
@@ -624,12 +717,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --kueue-version 'Version of new flavors'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -641,7 +736,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --split 'One flavor for each value, where a class lists several'
             cand --no-tolerations 'Leave it to users to tolerate the taints of a flavor'
@@ -653,18 +748,34 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;kueue;help'= {
+            cand import 'Make AcceleratorClasses of ResourceFlavors'
+            cand export 'Make ResourceFlavors of AcceleratorClasses'
+            cand diff 'Show where the two disagree'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;kueue;help;import'= {
+        }
+        &'ome;kueue;help;export'= {
+        }
+        &'ome;kueue;help;diff'= {
+        }
+        &'ome;kueue;help;help'= {
+        }
         &'ome;convert'= {
             cand --to 'Convert to something else than the current form'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -676,7 +787,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand -A 'Services of all namespaces (the default without `-n`)'
             cand --all-namespaces 'Services of all namespaces (the default without `-n`)'
@@ -688,22 +799,33 @@ set edit:completion:arg-completer[ome] = {|@words|
         }
         &'ome;schema'= {
             cand --api-version 'Group and version, when several groups have the kind'
+            cand -o '`table`, `json-schema`, or with `--all` `dir=DIR`'
+            cand --output '`table`, `json-schema`, or with `--all` `dir=DIR`'
             cand --color 'When to use colour'
+            cand --all 'Write the schemas of all kinds into a directory'
+            cand --kustomize-openapi 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
         &'ome;import'= {
+            cand -f 'Files or directories of the models, for `--all`. Without it, the current directory'
+            cand --filename 'Files or directories of the models, for `--all`. Without it, the current directory'
+            cand --model-configs 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json'
+            cand --hf-cache 'Look for `hf://…` in the cache of the Hugging Face Hub first; `--all` and `--offline` do so anyway [default directory: HF_HUB_CACHE, or hub in HF_HOME]'
+            cand --timeout 'Seconds that one file of the Hub may take [default: 30]'
             cand --index 'The model.safetensors.index.json; one that stands beside the config is read by itself'
             cand --into 'Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay'
             cand --name 'Which model, when the file holds several; the name of the printed one without `--into`'
             cand --size 'Parameters of the model, such as 7B, instead of counting them'
-            cand --storage-uri 'Where the model is stored, for the printed one: `hf://org/name`'
+            cand --storage-uri 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]'
             cand -o 'Shape of the output'
             cand --output 'Shape of the output'
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
             cand --color 'When to use colour'
+            cand --all 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
+            cand --offline 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
             cand --overwrite 'Replace values that say something else; without it they are kept and reported'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
@@ -719,12 +841,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --args-order 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service'
             cand -f 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
             cand --filename 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory'
+            cand -k 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
+            cand --kustomize 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable'
             cand -n 'Namespace of documents that name none; selects the services of that namespace'
             cand --namespace 'Namespace of documents that name none; selects the services of that namespace'
             cand -l 'Only services whose labels match the selector, as kubectl''s'
             cand --selector 'Only services whose labels match the selector, as kubectl''s'
-            cand --no-builtin 'Leave the built-in catalog out'
-            cand --builtin 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`'
+            cand --builtin 'When built-in runtimes and accelerator classes are used [default: auto]'
+            cand --no-builtin 'The same as `--builtin never`'
             cand --semantics 'Whose word counts: the documents or the shipped controller'
             cand --release 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`'
             cand --kthena-profile 'A release of Kthena whose behaviour ModelServings follow instead of the document''s; the same as `--release kthena=TAG`'
@@ -736,7 +860,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --max-file-size 'Largest file that is read [default: 8MiB]'
             cand --max-depth 'Deepest nesting of a document [default: 64]'
             cand --max-nodes 'Most nodes of a document, aliases expanded [default: 1000000]'
-            cand --jobs 'Threads; the output does not depend on it [default: one per core]'
+            cand --jobs 'Threads, at most 4 per core; the output does not depend on it [default: one per core]'
             cand --color 'When to use colour'
             cand --payload 'Add skeletons of requests, responses and errors'
             cand --proto 'Add the messages of the gRPC service with the numbers of their fields'
@@ -757,6 +881,7 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+            cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'ome;payload;check'= {
             cand --protocol 'Protocol of the body'
@@ -772,6 +897,14 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'ome;payload;help'= {
+            cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;payload;help;check'= {
+        }
+        &'ome;payload;help;help'= {
+        }
         &'ome;code'= {
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
@@ -786,6 +919,100 @@ set edit:completion:arg-completer[ome] = {|@words|
             cand --color 'When to use colour'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;version'= {
+            cand --color 'When to use colour'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'ome;help'= {
+            cand plan 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+            cand explain 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
+            cand why 'Show which layer wrote a field of a rendered object, and what it overrode'
+            cand render 'Print the manifests that the operator would create'
+            cand diff 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
+            cand drift 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise'
+            cand rollout 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+            cand matrix 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
+            cand validate 'Check the input: syntax, schema, references, the catalog as a whole'
+            cand test 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
+            cand discover 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
+            cand catalog 'List and show runtimes, models and accelerator classes, built-in and your own'
+            cand kueue 'Keep AcceleratorClasses and Kueue''s ResourceFlavors in step'
+            cand convert 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
+            cand schema 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+            cand import 'Read from a model''s config.json what selection needs: format, framework, architecture, size, quantization, context'
+            cand endpoints 'Show the URLs services answer on, per protocol: inference, health and metadata'
+            cand payload 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
+            cand code 'Explain a finding, reason or error code, or list them all'
+            cand completions 'Print a completion script'
+            cand man 'Print the manual page'
+            cand version 'Print the version'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'ome;help;plan'= {
+        }
+        &'ome;help;explain'= {
+        }
+        &'ome;help;why'= {
+        }
+        &'ome;help;render'= {
+        }
+        &'ome;help;diff'= {
+        }
+        &'ome;help;drift'= {
+        }
+        &'ome;help;rollout'= {
+        }
+        &'ome;help;matrix'= {
+        }
+        &'ome;help;validate'= {
+        }
+        &'ome;help;test'= {
+        }
+        &'ome;help;discover'= {
+        }
+        &'ome;help;catalog'= {
+            cand list 'List what is loaded; filters are ANDed'
+            cand show 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+        }
+        &'ome;help;catalog;list'= {
+        }
+        &'ome;help;catalog;show'= {
+        }
+        &'ome;help;kueue'= {
+            cand import 'Make AcceleratorClasses of ResourceFlavors'
+            cand export 'Make ResourceFlavors of AcceleratorClasses'
+            cand diff 'Show where the two disagree'
+        }
+        &'ome;help;kueue;import'= {
+        }
+        &'ome;help;kueue;export'= {
+        }
+        &'ome;help;kueue;diff'= {
+        }
+        &'ome;help;convert'= {
+        }
+        &'ome;help;schema'= {
+        }
+        &'ome;help;import'= {
+        }
+        &'ome;help;endpoints'= {
+        }
+        &'ome;help;payload'= {
+            cand check 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+        }
+        &'ome;help;payload;check'= {
+        }
+        &'ome;help;code'= {
+        }
+        &'ome;help;completions'= {
+        }
+        &'ome;help;man'= {
+        }
+        &'ome;help;version'= {
+        }
+        &'ome;help;help'= {
         }
     ]
     $completions[$command]

@@ -38,6 +38,7 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "drift" -d 'Show what in a c
 complete -c ome -n "__fish_ome_needs_command" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
 complete -c ome -n "__fish_ome_needs_command" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
 complete -c ome -n "__fish_ome_needs_command" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_needs_command" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
 complete -c ome -n "__fish_ome_needs_command" -f -a "discover" -d 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
 complete -c ome -n "__fish_ome_needs_command" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
 complete -c ome -n "__fish_ome_needs_command" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
@@ -49,6 +50,8 @@ complete -c ome -n "__fish_ome_needs_command" -f -a "payload" -d 'Check requests
 complete -c ome -n "__fish_ome_needs_command" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
 complete -c ome -n "__fish_ome_needs_command" -f -a "completions" -d 'Print a completion script'
 complete -c ome -n "__fish_ome_needs_command" -f -a "man" -d 'Print the manual page'
+complete -c ome -n "__fish_ome_needs_command" -f -a "version" -d 'Print the version'
+complete -c ome -n "__fish_ome_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand plan" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
@@ -60,12 +63,14 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l args-order -d 'Order of
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand plan" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand plan" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand plan" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand plan" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand plan" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -92,7 +97,7 @@ complete -c ome -n "__fish_ome_using_subcommand plan" -l config -d 'Settings fil
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand plan" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -117,12 +122,14 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l args-order -d 'Order
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand explain" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand explain" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand explain" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand explain" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand explain" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -149,7 +156,7 @@ complete -c ome -n "__fish_ome_using_subcommand explain" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand explain" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -179,12 +186,14 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l args-order -d 'Order of 
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand why" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand why" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand why" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand why" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand why" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand why" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -211,7 +220,7 @@ complete -c ome -n "__fish_ome_using_subcommand why" -l config -d 'Settings file
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand why" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand why" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -244,12 +253,14 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l args-order -d 'Order 
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand render" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand render" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand render" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand render" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand render" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand render" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -276,7 +287,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l config -d 'Settings f
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand render" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand render" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -297,6 +308,7 @@ complete -c ome -n "__fish_ome_using_subcommand render" -l no-config -d 'Read no
 complete -c ome -n "__fish_ome_using_subcommand render" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand diff" -l base -d 'The state before: a path (repeatable), `-` for standard input, or a git revision' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l fail-on -d 'What makes the exit code 2, instead of any change; repeatable, and one is enough: `restarts`, `errors` (new ones), `gpus>N` and `cost>N` (N more than before, in GPUs and in $/hour), `does-not-fit`, `any`' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l from-release -d 'The release of the operator before its upgrade, as `ome=v0.1.4`: what the upgrade does to the same input' -r -f -a "ome=v0.1.3\t''
 ome=v0.1.4\t''
 ome=v0.1.5\t''
@@ -317,12 +329,14 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l args-order -d 'Order of
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -349,7 +363,7 @@ complete -c ome -n "__fish_ome_using_subcommand diff" -l config -d 'Settings fil
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -376,15 +390,25 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l args-order -d 'Order o
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand drift" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand drift" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
-complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+complete -c ome -n "__fish_ome_using_subcommand drift" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand drift" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
 v1.0\t'v1.0.0 of 2026-07'
 head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
 complete -c ome -n "__fish_ome_using_subcommand drift" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
@@ -400,7 +424,7 @@ complete -c ome -n "__fish_ome_using_subcommand drift" -l config -d 'Settings fi
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand drift" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand drift" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand drift" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -428,12 +452,14 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l args-order -d 'Order
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand rollout" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -460,7 +486,7 @@ complete -c ome -n "__fish_ome_using_subcommand rollout" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand rollout" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand rollout" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -480,12 +506,14 @@ json\t'One JSON document with a versioned shape'
 markdown\t'Markdown that fits a pull request comment'
 html\t'A page that stands alone'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand matrix" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -512,20 +540,23 @@ complete -c ome -n "__fish_ome_using_subcommand matrix" -l config -d 'Settings f
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand matrix" -l context -d 'Also show the longest request and how many of full length fit beside the weights, by the runtime\'s own arguments. Known for models whose config.json is given: `--model-configs`, `--hf-cache`'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l partial -d 'References to what is not loaded are no errors'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand matrix" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand validate" -l format -d 'Shape of the output' -r -f -a "human\t'Text for people, with the lines in question'
+complete -c ome -n "__fish_ome_using_subcommand validate" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "human\t'Text for people, with the lines in question'
 json\t'One JSON document with a versioned shape'
 sarif\t'SARIF 2.1.0, for code hosts'
 github\t'Workflow commands of GitHub Actions'
-junit\t'JUnit XML, a test case per file'"
+junit\t'JUnit XML, a test case per file'
+gitlab\t'A Code Quality report of GitLab'
+rdjson\t'Reviewdog Diagnostic Format, as one JSON document'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l min-severity -d 'Least severity that is shown [default: warning for people, info in every other format and with `--rule`]. Exit codes do not depend on it' -r -f -a "info\t'Worth knowing; never changes an exit code'
 warning\t'Counts with `--strict`'
 error\t'The input cannot be used as written'"
@@ -535,12 +566,14 @@ builtin\t'What concerns built-in objects alone'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l context -d 'File or directory that is read, so that references resolve and pairs are seen, but not reported on. Repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -l baseline -d 'Leave out the findings that this file holds' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand validate" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand validate" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand validate" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand validate" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand validate" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -567,7 +600,7 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l config -d 'Settings
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand validate" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand validate" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -580,15 +613,76 @@ complete -c ome -n "__fish_ome_using_subcommand validate" -l partial -d 'Referen
 complete -c ome -n "__fish_ome_using_subcommand validate" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand validate" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand test" -s o -l output -l format -d 'Output format; `--format` is the same flag' -r -f -a "table\t'A line for each case, and what it takes to mend those that failed'
+json\t'One JSON document with a versioned shape'
+github\t'Workflow commands of GitHub Actions'
+junit\t'JUnit XML, a test case for each case'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l protocol -d 'The protocol asked for, over every service' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l feature-gates -d 'Gates as NAME=true or NAME=false; AcceleratorAwareScheduling is on' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l request-size -d 'Size of requests in tokens (`k` = 1000), for conditions of preferences; over the annotation' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l args-order -d 'Order of arguments: runtime, service, accelerator; accelerator, runtime, service; runtime, accelerator, service' -r -f -a "default\t'Runtime, service, accelerator'
+accelerator-first\t'Accelerator, runtime, service'
+hierarchy\t'Runtime, accelerator, service'"
+complete -c ome -n "__fish_ome_using_subcommand test" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
+false\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
+controller\t'What the pinned upstream code does'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
+ome=v0.1.4\t''
+ome=v0.1.5\t''
+ome=head\t''
+kthena=v0.1.0\t''
+kthena=v0.4.0\t''
+kthena=v1.0.0\t''
+kthena=head\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l kthena-profile -d 'A release of Kthena whose behaviour ModelServings follow instead of the document\'s; the same as `--release kthena=TAG`' -r -f -a "v0.1\t'v0.1.0 of 2025-10'
+v1.0\t'v1.0.0 of 2026-07'
+head\t'volcano-sh/kthena @3cc0572, as under controller semantics'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l deployment-mode -d 'How services of KServe are deployed that do not say it themselves' -r -f -a "RawDeployment\t''
+Serverless\t''
+Standard\t''
+Knative\t''"
+complete -c ome -n "__fish_ome_using_subcommand test" -l model-configs -d 'Complete models from config.json files: ORG/NAME/config.json or ORG--NAME.json in this directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l hf-cache -d 'Complete models from the cache of the Hugging Face Hub [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l model-facts -d 'Whether models are completed from the built-in table of published models [default: auto]' -r -f -a "auto\t'For what manifests and config.json files leave out. Not with `--semantics controller --no-builtin`, which decides as the controller does on the objects that are read, before the model agent has completed any'
+always\t'For what manifests and config.json files leave out, in every mode'
+never\t'Not at all'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l config -d 'Settings file; by default `ome.toml` is searched upward from the working directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand test" -l record -d 'Write today\'s answers over the values in the files that are different'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-preferred -d 'Classes of preferredClasses are required'
+complete -c ome -n "__fish_ome_using_subcommand test" -l allow-unknown -d 'A preferred class passes although its capabilities are unknown'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict-cost -d 'The cost threshold is required'
+complete -c ome -n "__fish_ome_using_subcommand test" -l dedupe-args -d 'Of a flag given twice keep the service\'s, else the last'
+complete -c ome -n "__fish_ome_using_subcommand test" -s A -l all-namespaces -d 'Services of all namespaces (the default without `-n`)'
+complete -c ome -n "__fish_ome_using_subcommand test" -l partial -d 'References to what is not loaded are no errors'
+complete -c ome -n "__fish_ome_using_subcommand test" -l no-config -d 'Read no settings file'
+complete -c ome -n "__fish_ome_using_subcommand test" -l strict -d 'Findings of level warning count as errors'
+complete -c ome -n "__fish_ome_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s o -l output -d '`table`, `yaml` (classes to create and update), `json`, or `dir=PATH`: a file per new class, PATH/NAME.yaml. Classes in PATH are read, too' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l from-values -d 'Make classes of Helm values instead: `acceleratorClasses: {VENDOR: [{model, memory, variants}]}`. Only this file is read unless `-f` names more' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand discover" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand discover" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand discover" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand discover" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand discover" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -615,7 +709,7 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l config -d 'Settings
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand discover" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand discover" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -628,12 +722,13 @@ complete -c ome -n "__fish_ome_using_subcommand discover" -l partial -d 'Referen
 complete -c ome -n "__fish_ome_using_subcommand discover" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand discover" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand discover" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -f -a "list" -d 'List what is loaded; filters are ANDed'
-complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and not __fish_seen_subcommand_from list show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l kind -d 'Only this kind' -r -f -a "runtime\t'ServingRuntimes and ClusterServingRuntimes'
 model\t'BaseModels and ClusterBaseModels'
 accelerator\t'AcceleratorClasses'"
@@ -649,12 +744,14 @@ seed\t'File names of the documentation, such as `mistral-7b-instruct-rt`'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -681,7 +778,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -693,12 +790,14 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s o -l output -d 'Shape of the output' -r -f -a "table\t'Tables for people'
 json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -725,7 +824,7 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -734,25 +833,31 @@ complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcomm
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand catalog; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
-complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and not __fish_seen_subcommand_from import export diff help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s o -l output -d 'Shape of the output' -r -f -a "table\t'A table for people'
 yaml\t'The objects to create or update, nothing else'
 json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l prefer -d 'Who is right where a class written by hand and its flavor disagree' -r -f -a "flavor\t'The flavor: classes written by hand follow it, too'
 class\t'The class: it stays, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -779,7 +884,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -796,12 +901,14 @@ class\t'The class: it stays, and `export` updates the flavor'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
 v1beta2\t'The current one'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -828,7 +935,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from export" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -845,12 +952,14 @@ json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l kueue-version -d 'Version of new flavors' -r -f -a "v1beta1\t'Deprecated'
 v1beta2\t'The current one'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -877,7 +986,7 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -888,6 +997,10 @@ complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcomman
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand kueue; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand convert" -l to -d 'Convert to something else than the current form' -r -f -a "ome\t'Services and runtimes of KServe as objects of OME; the model a service describes becomes a BaseModel'
 shipped\t'Objects of OME as a server with the definitions of OME v0.1.5 takes them: accelerator fields in their shipped shape, every other field that it refuses respelled or named as a loss'
 oep\t'Accelerator fields as OEP-0003 proposes them'
@@ -895,12 +1008,14 @@ previous\t'The deprecated form: framework keys of KServe, names of formats in th
 complete -c ome -n "__fish_ome_using_subcommand convert" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'YAML documents, `---` between them'
 json\t'A JSON object of kind `List`'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand convert" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand convert" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand convert" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand convert" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand convert" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -927,7 +1042,7 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l config -d 'Settings 
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand convert" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand convert" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -937,15 +1052,22 @@ complete -c ome -n "__fish_ome_using_subcommand convert" -l no-config -d 'Read n
 complete -c ome -n "__fish_ome_using_subcommand convert" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand schema" -l api-version -d 'Group and version, when several groups have the kind' -r
+complete -c ome -n "__fish_ome_using_subcommand schema" -s o -l output -d '`table`, `json-schema`, or with `--all` `dir=DIR`' -r
 complete -c ome -n "__fish_ome_using_subcommand schema" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand schema" -l all -d 'Write the schemas of all kinds into a directory'
+complete -c ome -n "__fish_ome_using_subcommand schema" -l kustomize-openapi -d 'Print OpenAPI definitions with the merge keys of lists, for the field `openapi` of a kustomization; without KIND those of all kinds'
 complete -c ome -n "__fish_ome_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand import" -s f -l filename -d 'Files or directories of the models, for `--all`. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l model-configs -d 'Look for `hf://…` in this directory first: ORG/NAME/config.json or ORG--NAME.json' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l hf-cache -d 'Look for `hf://…` in the cache of the Hugging Face Hub first; `--all` and `--offline` do so anyway [default directory: HF_HUB_CACHE, or hub in HF_HOME]' -r -F
+complete -c ome -n "__fish_ome_using_subcommand import" -l timeout -d 'Seconds that one file of the Hub may take [default: 30]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l index -d 'The model.safetensors.index.json; one that stands beside the config is read by itself' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l into -d 'Put the values into the BaseModel or ClusterBaseModel of this file; comments and layout stay' -r -F
 complete -c ome -n "__fish_ome_using_subcommand import" -l name -d 'Which model, when the file holds several; the name of the printed one without `--into`' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -l size -d 'Parameters of the model, such as 7B, instead of counting them' -r
-complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one: `hf://org/name`' -r
+complete -c ome -n "__fish_ome_using_subcommand import" -l storage-uri -d 'Where the model is stored, for the printed one [default: the argument, when it is `hf://…`]' -r
 complete -c ome -n "__fish_ome_using_subcommand import" -s o -l output -d 'Shape of the output' -r -f -a "yaml\t'The model, or with `--into` the fields that changed'
 json\t'One JSON document with a versioned shape'"
 complete -c ome -n "__fish_ome_using_subcommand import" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
@@ -954,6 +1076,8 @@ complete -c ome -n "__fish_ome_using_subcommand import" -l max-nodes -d 'Most no
 complete -c ome -n "__fish_ome_using_subcommand import" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand import" -l all -d 'Complete every model of the files in place whose storageUri is `hf://…`: from `--model-configs`, the cache of the Hub, then the Hub'
+complete -c ome -n "__fish_ome_using_subcommand import" -l offline -d 'Open no connection: `hf://…` is read from `--model-configs` and the cache of the Hub. Also with HF_HUB_OFFLINE=1'
 complete -c ome -n "__fish_ome_using_subcommand import" -l overwrite -d 'Replace values that say something else; without it they are kept and reported'
 complete -c ome -n "__fish_ome_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l model-version -d 'Version of the model in paths, where the protocol has versions' -r
@@ -967,12 +1091,14 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l args-order -d 'Ord
 accelerator-first\t'Accelerator, runtime, service'
 hierarchy\t'Runtime, accelerator, service'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s f -l filename -d 'File, directory (recursive) or `-` for standard input; repeatable. Without it, the current directory' -r -F
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -s k -l kustomize -d 'Kustomize directory: built with `kustomize build` or `kubectl kustomize`; repeatable' -r -F
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s n -l namespace -d 'Namespace of documents that name none; selects the services of that namespace' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s l -l selector -d 'Only services whose labels match the selector, as kubectl\'s' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'Leave the built-in catalog out' -r -f -a "true\t''
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'When built-in runtimes and accelerator classes are used [default: auto]' -r -f -a "auto\t'Runtimes where the input has none of that API, accelerator classes where it has none and has Nodes of the class, and what the input names. Nothing for a live cluster, an input with `metadata.uid`'
+always\t'Beside the runtimes and classes of the input'
+never\t'Not at all, not by name either'"
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-builtin -d 'The same as `--builtin never`' -r -f -a "true\t''
 false\t''"
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l builtin -d 'Whether the built-in catalog is used [default: auto]. `never` is `--no-builtin`' -r -f -a "auto\t'Beside what is read'
-never\t'Not at all'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l semantics -d 'Whose word counts: the documents or the shipped controller' -r -f -a "documented\t'The documents as written'
 controller\t'What the pinned upstream code does'"
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l release -d 'The release of an operator that is followed, as `ome=v0.1.4`; repeatable. One of OME means `--semantics controller`' -r -f -a "ome=v0.1.3\t''
@@ -999,7 +1125,7 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l config -d 'Setting
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-file-size -d 'Largest file that is read [default: 8MiB]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-depth -d 'Deepest nesting of a document [default: 64]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l max-nodes -d 'Most nodes of a document, aliases expanded [default: 1000000]' -r
-complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads; the output does not depend on it [default: one per core]' -r
+complete -c ome -n "__fish_ome_using_subcommand endpoints" -l jobs -d 'Threads, at most 4 per core; the output does not depend on it [default: one per core]' -r
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -1014,11 +1140,12 @@ complete -c ome -n "__fish_ome_using_subcommand endpoints" -l partial -d 'Refere
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l no-config -d 'Read no settings file'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand endpoints" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand payload; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l protocol -d 'Protocol of the body' -r -f -a "v1\t''
 v2\t''
 grpc-v2\t''"
@@ -1038,6 +1165,8 @@ always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -l strict -d 'Findings of level warning count as errors'
 complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
+complete -c ome -n "__fish_ome_using_subcommand payload; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ome -n "__fish_ome_using_subcommand code" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
 always\t'Always'
 never\t'Never'"
@@ -1050,3 +1179,36 @@ complete -c ome -n "__fish_ome_using_subcommand man" -l color -d 'When to use co
 always\t'Always'
 never\t'Never'"
 complete -c ome -n "__fish_ome_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set; `CLICOLOR_FORCE` forces it'
+always\t'Always'
+never\t'Never'"
+complete -c ome -n "__fish_ome_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "plan" -d 'Show what each service becomes: model, runtime, deployment modes, replicas, GPUs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "explain" -d 'Show every step of the selection: candidates, rules with their operands, the tie-break that decided; of a ModelServing its groups, roles and gangs'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "why" -d 'Show which layer wrote a field of a rendered object, and what it overrode'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "render" -d 'Print the manifests that the operator would create'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "diff" -d 'Show what a change of the manifests does: services that become something else, pods that restart, GPUs before and after, and the lines of the input that cause it'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "drift" -d 'Show what in a cluster is not as the operator would write it now: objects that are missing, left over or changed, each field with the layer that says otherwise'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "rollout" -d 'Show what a change does to pods: in which order, with what capacity, and where it gets stuck'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "matrix" -d 'Show which runtime would serve which model on which accelerator class: winner, tie or hole'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "validate" -d 'Check the input: syntax, schema, references, the catalog as a whole'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "test" -d 'Check expectations: which runtime, accelerator, mode and GPUs services get, and what they become'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "discover" -d 'Make AcceleratorClasses of Nodes: what to create, what to update, what stays, with the evidence for each value'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "catalog" -d 'List and show runtimes, models and accelerator classes, built-in and your own'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "kueue" -d 'Keep AcceleratorClasses and Kueue\'s ResourceFlavors in step'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "convert" -d 'Rewrite objects in another form: deprecated fields, KServe as OME, the other shape of accelerator fields'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "schema" -d 'Show the fields of a kind, as `kubectl explain` does: types, defaults, what is required'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "import" -d 'Read from a model\'s config.json what selection needs: format, framework, architecture, size, quantization, context'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "endpoints" -d 'Show the URLs services answer on, per protocol: inference, health and metadata'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "payload" -d 'Check requests and responses of the inference protocols V1, V2 and V2 over gRPC'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "code" -d 'Explain a finding, reason or error code, or list them all'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "completions" -d 'Print a completion script'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "man" -d 'Print the manual page'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "version" -d 'Print the version'
+complete -c ome -n "__fish_ome_using_subcommand help; and not __fish_seen_subcommand_from plan explain why render diff drift rollout matrix validate test discover catalog kueue convert schema import endpoints payload code completions man version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "list" -d 'List what is loaded; filters are ANDed'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from catalog" -f -a "show" -d 'Show one item: an object name, an alias such as `vllm/mistral-7b-instruct-rt`, or a file name only one has'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "import" -d 'Make AcceleratorClasses of ResourceFlavors'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "export" -d 'Make ResourceFlavors of AcceleratorClasses'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from kueue" -f -a "diff" -d 'Show where the two disagree'
+complete -c ome -n "__fish_ome_using_subcommand help; and __fish_seen_subcommand_from payload" -f -a "check" -d 'Whether a body is what its protocol says: members, types, shapes, datatypes, ranges, raw contents'
