@@ -273,7 +273,7 @@ fn nothing_in<'a>(
     let text = &loaded.sources.get(id).text;
     let is_content = |line: &str| {
         let line = line.trim();
-        !(line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
+        !(line.is_empty() || line.starts_with('#') || ["---", "...", "~", "null"].contains(&line))
     };
     let (message, help) = match (text.lines().any(is_content), input.path.is_none()) {
         (true, true) => ("standard input is a List without items".to_owned(), "put objects in it"),
