@@ -163,8 +163,6 @@ pub struct OmeRelease {
     /// The webhook looks a predictor's model up, in the cluster and in the namespace (#431, #424);
     /// else it writes ClusterBaseModel.
     pub predictor_model_looked_up: bool,
-    /// The webhook refuses a service whose model does not exist (#420).
-    pub model_must_exist: bool,
     /// Components get a PodDisruptionBudget (#283; reconcilers/pdb).
     pub disruption_budgets: bool,
     /// `disableIngressCreation` of the config map it ships (config/configmap).
@@ -299,7 +297,6 @@ pub static V0_1_5: OmeRelease = OmeRelease {
     long_names: LongNameRule::Shortened,
     keda: true,
     predictor_model_looked_up: true,
-    model_must_exist: true,
     disruption_budgets: true,
     ingress_disabled: true,
     prober_image: "ghcr.io/sgl-project/ome/multinode-prober:v1.0-84-3-g5dff59e",
@@ -334,7 +331,6 @@ pub static V0_1_4: OmeRelease = OmeRelease {
     long_names: LongNameRule::Refused,
     keda: false,
     predictor_model_looked_up: false,
-    model_must_exist: false,
     ingress_disabled: false,
     ..V0_1_5
 };
