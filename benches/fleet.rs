@@ -8,12 +8,14 @@ mod kserve;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generate::Counts;
 use ome::catalog::Views;
-use ome::compose::{self, history::History};
 use ome::emit::stream::{self, Format};
 use ome::load::{self, Request};
-use ome::pipeline::{self, Depth, Given, Planner, Renderer, World};
+use ome::merge::history::History;
+use ome::operators::ome::compose;
+use ome::pipeline::{Depth, Planner, Renderer};
 use ome::policy::{OME_DOCUMENTED, Semantics};
-use ome::resolve::Selector;
+use ome::select::Selector;
+use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node};
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -26,7 +28,7 @@ fn read(text: &str) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    pipeline::read(loaded, &Given::new(SEMANTICS, &ome::policy::KTHENA_SEED))
+    ome::workspace::read(loaded, &Given::new(SEMANTICS, &ome::policy::KTHENA_SEED))
 }
 
 fn stages(criterion: &mut Criterion) {

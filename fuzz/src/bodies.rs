@@ -5,10 +5,12 @@
 //! face of the library alone.
 
 use ome::check::{self, View};
-use ome::compose::{history::History, smp, template};
 use ome::diag::Diagnostic;
 use ome::load::{self, Request};
-use ome::pipeline::{self, Depth, Given, Planner, Renderer, World, costs, plan_servings, together};
+use ome::merge::history::History;
+use ome::merge::smp;
+use ome::operators::kthena::plan::plan_servings;
+use ome::pipeline::{Depth, Planner, Renderer, costs, together};
 use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, Semantics};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
@@ -18,6 +20,8 @@ use ome::report::places::Places;
 use ome::report::{self, findings, github, gitlab, json, junit, rdjson, sarif, serving, table};
 use ome::secret::Secrets;
 use ome::source::SourceId;
+use ome::template;
+use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node, parse, split, write};
 use std::path::PathBuf;
 
@@ -61,7 +65,7 @@ fn world(bytes: &[u8], semantics: Semantics) -> World {
         &Limits::default(),
     );
     let kthena = if semantics == Semantics::Documented { &KTHENA_SEED } else { &KTHENA_CONTROLLER };
-    pipeline::read(
+    ome::workspace::read(
         loaded,
         &Given { expand: true, v2_probes: true, ..Given::new(semantics, kthena) },
     )

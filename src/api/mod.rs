@@ -5,6 +5,8 @@
 
 mod accelerator;
 mod config;
+pub(crate) mod fields;
+pub(crate) mod ingress;
 mod kueue;
 mod model;
 mod model_serving;

@@ -5,8 +5,8 @@ use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
     ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
+use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::machines::Machine;
 use crate::policy::{Releases, Semantics};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

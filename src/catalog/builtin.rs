@@ -7,8 +7,9 @@
 
 use super::Catalog;
 use crate::api::{AcceleratorClass, Object, Scope};
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{self, Machine};
 use crate::source::Span;
 use ecow::EcoString;
 use indexmap::IndexMap;

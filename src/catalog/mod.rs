@@ -15,8 +15,8 @@ use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
     ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
 };
+use crate::cluster::Machine;
 use crate::diag::Nearby;
-use crate::machines::Machine;
 use crate::policy::{AcceleratorOptions, Policy, Releases, Semantics};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;

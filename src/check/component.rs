@@ -3,8 +3,8 @@
 
 use super::{View, about, graded};
 use crate::api::{ComponentKind, Object};
-use crate::compose::lint;
 use crate::diag::{Code, Diagnostic};
+use crate::pods::lint;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// Volumes that admission webhooks add to a pod, with the annotation that asks for them
@@ -66,7 +66,7 @@ fn adopt(object: &Object, new: Vec<Diagnostic>, found: &mut Vec<Diagnostic>) {
 }
 
 /// A worker can be built and has a size (S0-048, S0-049).
-pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let Some(worker) = written.node.get("worker").filter(|worker| worker.as_map().is_some())
         else {
@@ -104,7 +104,7 @@ pub(super) fn workers(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// maxReplicas is not below minReplicas (S0-040).
-pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         let mut new = Vec::new();
         lint::replica_range(
@@ -117,7 +117,7 @@ pub(super) fn replicas(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Mounts, volumes and resources of the pods of a runtime (S0-036, S0-043).
-pub(super) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn pods(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     each(view, |written| {
         if !written.whole {
             return;

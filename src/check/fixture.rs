@@ -4,23 +4,25 @@ use super::{View, run as check};
 use crate::api::{Api, Completion, Object, ObjectRef, Scope};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
-use crate::dialect::{kserve, kueue, ome};
+use crate::operators::kserve::read as kserve;
+use crate::operators::kueue::read as kueue;
+use crate::operators::ome::read as ome;
 use crate::policy::{Releases, Semantics};
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 
 /// A ClusterServingRuntime whose spec is made of these lines.
-pub(super) fn runtime(name: &str, spec: &str) -> String {
+pub(crate) fn runtime(name: &str, spec: &str) -> String {
     object("ClusterServingRuntime", name, spec)
 }
 
 /// A ClusterBaseModel whose spec is made of these lines.
-pub(super) fn model(name: &str, spec: &str) -> String {
+pub(crate) fn model(name: &str, spec: &str) -> String {
     object("ClusterBaseModel", name, spec)
 }
 
 /// An InferenceService whose spec is made of these lines.
-pub(super) fn service(name: &str, spec: &str) -> String {
+pub(crate) fn service(name: &str, spec: &str) -> String {
     object("InferenceService", name, spec)
 }
 
@@ -30,7 +32,7 @@ fn object(kind: &str, name: &str, spec: &str) -> String {
 }
 
 /// A catalog of the objects of a text; `change` may alter each before it is typed.
-pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
+pub(crate) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Object)) -> Catalog {
     let mut builder = Builder::new(Options { semantics, ..Options::default() });
     let mut quiet = Vec::new();
     for range in split(SourceId(0), text).value {
@@ -107,18 +109,18 @@ pub(super) fn catalog(text: &str, semantics: Semantics, change: impl Fn(&mut Obj
 }
 
 /// What the rules find in a text.
-pub(super) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
+pub(crate) fn run(text: &str, semantics: Semantics) -> Vec<Diagnostic> {
     run_with(text, semantics, &[])
 }
 
 /// As [`run`], with rules that are off by default.
-pub(super) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
+pub(crate) fn run_with(text: &str, semantics: Semantics, asked: &[Code]) -> Vec<Diagnostic> {
     let mut sources = SourceMap::new();
     sources.add(Source::new("test.yaml", SourceKind::File, text));
     check(&View { catalog: &catalog(text, semantics, |_| ()), sources: &sources, semantics }, asked)
 }
 
 /// The codes of findings.
-pub(super) fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
+pub(crate) fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
     found.iter().map(|finding| finding.code.as_str()).collect()
 }

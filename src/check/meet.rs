@@ -9,9 +9,9 @@
 //! so that disjoint ranges are never compared. What is left is the number of kinds that overlap in
 //! size; [`MOST_COMPARED`] bounds it.
 
-use super::entry::{overlap, share_protocol};
 use crate::api::{Field, FormatEntry, NamedVersion, Runtime, Version};
 use crate::policy::Policy;
+use crate::select::entry::{overlap, share_protocol};
 use ecow::EcoString;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, HashSet};
@@ -23,15 +23,15 @@ const MOST_OF_KINDS: usize = 100;
 
 /// One entry that automatic selection looks at.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<'a> {
-    pub(super) runtime: &'a Runtime,
-    pub(super) entry: &'a FormatEntry,
+pub(crate) struct Candidate<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) entry: &'a FormatEntry,
     /// Least and greatest size in parameters, open bounds infinite.
-    pub(super) range: (f64, f64),
+    pub(crate) range: (f64, f64),
 }
 
 /// Runtimes that can match one model.
-pub(super) enum Meeting<'m, 'a> {
+pub(crate) enum Meeting<'m, 'a> {
     /// Two of them.
     Pair(Candidate<'a>, Candidate<'a>),
     /// Each of one kind and each of another one, or each two of one kind, which is given twice.
@@ -40,7 +40,7 @@ pub(super) enum Meeting<'m, 'a> {
 
 impl<'a> Meeting<'_, 'a> {
     /// Two runtimes that meet.
-    pub(super) fn pair(&self) -> (Candidate<'a>, Candidate<'a>) {
+    pub(crate) fn pair(&self) -> (Candidate<'a>, Candidate<'a>) {
         match self {
             Self::Pair(a, b) => (*a, *b),
             Self::Groups(first, second) if std::ptr::eq(*first, *second) => (first[0], first[1]),
@@ -51,7 +51,7 @@ impl<'a> Meeting<'_, 'a> {
 
 /// Whether all that meet were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meetings {
+pub(crate) enum Meetings {
     /// All of them.
     All,
     /// There was more to compare than is compared.
@@ -104,7 +104,7 @@ impl<'a> Asked<'a> {
 
 /// What has to be equal for two runtimes to meet the same others through some of their entries.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Likeness<'a> {
+pub(crate) struct Likeness<'a> {
     range: (u64, u64),
     several: bool,
     protocols: Vec<&'a str>,
@@ -112,7 +112,7 @@ pub(super) struct Likeness<'a> {
 }
 
 impl<'a> Likeness<'a> {
-    pub(super) fn of(
+    pub(crate) fn of(
         runtime: &'a Runtime,
         range: (f64, f64),
         entries: impl IntoIterator<Item = &'a FormatEntry>,
@@ -184,7 +184,7 @@ fn kinds<'a>(candidates: &[Candidate<'a>]) -> Vec<Kind<'a>> {
 }
 
 /// Calls `visit` for every two runtimes that can match one model, once for each two.
-pub(super) fn each_meeting<'a>(
+pub(crate) fn each_meeting<'a>(
     policy: &Policy,
     group: &[Candidate<'a>],
     visit: impl FnMut(Meeting<'_, 'a>),

@@ -6,25 +6,19 @@
 //! nothing, and looks at a service only as far as it names things; what becomes of a service is
 //! `pipeline`'s to say. The severity of a finding depends on no flag (S0-079).
 
-mod accelerators;
-mod allow;
-mod baseline;
-mod class;
-mod component;
-mod entry;
-mod meet;
-mod model;
-mod pairs;
-mod references;
-mod runtime;
-mod scalar;
-mod secret;
-mod server;
-mod service;
-mod template;
+pub(crate) mod allow;
+pub(crate) mod baseline;
+pub(crate) mod component;
+pub(crate) mod meet;
+pub(crate) mod pairs;
+pub(crate) mod scalar;
+pub(crate) mod secret;
+pub(crate) mod server;
+pub(crate) mod service;
+pub(crate) mod template;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
 pub use allow::apply as apply_allows;
 pub use baseline::Baseline;
@@ -50,7 +44,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// The policy for an API; OME's where the API has none of its own yet.
-    fn policy(&self, api: Api) -> &'static Policy {
+    pub(crate) fn policy(&self, api: Api) -> &'static Policy {
         let ome = || {
             let policy = self.catalog.policy(Api::Ome, self.semantics);
             policy.expect("OME has a policy under every semantics")
@@ -76,49 +70,49 @@ pub static CHECKS: &[Check] = &[
         codes: &[Code::ModelIncomplete],
         on_demand: false,
         cite: "CONTRACT-tools; ux 0.9",
-        run: model::incomplete,
+        run: crate::operators::ome::checks::model::incomplete,
     },
     Check {
         codes: &[Code::UnknownQuantization],
         on_demand: false,
         cite: "S0-027",
-        run: model::quantization,
+        run: crate::operators::ome::checks::model::quantization,
     },
     Check {
         codes: &[Code::SimilarName],
         on_demand: false,
         cite: "S0-025",
-        run: model::similar_names,
+        run: crate::operators::ome::checks::model::similar_names,
     },
     Check {
         codes: &[Code::InvalidPriority, Code::PriorityWithoutAutoSelect],
         on_demand: false,
         cite: "S0-029, S0-077",
-        run: runtime::priorities,
+        run: crate::operators::ome::checks::runtime::priorities,
     },
     Check {
         codes: &[Code::DifferentPriorities],
         on_demand: false,
         cite: "S0-081",
-        run: runtime::different_priorities,
+        run: crate::operators::ome::checks::runtime::different_priorities,
     },
     Check {
         codes: &[Code::UnknownProtocol],
         on_demand: false,
         cite: "S0-031",
-        run: runtime::protocols,
+        run: crate::operators::ome::checks::runtime::protocols,
     },
     Check {
         codes: &[Code::OneSidedRange, Code::InvalidValue],
         on_demand: false,
         cite: "S0-033; ome-selection 2.5",
-        run: runtime::ranges,
+        run: crate::operators::ome::checks::runtime::ranges,
     },
     Check {
         codes: &[Code::SizeRangeAndName],
         on_demand: false,
         cite: "S0-033",
-        run: runtime::range_and_name,
+        run: crate::operators::ome::checks::runtime::range_and_name,
     },
     Check {
         codes: &[Code::SamePriority, Code::AmbiguousAutoSelection],
@@ -185,13 +179,13 @@ pub static CHECKS: &[Check] = &[
         codes: &[Code::AcceleratorNotFound, Code::ModelNotFound, Code::RuntimeNotFound],
         on_demand: false,
         cite: "CONTRACT-tools; ome-selection 3.4",
-        run: references::dangling,
+        run: crate::operators::ome::checks::references::dangling,
     },
     Check {
         codes: &[Code::KueueNotFound],
         on_demand: false,
         cite: "accelerators.md 6.2",
-        run: references::queues,
+        run: crate::operators::ome::checks::references::queues,
     },
     Check {
         codes: &[
@@ -203,7 +197,7 @@ pub static CHECKS: &[Check] = &[
         ],
         on_demand: false,
         cite: "S2-026, S2-080, S2-087, S2-089",
-        run: accelerators::discovery,
+        run: crate::operators::ome::checks::accelerators::discovery,
     },
     Check {
         codes: &[
@@ -219,31 +213,31 @@ pub static CHECKS: &[Check] = &[
         ],
         on_demand: false,
         cite: "S2-020, S2-026, S2-068 to S2-072, S2-081, S2-088",
-        run: accelerators::capabilities,
+        run: crate::operators::ome::checks::accelerators::capabilities,
     },
     Check {
         codes: &[Code::InvalidValue, Code::MatchesNoNode],
         on_demand: false,
         cite: "S2-089; accelerators.md 5.5",
-        run: class::terms,
+        run: crate::operators::ome::checks::class::terms,
     },
     Check {
         codes: &[Code::NodeInTwoClasses],
         on_demand: false,
         cite: "S2-093",
-        run: class::claims,
+        run: crate::operators::ome::checks::class::claims,
     },
     Check {
         codes: &[Code::UnitlessMemory, Code::UnknownCapability],
         on_demand: false,
         cite: "S2-026, S2-068",
-        run: accelerators::minimums,
+        run: crate::operators::ome::checks::accelerators::minimums,
     },
     Check {
         codes: &[Code::CatalogueUnknown],
         on_demand: true,
         cite: "S2-134",
-        run: accelerators::unknown_products,
+        run: crate::operators::ome::checks::accelerators::unknown_products,
     },
     Check {
         codes: &[
@@ -256,25 +250,25 @@ pub static CHECKS: &[Check] = &[
         ],
         on_demand: false,
         cite: "S2-042, S2-095 to S2-099",
-        run: accelerators::requirements,
+        run: crate::operators::ome::checks::accelerators::requirements,
     },
     Check {
         codes: &[Code::AcceleratorNotFound, Code::RouterRequestsGpu],
         on_demand: false,
         cite: "S2-054, S2-127",
-        run: accelerators::services,
+        run: crate::operators::ome::checks::accelerators::services,
     },
     Check {
         codes: &[Code::NoRuntimeForModel],
         on_demand: false,
         cite: "CONTRACT-tools",
-        run: references::unserved_models,
+        run: crate::operators::ome::checks::references::unserved_models,
     },
     Check {
         codes: &[Code::RuntimeForNoModel],
         on_demand: true,
         cite: "CONTRACT-tools",
-        run: references::unused_runtimes,
+        run: crate::operators::ome::checks::references::unused_runtimes,
     },
 ];
 
@@ -308,7 +302,7 @@ fn graded(severity: Severity, object: &Object) -> Severity {
 }
 
 /// A finding about one object, graded by where the object comes from.
-fn about(code: Code, object: &Object, message: impl Into<String>) -> Diagnostic {
+pub(crate) fn about(code: Code, object: &Object, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message)
         .severity(graded(code.doc().severity, object))
         .object(object.id.to_string())

@@ -5,17 +5,17 @@
 //! Only entries of one scope with one priority can tie; [`super::meet`] finds those that do without
 //! comparing each with each. [`MOST_TIES`] bounds what is said about them.
 
-use super::entry::{is_on, overlap, share_protocol};
 use super::meet::{Candidate, Likeness, Meeting, Meetings, each_meeting};
 use super::{View, graded};
 use crate::api::{Api, Field, Object, ObjectRef, Runtime, Scope, Size};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::policy::{Policy, RangeRule};
+use crate::select::entry::{is_on, overlap, share_protocol};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Most ties of one scope and priority that are reported; those beyond them are counted.
-pub(super) const MOST_TIES: usize = 1_000;
+pub(crate) const MOST_TIES: usize = 1_000;
 /// Most runtimes of a group that a finding lists as its objects.
 const MOST_NAMED: usize = 100;
 
@@ -28,7 +28,7 @@ struct Key<'a> {
 }
 
 /// Same priority, or none at all, between two runtimes of one scope (S0-079, S0-080).
-pub(super) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn ties(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut groups: BTreeMap<Key<'_>, Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
         let object = &candidate.runtime.object;
@@ -246,7 +246,7 @@ fn range(policy: &Policy, runtime: &Runtime) -> (f64, f64) {
 
 /// Groups of runtimes that automatic selection can all choose for one model, whatever their
 /// priorities (S0-084).
-pub(super) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn overlaps(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     let mut scopes: BTreeMap<(Api, &Scope), Vec<Candidate<'_>>> = BTreeMap::new();
     for candidate in candidates(view) {
         scopes

@@ -7,7 +7,7 @@ use crate::secret::names_secret;
 use crate::yaml::{Node, Value};
 
 /// Environment variables and flags that are named like a secret and have their value in the file.
-pub(super) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn inline(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects().filter(|object| !object.builtin) {
         if let Some(spec) = object.node.get("spec") {
             walk(object, spec, found);

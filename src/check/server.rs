@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic};
 use crate::schema;
 
 /// Every object that breaks a rule of its definition.
-pub(super) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for object in view.catalog.objects() {
         let Some(schema) = schema::kind(&object.api_version, &object.id.kind) else { continue };
         for broken in schema.broken_rules(&object.node, view.sources) {

@@ -7,7 +7,7 @@
 use super::{View, about};
 use crate::api::{Api, ComponentKind, Object, Service};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::dialect::kserve::{self, Violation};
+use crate::operators::kserve::admission::Violation;
 use crate::policy::Semantics;
 use crate::quantity::parse_go_float;
 use crate::source::Span;
@@ -21,7 +21,7 @@ const KEDA_OPERATORS: [&str; 4] =
 const KEDA_AUTH_MODES: [&str; 4] = ["basic", "tls", "bearer", "custom"];
 
 /// A decoder stands beside an engine (S0-053).
-pub(super) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         let has = |kind: ComponentKind| service.component(kind).is_some();
@@ -52,7 +52,7 @@ pub(super) fn decoder(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// What the webhooks refuse.
-pub(super) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for views in view.catalog.services() {
         let service = views.of(view.semantics);
         if service.object.api == Api::Ome {
@@ -63,9 +63,12 @@ pub(super) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         } else if service.object.api == Api::KServe {
             // The first one is the error of the service, which is found where services are decided.
             let said = service.refusal.as_ref().map(|refusal| refusal.message.as_str());
-            let violations = kserve::refused(service, &view.catalog.config().kserve)
-                .into_iter()
-                .filter(|violation| Some(violation.message.as_str()) != said);
+            let violations = crate::operators::kserve::admission::refused(
+                service,
+                &view.catalog.config().kserve,
+            )
+            .into_iter()
+            .filter(|violation| Some(violation.message.as_str()) != said);
             kserve_rules(view.semantics, &service.object, violations, found);
         }
     }
@@ -73,7 +76,11 @@ pub(super) fn webhook(view: &View<'_>, found: &mut Vec<Diagnostic>) {
         kserve_rules(
             view.semantics,
             &runtime.object,
-            kserve::refused_runtime(runtime, &view.catalog.config().kserve).into_iter(),
+            crate::operators::kserve::admission::refused_runtime(
+                runtime,
+                &view.catalog.config().kserve,
+            )
+            .into_iter(),
             found,
         );
     }

@@ -2,18 +2,18 @@
 
 use super::{View, about};
 use crate::api::{ComponentKind, Object};
-use crate::compose::template::{
-    Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of,
-};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::{Policy, TemplateRule};
+use crate::template::{
+    Error, ErrorKind, Metadata, Mode, check_container, expand_container, variables as variables_of,
+};
 use crate::yaml::{FieldPath, Node, Value};
 
 /// Parts of a component whose runner is expanded.
 const PARTS: [&str; 2] = ["leader", "worker"];
 
 /// Variables that map to nothing, and variables where nothing is expanded.
-pub(super) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+pub(crate) fn variables(view: &View<'_>, found: &mut Vec<Diagnostic>) {
     for runtime in
         view.catalog.all_runtimes().filter(|runtime| runtime.object.api == crate::api::Api::Ome)
     {

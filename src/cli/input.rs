@@ -9,12 +9,12 @@ use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
-use crate::pipeline::{self, Given, World};
 use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy, Semantics};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::secret::Secrets;
 use crate::source::{SourceId, Span};
+use crate::workspace::{Given, World};
 use crate::yaml::Limits;
 use ecow::EcoString;
 use std::fmt::Write;
@@ -150,7 +150,7 @@ impl Session {
         if let Some(namespace) = &namespace {
             given.namespace = namespace.clone();
         }
-        let mut world = pipeline::read(loaded, &given);
+        let mut world = crate::workspace::read(loaded, &given);
         world.catalog.set_accelerator_options(ask.accelerators.clone());
         if let Some(source) = settings_source {
             let id = world.sources.add(source);

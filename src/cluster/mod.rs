@@ -1,7 +1,26 @@
-//! Where pods run: a fleet on the nodes that are given, as kube-scheduler places it.
+//! Where pods run: which nodes may run a pod, how many fit on them, and a fleet placed together as
+//! kube-scheduler places it.
 //!
-//! In: Nodes, pods that run, pods that are wanted. Out: a node for each, or why it waits. Nothing
-//! here knows an operator, a file or a document.
+//! In: Nodes, flavors of Kueue, pods that run, pods that are wanted. Out: matches, places, what
+//! stands in the way. Nothing here knows an operator, a file or a document.
 
+pub(crate) mod class;
 pub mod fleet;
+pub(crate) mod labels;
+pub(crate) mod node;
+pub(crate) mod placement;
 pub mod schedule;
+pub(crate) mod terms;
+
+pub use crate::cluster::placement::{
+    Blocked, Fit, Inventory, Milli, Shape, is_known, running, short_of,
+};
+pub use class::{Matcher, class_matches, class_product, matching};
+
+pub use crate::cluster::node::{Machine, Taint, Toleration};
+pub use labels::{labelled_compute, labelled_memory, memory_of_label, unreadable};
+pub(crate) use terms::{Pinned, pinned};
+pub use terms::{
+    affinity_matches, kubernetes_terms, label_selector_matches, required_terms, selector_mismatch,
+    terms_match,
+};

@@ -6,8 +6,8 @@
 //! about a difference is the caller's to decide.
 
 use crate::api::{Figure, Object};
-use crate::dialect::ome::accelerator::memory;
 use crate::facts::Product;
+use crate::operators::ome::read::accelerator::memory;
 use crate::policy::Semantics;
 use crate::quantity::Quantity;
 use crate::source::Span;

@@ -5,12 +5,11 @@
 //! out objects, never facts. The classes under `accelerator-classes/` hold the same figures; a test
 //! compares the two. Figures are of one schedulable device and dense; prices are no facts.
 
-mod instances;
+pub mod devices;
 pub mod models;
-mod products;
 
-pub use instances::by_instance;
-pub use products::PRODUCTS;
+pub use crate::facts::devices::instances::by_instance;
+pub use crate::facts::devices::products::PRODUCTS;
 
 pub use crate::quantity::{is_accelerator, is_device};
 

@@ -4,36 +4,38 @@
 use super::plan::PlannedComponent;
 use crate::api::Service;
 use crate::catalog::Catalog;
-use crate::compose::{self, Composed, ComposedComponent, MergedComponent, history::Record};
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::Record;
+use crate::objects as render;
+use crate::operators::ome::compose;
+use crate::operators::ome::compose::{Composed, ComposedComponent, MergedComponent};
 use crate::policy::{LayerRule, Policy};
-use crate::render;
 
 /// What became of a service before its objects are written.
-pub(super) struct Built<'a> {
+pub(crate) struct Built<'a> {
     /// Its components as they are built; where building fails, as they are merged; where nothing
     /// is decided, as far as the service alone says.
-    pub(super) components: Vec<PlannedComponent>,
+    pub(crate) components: Vec<PlannedComponent>,
     /// The components with their pods, where nothing failed.
-    pub(super) composed: Option<Composed<'a>>,
+    pub(crate) composed: Option<Composed<'a>>,
     /// The earliest failure.
-    pub(super) error: Option<ServiceError>,
+    pub(crate) error: Option<ServiceError>,
     /// What was found on the way, the error not included.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// What building needs beside the decisions.
 #[derive(Clone, Copy)]
-pub(super) struct Builder<'a, 'f> {
-    pub(super) catalog: &'a Catalog,
-    pub(super) policy: &'static Policy,
-    pub(super) cluster_domain: &'f str,
+pub(crate) struct Builder<'a, 'f> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) policy: &'static Policy,
+    pub(crate) cluster_domain: &'f str,
 }
 
 impl<'a> Builder<'a, '_> {
     /// The operator's settings, and what a run knows beside the services.
-    pub(super) fn settings(&self) -> render::Settings<'_> {
+    pub(crate) fn settings(&self) -> render::Settings<'_> {
         render::Settings {
             policy: self.policy,
             config: self.catalog.config(),
@@ -42,7 +44,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// Builds a service, up to its first failure. The error of the decisions is taken out of them.
-    pub(super) fn build<R: Record>(
+    pub(crate) fn build<R: Record>(
         &self,
         service: &'a Service,
         resolution: &mut Resolution<'a>,

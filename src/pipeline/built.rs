@@ -4,10 +4,10 @@
 use super::render::identity;
 use crate::api::{ComponentKind, Object};
 use crate::cluster::schedule::{InvalidPod, Labels, PodTemplate, PriorityClasses, labels};
+use crate::cluster::{Machine, Toleration};
 use crate::facts;
-use crate::machines::{Machine, Toleration};
-use crate::render::RenderedObject;
-use crate::rolling::{DeploymentSpec, LeaderWorkerSetSpec};
+use crate::objects::RenderedObject;
+use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec};
 use crate::yaml::Node;
 use ecow::EcoString;
 use std::collections::BTreeSet;

@@ -37,7 +37,7 @@ impl Default for ModelFacts {
 type Layers = Vec<(Evidence, Facts)>;
 
 /// What the documents of models leave out, by position of the document.
-pub(super) fn completions(
+pub(crate) fn completions(
     documents: &[Document],
     given: &ModelFacts,
     sources: &mut SourceMap,

@@ -18,13 +18,13 @@ pub struct Costs {
 }
 
 /// The price of a device of a class for an hour: `perHour`, else `spotPerHour`.
-pub(super) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
+pub(crate) fn price(class: &AcceleratorClass) -> Option<&Quantity> {
     let cost = class.cost.as_ref()?;
     cost.per_hour.as_ref().or(cost.spot_per_hour.as_ref()).map(|price| &price.value)
 }
 
 /// What the devices of the fewest replicas of a component cost an hour at a price each.
-pub(super) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
+pub(crate) fn at(price: &Quantity, component: &PlannedComponent) -> Option<Dollars> {
     Some(Dollars::of(price, component.least_gpus().known()?))
 }
 

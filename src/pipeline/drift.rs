@@ -5,14 +5,14 @@
 //! operator writes it, whoever owns it now: what only the server or others write does not, nor does
 //! the size of what an autoscaler sizes.
 
-use super::diff::{Action, Change, tree};
 use super::render::{Renderer, identity};
 use super::why::{Layer, Layers};
 use crate::api::{Object, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
 use crate::decision::ServiceError;
 use crate::diag::Diagnostic;
-use crate::render::RenderedObject;
+use crate::diff::{Action, Change, tree};
+use crate::objects::RenderedObject;
 use crate::schema;
 use crate::secret::Place;
 use crate::yaml::{FieldPath, Node, Value};
@@ -265,7 +265,7 @@ fn differences(live: &Node, wanted: &Node, ty: Option<&'static schema::Type>) ->
 }
 
 /// Whether everything that a tree says is so in another one.
-pub(super) fn covers(wanted: &Node, live: &Node) -> bool {
+pub(crate) fn covers(wanted: &Node, live: &Node) -> bool {
     differences(live, wanted, schema::structure("PodSpec")).is_empty()
 }
 

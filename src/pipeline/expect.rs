@@ -3,9 +3,6 @@
 //! In: a document with `cases`. Out: what each case states, with its place; and, for a world, what
 //! is not so. Only what is stated is compared.
 
-use super::diff::equal;
-use super::flip::{Flip, flip, named};
-use super::merge::{MergedLeaf, merge};
 use super::plan::{Planned, PlannedComponent};
 use super::render::identity;
 use super::why::Layers;
@@ -13,9 +10,12 @@ use crate::api::{ComponentKind, Object};
 use crate::catalog::Catalog;
 use crate::decision::Candidate;
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::resolve;
+use crate::diff::equal;
+use crate::pipeline::leaves::{MergedLeaf, merge};
+use crate::pipeline::what_if::{Flip, flip, named};
 use crate::schema;
 use crate::secret::{self, MASK, Place, names_secret};
+use crate::select as resolve;
 use crate::source::Span;
 use crate::yaml::{FieldPath, Map, Node, Segment, Value};
 use ecow::EcoString;

@@ -9,12 +9,13 @@
 
 use super::PlannedComponent;
 use crate::api::{ComponentKind, Model, Runtime, Service};
-use crate::compose::{self, ComposedComponent};
 use crate::decision::{CacheFit, Operand, Resolution};
 use crate::diag::{Code, Diagnostic};
+use crate::operators::ome::accelerators::fit::weights;
+use crate::operators::ome::compose::ComposedComponent;
 use crate::policy::Policy;
 use crate::quantity::{Count, Memory};
-use crate::resolve::{Selector, weights};
+use crate::select::Selector;
 use crate::source::Span;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
@@ -152,7 +153,7 @@ fn engine_of(pod: &Node) -> Option<&Node> {
 
 /// What the engines of the components keep of requests, where the layers of the model are known; and
 /// findings where not even one request of full length fits.
-pub(super) fn fill(
+pub(crate) fn fill(
     selector: &Selector<'_>,
     service: &Service,
     resolution: &Resolution<'_>,
@@ -309,7 +310,7 @@ fn exceeded(fit: &CacheFit, kind: ComponentKind, service: &Service) -> Option<Di
 }
 
 /// What a runtime would keep of requests to a model on accelerators of a class.
-pub(super) fn of_runtime(
+pub(crate) fn of_runtime(
     policy: &Policy,
     model: &Model,
     runtime: &Runtime,
@@ -318,7 +319,7 @@ pub(super) fn of_runtime(
 ) -> Option<CacheFit> {
     let part = runtime.object.node.at(&["spec", "engineConfig"])?;
     let part = part.get("leader").unwrap_or(part);
-    let gpus = compose::gpus::of_part(part).map(|found| found.values().sum::<i64>());
+    let gpus = crate::pods::gpus::of_part(part).map(|found| found.values().sum::<i64>());
     fit(policy, model, engine_of(part)?, gpus.into(), Some((class, memory)))
 }
 

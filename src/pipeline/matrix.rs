@@ -5,7 +5,7 @@ use crate::api::{Api, Runtime};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
 use crate::policy::Semantics;
-use crate::resolve::Selector;
+use crate::select::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;
 

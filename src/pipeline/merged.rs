@@ -3,9 +3,9 @@
 use super::render::Renderer;
 use crate::api::{ComponentKind, Service};
 use crate::catalog::Views;
-use crate::compose::ComposedComponent;
 use crate::decision::DeploymentMode;
 use crate::diag::Diagnostic;
+use crate::operators::ome::compose::ComposedComponent;
 use crate::yaml::Node;
 
 /// One component after every merge.

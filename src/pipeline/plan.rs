@@ -7,18 +7,19 @@ use super::running::{RunningPod, RunningPods};
 use super::together::Placement;
 use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose::{Composed, ComposedComponent};
+use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{
     AcceleratorDecision, CacheFit, DeploymentMode, QueueDecision, Requirement, Resolution,
     ServiceError,
 };
 use crate::diag::{Code, Diagnostic};
-use crate::machines::{Fit, Inventory, Shape};
+use crate::objects as render;
+use crate::operators::kueue::admit as queue;
+use crate::operators::kueue::admit::{Ledger, PodSet};
+use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::policy::{Policy, Semantics};
 use crate::quantity::{Count, Range};
-use crate::queue::{self, Ledger, PodSet};
-use crate::render;
-use crate::resolve::Selector;
+use crate::select::Selector;
 use crate::source::Span;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// APIs whose services are decided, in the order of output.
-pub(super) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
+pub(crate) const DECIDING: [Api; 2] = [Api::Ome, Api::KServe];
 
 /// How much of a decision is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub struct PlannedComponent {
     /// asked, or no node states what it has.
     pub placement: Option<Placement>,
     /// What its pods ask for; none where that is not known.
-    pub(super) question: Option<Arc<Question>>,
+    pub(crate) question: Option<Arc<Question>>,
     /// What the queue of Kueue gives to its pods; none when they name no queue.
     pub queue: Option<QueueDecision>,
     /// What its engine keeps of requests; none when the layers of the model are not known.
@@ -142,10 +143,10 @@ impl Planned<'_> {
 
 /// A question about room: main pod, workers with their number, fewest replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Question {
-    pub(super) main: Shape,
-    pub(super) workers: Option<(Shape, i64)>,
-    pub(super) fewest: i64,
+pub(crate) struct Question {
+    pub(crate) main: Shape,
+    pub(crate) workers: Option<(Shape, i64)>,
+    pub(crate) fewest: i64,
 }
 
 impl Question {
@@ -156,7 +157,7 @@ impl Question {
     }
 
     /// The pods of one replica.
-    pub(super) fn sets(&self) -> Vec<PodSet<'_>> {
+    pub(crate) fn sets(&self) -> Vec<PodSet<'_>> {
         let workers = self.workers.as_ref().map(|(shape, count)| PodSet { shape, count: *count });
         [PodSet { shape: &self.main, count: 1 }].into_iter().chain(workers).collect()
     }
@@ -299,7 +300,7 @@ impl<'a> Planner<'a> {
             let question = Question { main, workers, fewest };
             if let Some(queue) = queue {
                 let decision = self.admit(&planned.service.namespace, queue, &question);
-                planned.diagnostics.extend(super::queue::findings(
+                planned.diagnostics.extend(crate::operators::kueue::findings::findings(
                     &decision,
                     component.kind,
                     planned.service,
@@ -368,7 +369,7 @@ impl<'a> Planner<'a> {
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
         if let Some(composed) = &built.composed {
             let components = &composed.components;
-            diagnostics.extend(super::router::cpu_nodes(
+            diagnostics.extend(crate::operators::ome::checks::router::cpu_nodes(
                 policy,
                 service,
                 components,
@@ -438,7 +439,7 @@ fn not_counted(component: &PlannedComponent, service: &Service) -> Option<Diagno
 }
 
 /// What the choice of model and accelerators found.
-pub(super) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
+pub(crate) fn decided(resolution: &Resolution<'_>, service: &Service) -> Vec<Diagnostic> {
     let named = service.runtime.as_ref().filter(|_| {
         service.object.api == Api::Ome
             && resolution.model.is_none()
@@ -502,7 +503,7 @@ fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
 }
 
 /// The finding of a service's error.
-pub(super) fn finding(error: &ServiceError, service: &Service) -> Diagnostic {
+pub(crate) fn finding(error: &ServiceError, service: &Service) -> Diagnostic {
     Diagnostic::new(error.code, error.message.clone())
         .severity(crate::diag::Severity::Error)
         .at(error.span.or_else(|| Some(service.object.name_span())))

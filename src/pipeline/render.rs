@@ -7,19 +7,22 @@ use super::build::Builder;
 use super::plan::{PlannedComponent, finding};
 use crate::api::{ObjectRef, Scope, Service};
 use crate::catalog::{Catalog, Views};
-use crate::compose::{Composed, history::Record};
 use crate::decision::{Resolution, ServiceError};
 use crate::diag::{Checked, Diagnostic};
+use crate::merge::history::Record;
+use crate::objects as render;
+use crate::objects::RenderedObject;
+use crate::operators::ome::compose::Composed;
+use crate::operators::ome::objects::model_config::ModelConfig;
+use crate::operators::ome::objects::workload::Workload;
 use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
-use crate::render::workload::Workload;
-use crate::render::{self, ModelConfig, RenderedObject};
-use crate::resolve::Selector;
+use crate::select::Selector;
 use crate::yaml::Node;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Services per thread and window.
-pub(super) const WINDOW: usize = 32;
+pub(crate) const WINDOW: usize = 32;
 
 /// What one service became.
 #[derive(Clone, Debug)]
@@ -62,7 +65,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// A renderer that decides for services of OME by another policy than the catalog's.
-    pub(super) fn by_policy(
+    pub(crate) fn by_policy(
         catalog: &'a Catalog,
         semantics: Semantics,
         cluster_domain: &str,
@@ -99,7 +102,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// A service as the semantics in force reads it, and who decides for it.
-    pub(super) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
+    pub(crate) fn selector(&self, views: &'a Views) -> (&Selector<'a>, &'a Service) {
         let service = views.of(self.semantics);
         (&self.selectors[&service.object.api], service)
     }
@@ -112,12 +115,12 @@ impl<'a> Renderer<'a> {
     }
 
     /// What is decided for a service; cheap where another service of its model was decided before.
-    pub(super) fn decide(&self, service: &'a Service) -> Resolution<'a> {
+    pub(crate) fn decide(&self, service: &'a Service) -> Resolution<'a> {
         self.selectors[&service.object.api].resolve(service)
     }
 
     /// Renders a service whose decisions are made.
-    pub(super) fn render_decided(
+    pub(crate) fn render_decided(
         &self,
         service: &'a Service,
         mut resolution: Resolution<'a>,
@@ -152,7 +155,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// How a service is built.
-    pub(super) fn builder(&self, service: &Service) -> Builder<'a, '_> {
+    pub(crate) fn builder(&self, service: &Service) -> Builder<'a, '_> {
         Builder {
             catalog: self.catalog,
             policy: self.selectors[&service.object.api].policy(),
@@ -171,7 +174,12 @@ impl<'a> Renderer<'a> {
         let config = ModelConfig::look_up(builder.policy, self.catalog, service, resolution.model);
         let mut rendered = render::objects(composed, config.as_ref(), builder.settings())?;
         let (workload, kthena) = self.workload;
-        let wrapped = render::workload::apply(composed, rendered.value, workload, kthena)?;
+        let wrapped = crate::operators::ome::objects::workload::apply(
+            composed,
+            rendered.value,
+            workload,
+            kthena,
+        )?;
         rendered.diagnostics.extend(wrapped.diagnostics);
         Ok(Checked { value: wrapped.value, diagnostics: rendered.diagnostics })
     }

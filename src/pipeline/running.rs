@@ -2,9 +2,9 @@
 
 use super::built::PodContext;
 use crate::api::{Api, Object};
+use crate::cluster::Shape;
 use crate::cluster::schedule::{Labels, PodTemplate, labels};
-use crate::machines::Shape;
-use crate::render::kthena::names;
+use crate::operators::kthena::objects::names;
 use crate::yaml::Node;
 use ecow::EcoString;
 use rayon::prelude::*;
@@ -42,7 +42,7 @@ pub struct RunningPod<'a> {
 }
 
 /// Whose a pod is: API, namespace and name of a service or ModelServing.
-pub(super) type Owner = (Api, EcoString, EcoString);
+pub(crate) type Owner = (Api, EcoString, EcoString);
 
 impl RunningPod<'_> {
     fn of(object: &Object) -> Option<RunningPod<'_>> {
@@ -81,7 +81,7 @@ impl RunningPod<'_> {
     }
 
     /// The service or ModelServing that its labels name.
-    pub(super) fn owner(&self) -> Option<Owner> {
+    pub(crate) fn owner(&self) -> Option<Owner> {
         SERVICE_LABELS.into_iter().find_map(|(api, label)| {
             let name = self.labels.get(label).filter(|name| !name.is_empty())?;
             Some((api, self.namespace().into(), name.clone()))
@@ -165,7 +165,7 @@ impl<'a> RunningPods<'a> {
     }
 
     /// The pods of a service or ModelServing that has workloads of these names, by place.
-    pub(super) fn of<'w>(
+    pub(crate) fn of<'w>(
         &self,
         owner: &Owner,
         workloads: impl IntoIterator<Item = &'w EcoString>,

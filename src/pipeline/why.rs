@@ -2,8 +2,8 @@
 
 use crate::api::{ModelServing, Object};
 use crate::catalog::Catalog;
-use crate::compose::history::{History, Overridden};
-use crate::render::kthena::{API_VERSION, Replaced};
+use crate::merge::history::{History, Overridden};
+use crate::operators::kthena::objects::{API_VERSION, Replaced};
 use crate::schema;
 use crate::secret::Place;
 use crate::source::{SourceId, Span};
@@ -102,7 +102,7 @@ type Start = (SourceId, u32);
 /// Which layer a place belongs to. What stands in an object is looked up once, however many leaves
 /// it wrote.
 pub struct Layers<'a> {
-    pub(super) catalog: &'a Catalog,
+    pub(crate) catalog: &'a Catalog,
     objects: HashMap<Start, &'a Object>,
     /// The blocks of the objects that were asked about, by where the objects begin.
     blocks: Mutex<HashMap<Start, Arc<[Block]>>>,
@@ -118,7 +118,7 @@ impl<'a> Layers<'a> {
 
     /// The layer of an origin: a file's by the kind of the object that stands there, and by the
     /// block within it.
-    pub(super) fn of(&self, origin: Origin) -> Layer {
+    pub(crate) fn of(&self, origin: Origin) -> Layer {
         let span = match origin {
             Origin::File(span) => span,
             Origin::Default(_) => return Layer::Default,

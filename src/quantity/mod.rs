@@ -12,6 +12,7 @@ mod field_error;
 mod glob;
 mod go_float;
 pub mod go_json;
+pub(crate) mod go_json_text;
 mod go_sort;
 pub mod hash;
 mod int_or_percent;

@@ -3,11 +3,12 @@
 use super::explain::{self, Detail};
 use super::screen::Page;
 use super::table::{Style, table};
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms,
     ServiceError, Thrift, Verdict,
 };
-use crate::machines::{self, Machine};
 use crate::pipeline::{Depth, Planned, PlannedComponent, Together};
 use crate::quantity::Count;
 use crate::source::SourceMap;

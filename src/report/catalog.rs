@@ -4,10 +4,10 @@ use super::table::{Style, table as plain_table};
 use crate::api::{
     AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope,
 };
-use crate::machines;
-use crate::pipeline::World;
+use crate::cluster as machines;
 use crate::policy::Semantics;
 use crate::schema::names_kind;
+use crate::workspace::World;
 use crate::yaml::Node;
 use clap::ValueEnum;
 use ecow::EcoString;

@@ -6,7 +6,7 @@ use super::screen::printable;
 use super::table::Style;
 use super::{SCHEMA_VERSION, findings};
 use crate::diag::Diagnostic;
-use crate::pipeline::diff::Action;
+use crate::diff::Action;
 use crate::pipeline::{Drift, DriftField, DriftGroup, DriftObject};
 use crate::policy::Semantics;
 use crate::source::SourceMap;

@@ -1,8 +1,8 @@
 //! Findings as workflow commands of GitHub Actions, which become annotations of a change.
 
-use super::findings::printable;
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
+use crate::report::screen::printable;
 use std::fmt::Write;
 
 /// One command per finding, one per line.

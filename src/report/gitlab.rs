@@ -2,9 +2,9 @@
 //!
 //! Source: GitLab documentation, "Code Quality", "Code Quality report format".
 
-use super::findings::printable;
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
+use crate::report::screen::printable;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

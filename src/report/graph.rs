@@ -1,8 +1,9 @@
 //! A decision as a graph for Mermaid: service, runtime, classes, their nodes and flavors (S2-116).
 
 use super::screen::printable;
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::decision::Verdict;
-use crate::machines::{self, Machine};
 use crate::pipeline::Planned;
 use std::fmt::Write;
 

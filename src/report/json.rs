@@ -3,11 +3,12 @@
 
 use super::{SCHEMA_VERSION, findings};
 use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
+use crate::cluster::Machine;
 use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
-use crate::machines::Machine;
+use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::{
-    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, PlannedServing, Together,
+    Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together,
 };
 use crate::policy::{Policy, Semantics};
 use crate::quantity::Count;

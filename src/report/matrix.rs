@@ -71,7 +71,7 @@ pub fn text(matrix: &Matrix, style: Style) -> String {
             if index == 0 { "\n" } else { "" },
             cell.model,
             cell.class,
-            super::findings::printable(reason)
+            crate::report::screen::printable(reason)
         );
     }
     out

@@ -1,9 +1,9 @@
 //! What is known of the model of a service, and how well: lines for people, and JSON.
 
-use super::findings::printable;
 use super::json::place;
 use crate::api::{Evidence, Model};
 use crate::policy::Policy;
+use crate::report::screen::printable;
 use crate::source::SourceMap;
 use crate::yaml::Origin;
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 //!
 //! Source: reviewdog, proto/rdf/reviewdog.proto, `DiagnosticResult`: columns count bytes from 1.
 
-use super::findings::printable;
 use super::links;
 use super::places::Places;
 use crate::diag::{Diagnostic, Severity};
+use crate::report::screen::printable;
 use crate::source::Span;
 use serde_json::{Value, json};
 

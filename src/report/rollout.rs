@@ -5,9 +5,11 @@ use super::screen::{Page, printable};
 use super::table::{Style, table};
 use crate::api::{ModelServing, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
+use crate::operators::kthena::rollout::{
+    Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace,
+};
 use crate::policy::{KthenaProfile, Semantics};
 use crate::quantity::Count;
-use crate::rollout::{Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

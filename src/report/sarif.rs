@@ -1,9 +1,10 @@
 //! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
-use super::findings::{Each, printable};
+use super::findings::Each;
 use super::links;
 use super::places::Places;
 use crate::diag::{CODES, Code, CodeDoc, Diagnostic, Severity, Topic};
+use crate::report::screen::printable;
 use crate::source::{Location, Span};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::accelerator;
 use super::screen::{Page, printable};
 use crate::api::{Api, Service};
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use crate::pipeline::{Planned, PlannedComponent, Together};
 use crate::policy::Semantics;
 use crate::quantity::Count;

@@ -1,10 +1,10 @@
 //! The fleet together on its nodes: JSON (CONTRACT-cluster 4.4) and the sentence under the table.
 
+use crate::cluster::Blocked;
 use crate::cluster::fleet::{Packing, Verdict};
-use crate::machines::Blocked;
+use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::{
-    Costs, MoreNodes, Placement, Planned, PlannedComponent, PlannedServing, Together, Waiting,
-    advice,
+    Costs, MoreNodes, Placement, Planned, PlannedComponent, Together, Waiting, advice,
 };
 use ecow::EcoString;
 use serde_json::{Map, Value, json};

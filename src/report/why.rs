@@ -1,11 +1,11 @@
 //! Who wrote a leaf, as JSON and for people (CONTRACT-s134 `why`).
 
 use super::SCHEMA_VERSION;
-use super::findings::printable;
 use super::table::{Style, table};
 use crate::api::ObjectRef;
 use crate::emit::{Voice, comment};
 use crate::pipeline::{Leaf, MergedLeaf, Said};
+use crate::report::screen::printable;
 use crate::source::SourceMap;
 use crate::yaml::FieldPath;
 use serde_json::{Value, json};

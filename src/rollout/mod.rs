@@ -1,41 +1,30 @@
-//! What happens to the pods of a ModelServing when it is created, changed, or when one of them
-//! fails.
+//! Rolling updates played on given nodes: Deployments as kube-controller-manager v1.35.4 rolls
+//! them, LeaderWorkerSets as their controller v0.7.0 does, several at once, beside pods that run.
 //!
-//! In: ModelServings before and after, and what goes wrong. Out: a [`Trace`] of everything that is
-//! requested and of everything that gets ready, in order, with the reason for each. The state is a
-//! tree of groups, role replicas and pods (`cluster`); every way in which it changes is a named
-//! transition (`transition`), and the strategies only choose among transitions. Group-level steps
-//! and rows are a fold over the same events. Nothing here reads a file or words a finding.
+//! In: a cluster with its scheduler, workloads, and what changes when. Out: stage by stage which
+//! pods of which version are ready, start, wait or end, and whether the update completes or is
+//! stuck, with what the scheduler says of the pods that wait. Time is counted in ticks: within one
+//! all controllers and the scheduler do what they can; from one to the next pods that were told to
+//! end are gone, and pods that have a node become ready.
 //!
-//! | file | kthena.md |
-//! |---|---|
-//! | `transition` | the events and requests themselves: 2.3, 2.4, 3.1, 6 |
-//! | `controller` | one reconcile: 2.4, 4.5, status 1.3 |
-//! | `scale` | more and fewer groups and role replicas: 5 |
-//! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
-//! | `recover` | a lost pod: 6 |
-//! | `document` | the same as seed 004 tells it: ledger S4.C to S4.E |
-//! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
+//! A room of its own beside `cluster`, which it uses and which knows nothing of it; what stands in
+//! `rollout` are rolling updates of ModelServings and is about to move to its operator.
 
-mod cluster;
-mod controller;
-mod document;
-mod environment;
-mod fit;
-mod recover;
-mod scale;
-mod target;
-mod trace;
-mod transition;
-mod update_groups;
-mod update_roles;
-
+pub(crate) mod deployment;
+pub(crate) mod leader_worker_set;
+pub(crate) mod play;
+pub(crate) mod read;
+pub(crate) mod replica_set;
 #[cfg(test)]
-mod tests;
+mod scheduler_recordings;
+pub(crate) mod stateful_set;
+pub(crate) mod world;
 
-pub use environment::{Before, Outcome, Recovery, Scenario, simulate};
-pub use fit::fits;
-pub use target::{Id, Names};
-pub use trace::{
-    Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Reason, Row, Trace,
+pub use deployment::{DeploymentSpec, Strategy};
+pub use leader_worker_set::{
+    GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup,
 };
+pub use play::{Change, End, Ended, Stage, StageOf};
+pub use read::revision_name;
+pub use replica_set::Counts;
+pub use world::{PodPhase, Revision, Start, Version, WorkloadId, World};

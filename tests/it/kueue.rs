@@ -2,15 +2,15 @@
 //! S2-104).
 
 use ome::api::{Field, Object};
+use ome::cluster::Shape;
 use ome::decision::QueueDecision;
 use ome::emit::stream;
 use ome::exchange::class::Action;
 use ome::exchange::kueue::{self, FlavorAction, KueueVersion, Options, Prefer};
 use ome::load::{self, Request};
-use ome::machines::Shape;
-use ome::pipeline::{self, Given, World};
+use ome::operators::kueue::admit::{Ledger, PodSet, admit};
 use ome::policy::Semantics;
-use ome::queue::{Ledger, PodSet, admit};
+use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node, Origin, Rule};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -28,7 +28,7 @@ fn world(text: &str) -> World {
         &Limits::default(),
     );
     let world =
-        pipeline::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
+        ome::workspace::read(loaded, &Given::new(Semantics::Documented, &ome::policy::KTHENA_SEED));
     // A world without objects is asked about, too.
     let found = |finding: &&ome::diag::Diagnostic| finding.code != ome::diag::Code::EmptyInput;
     assert_eq!(world.diagnostics.iter().find(found), None, "{text}");

@@ -2,11 +2,14 @@
 
 use ome::diag::Severity;
 use ome::load::{self, Request};
-use ome::pipeline::{self, Given, Layer, Layers, ServingHistory, World};
+use ome::operators::kthena::objects as kthena;
+use ome::operators::kthena::objects::{Expanded, Replaced};
+use ome::pipeline;
+use ome::pipeline::{Layer, Layers, ServingHistory};
 use ome::policy::{
     KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy, Semantics,
 };
-use ome::render::kthena::{self, Expanded, Replaced};
+use ome::workspace::{Given, World};
 use ome::yaml::{FieldPath, Limits, Rule};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,12 +51,12 @@ fn world(file: &Path, kthena: &'static KthenaPolicy) -> World {
     } else {
         Semantics::Documented
     };
-    pipeline::read(loaded, &Given::new(semantics, kthena))
+    ome::workspace::read(loaded, &Given::new(semantics, kthena))
 }
 
 #[test]
 fn every_leaf_has_an_origin() {
-    let known: BTreeSet<&str> = ome::render::rules::ALL
+    let known: BTreeSet<&str> = ome::objects::rules::ALL
         .iter()
         .chain(kthena::rules::ALL)
         .map(|rule: &&Rule| rule.id)

@@ -7,7 +7,7 @@ use crate::cli::input::{Ask, Session};
 use crate::cli::releases;
 use crate::cli::{Failure, Io, Outcome, names};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::diff::{Diff, Settings, Side, diff};
+use crate::diff::{Diff, Settings, Side, diff};
 use crate::pipeline::{Depth, Planner};
 use crate::policy::Semantics;
 use crate::report::{diff as view, table};

@@ -4,9 +4,8 @@ use crate::cli::args::{DecisionArgs, InputArgs};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::pipeline::{
-    Depth, Flip, Layers, Planned, Planner, flip, merge, named, plan_servings, together,
-};
+use crate::operators::kthena::plan::plan_servings;
+use crate::pipeline::{Depth, Flip, Layers, Planned, Planner, flip, merge, named, together};
 use crate::report::{explain, graph, json, serving, table, why};
 
 /// Show every step of the selection: candidates, rules with their operands, the tie-break that
@@ -187,7 +186,7 @@ fn why_not<'a>(
     candidates.retain(|candidate| candidate.runtime.object.id == runtime.object.id);
     if candidates.is_empty() {
         // The service names another one: what would be said of this one if it were named.
-        candidates.extend(crate::resolve::judge(
+        candidates.extend(crate::select::judge(
             planned.policy,
             planned.resolution.model,
             planned.service,

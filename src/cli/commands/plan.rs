@@ -3,7 +3,8 @@
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::Session;
 use crate::cli::{Failure, Io, Outcome};
-use crate::pipeline::{Depth, Planner, costs, plan_servings, together};
+use crate::operators::kthena::plan::plan_servings;
+use crate::pipeline::{Depth, Planner, costs, together};
 use crate::report::{json, page, serving, table, together as report};
 
 /// Show what each service becomes: model, runtime, deployment modes, replicas, GPUs.

@@ -5,17 +5,17 @@ use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat};
 use crate::cli::input::{Ask, Session};
 use crate::cli::{Failure, Io, Outcome};
+use crate::cluster::{Inventory, Shape};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::dialect::kthena;
-use crate::machines::{Inventory, Shape};
+use crate::operators::kthena::objects::{names, too_many_pods};
+use crate::operators::kthena::read as kthena;
+use crate::operators::kthena::rollout::{Before, Scenario, fits};
 use crate::pipeline::{
     self, ComponentRollout, Depth, Planner, Renderer, RunningPods, ServiceChange, roll,
 };
 use crate::policy::Admission;
-use crate::render::kthena::{names, too_many_pods};
 use crate::report::roll::is_stuck;
 use crate::report::{findings, rollout, table, waves};
-use crate::rollout::{Before, Scenario, fits};
 use ecow::EcoString;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ fn model_serving(
         fail: names(&args.fail),
         stagger: args.stagger,
     };
-    let (mut outcome, said) = pipeline::play(&scenario);
+    let (mut outcome, said) = crate::operators::kthena::rollout::findings::play(&scenario);
     if let Some(unknown) = outcome.unknown.first() {
         return Err(Failure::NotFound {
             message: format!("`{}` has no pod `{unknown}` in this rollout", to.name()),
@@ -333,8 +333,8 @@ fn inference_service(
             .map(pipeline::PlannedComponent::least_pods)
             .sum()
     };
-    let workloads = pipeline::workloads(&before, &after.objects, pods);
-    let waves = pipeline::waves(&after.objects);
+    let workloads = crate::diff::waves::workloads(&before, &after.objects, pods);
+    let waves = crate::diff::waves::waves(&after.objects);
     let found = session.settle(after.diagnostics);
     let rolled = if after.error.is_some() {
         None

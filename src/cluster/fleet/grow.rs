@@ -3,8 +3,8 @@
 use super::Fleet;
 use super::pack::kind;
 use super::place::Placed;
+use crate::cluster::Machine;
 use crate::cluster::schedule::NodeId;
-use crate::machines::Machine;
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};
 use std::collections::HashSet;

@@ -4,9 +4,9 @@
 //! In: nodes, pods of others, workloads with the pods that are wanted and those that run. Out:
 //! [`Placed`], a cluster with every pod where the scheduler puts it. Knows no operator and no file.
 
-mod grow;
-mod pack;
-mod place;
+pub(crate) mod grow;
+pub(crate) mod pack;
+pub(crate) mod place;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ pub use pack::{Packing, Verdict, kind};
 pub use place::{Holder, Manner, Placed, Slot};
 
 use super::schedule::{Options, PodTemplate};
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use ecow::EcoString;
 use std::sync::Arc;
 

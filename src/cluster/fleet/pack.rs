@@ -2,8 +2,8 @@
 
 use super::place::{Manner, Placed};
 use super::{Fleet, Workload};
+use crate::cluster::Machine;
 use crate::cluster::schedule::{NodeId, PodTemplate, Preference, Scheduler, TemplateId};
-use crate::machines::Machine;
 use ecow::EcoString;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -1,8 +1,8 @@
 //! What is true of every placement.
 
 use super::{Fleet, Manner, Placed, Replica, Running, Verdict, Workload};
+use crate::cluster::Machine;
 use crate::cluster::schedule::PodTemplate;
-use crate::machines::Machine;
 use crate::quantity::Quantity;
 use crate::yaml::Map;
 use proptest::prelude::*;

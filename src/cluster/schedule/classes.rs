@@ -7,7 +7,7 @@ use super::judged::Judged;
 use super::nodes::{MISSING, Nodes, Resource, unschedulable_taint};
 use super::pod::{HOSTNAME, HostPort, NodeTerm, PodTemplate, Scored};
 use super::reason::{Plugins, Reason, Refusal};
-use crate::machines::{Taint, Toleration};
+use crate::cluster::{Taint, Toleration};
 use crate::quantity::{Requirement, Selector};
 use ecow::EcoString;
 use std::collections::{HashMap, VecDeque};

@@ -3,7 +3,7 @@
 use super::ids::{NodeId, PodId};
 use super::images::Images;
 use super::pod::{HOSTNAME, HostPort, PodTemplate};
-use crate::machines::{Machine, Taint};
+use crate::cluster::{Machine, Taint};
 use crate::quantity::Quantity;
 use ecow::EcoString;
 use std::collections::HashMap;

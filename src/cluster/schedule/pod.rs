@@ -1,6 +1,6 @@
 //! A pod as far as the scheduler looks at it, read once per template.
 
-use crate::machines::{Taint, Toleration};
+use crate::cluster::{Taint, Toleration};
 use crate::quantity::{Requirement, Selector, SelectorError, SelectorOperator};
 use ecow::EcoString;
 use std::collections::BTreeMap;

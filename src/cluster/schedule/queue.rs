@@ -7,7 +7,7 @@ use super::nodes::{MISSING, Nodes};
 use super::pod::PodTemplate;
 use super::reason::Plugins;
 use super::template::{Beside, Compiled};
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;

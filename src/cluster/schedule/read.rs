@@ -7,7 +7,7 @@ use super::pod::{
     HostPort, Labels, Namespaces, NodeTerm, PodTemplate, PodTerm, SpreadConstraint, selector_of,
 };
 use super::requests;
-use crate::machines::Toleration;
+use crate::cluster::Toleration;
 use crate::quantity::{Requirement, Selector, SelectorOperator};
 use crate::yaml::Node;
 use ecow::{EcoString, eco_format};

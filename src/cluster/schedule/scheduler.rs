@@ -12,7 +12,7 @@ use super::preempt::Nominated;
 use super::queue::{Event, Hints, Place, Queue};
 use super::reason::{PostFilter, Rejection};
 use super::template::Compiled;
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

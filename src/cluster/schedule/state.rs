@@ -4,7 +4,7 @@ use super::ids::{NodeId, PodId, TemplateId};
 use super::pod::PodTemplate;
 use super::reason::Rejection;
 use super::scheduler::{Eviction, PodState, Scheduler};
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use std::sync::Arc;
 
 impl Scheduler {

@@ -2,9 +2,9 @@
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, texts};
 use crate::api::{Figure, Object};
-use crate::dialect::ome::accelerator::memory;
-use crate::dialect::ome::current_formats;
-use crate::machines::{kubernetes_terms, pinned};
+use crate::cluster::{kubernetes_terms, pinned};
+use crate::operators::ome::read::accelerator::memory;
+use crate::operators::ome::read::current_formats;
 use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};

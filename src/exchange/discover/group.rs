@@ -6,10 +6,10 @@
 //! never invented.
 
 use super::sighting::{Mark, Sighting, sightings};
+use crate::cluster::{Machine, labelled_compute, memory_of_label};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
 use crate::facts::{self, Product};
-use crate::machines::{Machine, labelled_compute, memory_of_label};
 use crate::quantity::{Memory, Range};
 use crate::source::Span;
 use crate::yaml::{Node, Origin};

@@ -4,10 +4,10 @@ use super::group::{Group, nominal};
 use super::sighting::Mark;
 use super::tiers::is_tier;
 use crate::api::AcceleratorClass;
+use crate::cluster::{Machine, class_matches};
 use crate::diag::{Code, Diagnostic};
 use crate::exchange::class::{Draft, Evidence};
 use crate::facts;
-use crate::machines::{Machine, class_matches};
 use crate::yaml::Node;
 use ecow::EcoString;
 

@@ -4,8 +4,8 @@
 //! this order, and the first that is there decides (accelerators.md 5.2): the vendor's product
 //! label, a device id, labels of a cloud or of Karpenter, the instance type, the bare resource.
 
+use crate::cluster::Machine;
 use crate::facts::{self, Product};
-use crate::machines::Machine;
 use ecow::{EcoString, eco_format};
 
 const NVIDIA_PRODUCT: &str = "nvidia.com/gpu.product";
@@ -322,7 +322,7 @@ fn cloud_labels(machine: &Machine) -> Vec<Sighting<'_>> {
             .unwrap_or(if name_key.contains("gpu") { "nvidia" } else { "aws" });
         let memory = machine.label(KARPENTER_MEMORY);
         let sold = memory
-            .and_then(|value| crate::machines::memory_of_label(KARPENTER_MEMORY, value))
+            .and_then(|value| crate::cluster::memory_of_label(KARPENTER_MEMORY, value))
             .map(facts::nominal_of);
         let product = facts::by_model(vendor, name)
             .find(|product| sold.is_none_or(|sold| sold == product.nominal()));

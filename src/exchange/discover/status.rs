@@ -1,8 +1,8 @@
 //! How many devices a class has and how many are free (S2-093). Times and conditions are a
 //! cluster's to know.
 
+use crate::cluster::{Machine, Shape};
 use crate::facts;
-use crate::machines::{Machine, Shape};
 use ecow::EcoString;
 use std::collections::BTreeMap;
 

@@ -1,18 +1,18 @@
 use super::*;
 use crate::load::{self, Request};
-use crate::pipeline::{self, Given};
 use crate::policy::KTHENA_SEED;
+use crate::workspace::Given;
 use crate::yaml::Limits;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-fn world(text: &str) -> pipeline::World {
+fn world(text: &str) -> crate::workspace::World {
     let loaded = load::load(
         &Request { paths: &[PathBuf::from("-")], ..Request::default() },
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    pipeline::read(loaded, &Given::new(Semantics::Documented, &KTHENA_SEED))
+    crate::workspace::read(loaded, &Given::new(Semantics::Documented, &KTHENA_SEED))
 }
 
 fn run(documents: &[Value], options: Options) -> (Discovered, Vec<Diagnostic>) {

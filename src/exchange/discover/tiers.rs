@@ -6,9 +6,9 @@
 
 use super::group::nominal;
 use crate::api::AcceleratorClass;
+use crate::cluster::{Machine, memory_of_label, terms_match};
 use crate::diag::{Code, Diagnostic};
 use crate::facts;
-use crate::machines::{Machine, memory_of_label, terms_match};
 use crate::yaml::{Node, Value};
 use ecow::eco_format;
 

@@ -3,8 +3,8 @@
 use super::{MAIN, MODELS, ORIGIN, Translation, Translator, object, protocol, ty};
 use crate::api::{Object, Runtime};
 use crate::decision::DeploymentMode;
-use crate::dialect::kserve::PROTOCOLS as KNOWN;
-use crate::dialect::ome;
+use crate::operators::kserve::read::PROTOCOLS as KNOWN;
+use crate::operators::ome::read as ome;
 use crate::schema::Type;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};

@@ -6,8 +6,8 @@ use super::{Links, Options, Tie, carried_by, carried_in, carries_the_same, label
 use crate::api::{AcceleratorClass, ResourceFlavor};
 use crate::catalog::Catalog;
 use crate::diag::{Checked, Diagnostic, Severity};
-use crate::dialect::kueue::CARRIED;
 use crate::exchange::class::{Change, PROPOSED};
+use crate::operators::kueue::read::CARRIED;
 use crate::yaml::{FieldPath, Node, Origin};
 use ecow::EcoString;
 use std::collections::BTreeSet;
@@ -138,7 +138,10 @@ fn lacking(class: &AcceleratorClass, name: &EcoString, catalog: &Catalog) -> Vec
         return Vec::new();
     }
     let of_class = |flavor: &&ResourceFlavor| {
-        flavor.object.annotation(crate::dialect::kueue::CLASS_OF_FLAVOR).and_then(Node::as_str)
+        flavor
+            .object
+            .annotation(crate::operators::kueue::read::CLASS_OF_FLAVOR)
+            .and_then(Node::as_str)
             == Some(class.name())
     };
     let made: Vec<Labels> = catalog.flavors().filter(of_class).map(labels_of).collect();

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::api::{AcceleratorClass, Field, ResourceFlavor};
 use crate::catalog::Catalog;
+use crate::cluster::{Machine, Taint};
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::dialect::kueue::{CLASS_OF_FLAVOR, TOPOLOGY};
 use crate::exchange::class::{Change, PROPOSED};
-use crate::machines::{Machine, Taint};
+use crate::operators::kueue::read::{CLASS_OF_FLAVOR, TOPOLOGY};
 use crate::quantity::names;
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::EcoString;

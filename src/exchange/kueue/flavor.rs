@@ -1,8 +1,8 @@
 //! A ResourceFlavor as an object to print.
 
 use super::labels::Labels;
-use crate::dialect::kueue::{CARRIED, CLASS_OF_FLAVOR, GROUP};
 use crate::exchange::class::{Change, PROPOSED};
+use crate::operators::kueue::read::{CARRIED, CLASS_OF_FLAVOR, GROUP};
 use crate::yaml::{Entry, FieldPath, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 

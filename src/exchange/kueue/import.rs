@@ -5,15 +5,16 @@ use super::{
 };
 use crate::api::{AcceleratorClass, ResourceFlavor};
 use crate::catalog::Catalog;
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::diag::{Checked, Code, Diagnostic};
-use crate::dialect::kueue::{CARRIED, FLAVOR_OF_CLASS, IS_ACCELERATOR};
 use crate::exchange::class::{
     AUTO_DISCOVERED, Action, Change, Draft, Evidence, Fact, is_auto_discovered,
 };
 use crate::exchange::discover::described;
 use crate::exchange::kueue::labels::alternatives;
 use crate::facts;
-use crate::machines::{self, Machine};
+use crate::operators::kueue::read::{CARRIED, FLAVOR_OF_CLASS, IS_ACCELERATOR};
 use crate::yaml::{Entry, FieldPath, Node, Segment, Value};
 use ecow::{EcoString, eco_format};
 

@@ -6,7 +6,7 @@
 //! selector alone where it is one more alternative; a shipped affinity narrows the selector.
 
 use crate::api::AcceleratorClass;
-use crate::machines::{pinned, required_terms};
+use crate::cluster::{pinned, required_terms};
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,24 +6,24 @@
 //! the model agent of OME fills in the same fields after it has downloaded the model
 //! (pkg/modelagent/config_parser.go). Nothing here opens a file or a connection.
 
-mod agent;
-mod cache;
-mod config;
-mod count;
+pub(crate) mod agent;
+pub(crate) mod cache;
+pub(crate) mod config;
+pub(crate) mod count;
 #[cfg(test)]
-mod counted;
-mod families;
-mod index;
-mod keys;
-mod known;
-mod layers;
-mod packing;
-mod pipeline;
-mod quantization;
-mod shape;
+pub(crate) mod counted;
+pub(crate) mod families;
+pub(crate) mod index;
+pub(crate) mod keys;
+pub(crate) mod known;
+pub(crate) mod layers;
+pub(crate) mod packing;
+pub(crate) mod pipeline;
+pub(crate) mod quantization;
+pub(crate) mod shape;
 #[cfg(test)]
 mod tests;
-mod vision;
+pub(crate) mod vision;
 
 pub use config::of_config;
 pub use known::{Confidence, Known, all, known};

@@ -3,7 +3,7 @@
 use super::play::{Begins, ComponentRollout, Kind, Placed, RollEnd, RollStage, Stuck, Track};
 use crate::cluster::schedule::PodId;
 use crate::quantity::Rounding;
-use crate::rolling::{PodPhase, StageOf, Strategy, WorkloadId, World};
+use crate::rollout::{PodPhase, StageOf, Strategy, WorkloadId, World};
 use ecow::{EcoString, eco_format};
 
 /// Everything that is told of it.
@@ -24,7 +24,7 @@ pub(super) fn outcome(
     let complete = match (&track.after, &ended) {
         (None, _) => !old_is_there,
         (Some(_), Some(ended)) => {
-            ended.end == crate::rolling::End::Complete && !(placed.ids.len() > 1 && old_is_there)
+            ended.end == crate::rollout::End::Complete && !(placed.ids.len() > 1 && old_is_there)
         }
         (Some(Kind::Refused(_)), None) => false,
         (Some(_), None) => true,

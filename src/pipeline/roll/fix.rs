@@ -3,9 +3,9 @@
 use super::play::{Kind, RollEnd, Track, play};
 use super::{Fix, Ground, RollEdit, another};
 use crate::api::Service;
-use crate::machines::Machine;
+use crate::cluster::Machine;
 use crate::quantity::IntOrPercent;
-use crate::rolling::Strategy;
+use crate::rollout::Strategy;
 use crate::yaml::Node;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -6,10 +6,10 @@
 //!
 //! RayClusters: KubeRay leaves the pods of a changed template alone, so nothing rolls.
 
-mod end;
-mod fix;
-mod play;
-mod side;
+pub(crate) mod end;
+pub(crate) mod fix;
+pub(crate) mod play;
+pub(crate) mod side;
 
 pub use play::{Amounts, ComponentRollout, RollEnd, RollStage, Stuck};
 
@@ -19,8 +19,9 @@ use super::running::{RunningPod, RunningPods};
 use super::together::{nodes, options};
 use crate::api::Service;
 use crate::catalog::{Catalog, Views};
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::cluster::schedule::{PodTemplate, Scheduler};
-use crate::machines::{self, Machine};
 use crate::policy::Semantics;
 use crate::source::Span;
 use ecow::EcoString;

@@ -2,11 +2,11 @@
 
 use super::{Fix, Ground, end};
 use crate::api::ComponentKind;
+use crate::cluster::Machine;
 use crate::cluster::schedule::{First, PodId, TemplateId};
 use crate::facts;
-use crate::machines::Machine;
 use crate::pipeline::drift::covers;
-use crate::rolling::{
+use crate::rollout::{
     DeploymentSpec, GroupMember, GroupRevision, LeaderWorkerSetSpec, PodPhase, Revision, Stage,
     StageOf, Start, Strategy, Version, WorkloadId, World,
 };

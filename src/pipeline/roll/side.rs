@@ -7,7 +7,7 @@ use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
 use crate::pipeline::render::Renderer;
 use crate::pipeline::running::{Owner, RunningPods};
 use crate::quantity::IntOrPercent;
-use crate::rolling::{DeploymentSpec, Revision, Start, Strategy, revision_name};
+use crate::rollout::{DeploymentSpec, Revision, Start, Strategy, revision_name};
 use crate::yaml::Node;
 use ecow::EcoString;
 

@@ -3,11 +3,11 @@
 use crate::api::{Api, ModelServing, PodTemplate as ServingTemplate, Role};
 use crate::cluster::fleet::{Replica, Running, Workload as Claimed};
 use crate::cluster::schedule::{InvalidPod, PodTemplate, labels};
+use crate::operators::kthena::objects::names;
+use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::built::{PodContext, Workload, WorkloadKind};
 use crate::pipeline::plan::{Planned, PlannedComponent};
 use crate::pipeline::running::{Owner, RunningPod, RunningPods};
-use crate::pipeline::serving::PlannedServing;
-use crate::render::kthena::names;
 use crate::yaml::{Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeSet;

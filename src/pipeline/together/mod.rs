@@ -4,23 +4,24 @@
 //! run, quotas. Out: a [`Together`], and in every component a [`Placement`]. Everything that is
 //! decided here is decided by `cluster`; this says who is who.
 
-mod claims;
-mod quota;
-mod reasons;
+pub(crate) mod claims;
+pub(crate) mod quota;
+pub(crate) mod reasons;
 
 pub use reasons::{Example, Waiting};
 
 use super::built::PodContext;
 use super::plan::Planned;
 use super::running::RunningPods;
-use super::serving::PlannedServing;
 use crate::api::AcceleratorClass;
 use crate::catalog::Catalog;
+use crate::cluster as machines;
+use crate::cluster::Machine;
 use crate::cluster::fleet::{Fleet, Growth, Holder, Manner, Other, Packing, Placed, Verdict};
 use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
-use crate::machines::{self, Machine};
+use crate::operators::kthena::plan::PlannedServing;
 use crate::policy::Semantics;
 use crate::quantity::Quantity;
 use claims::{Claim, Who};
@@ -231,7 +232,7 @@ fn fleet(
 }
 
 /// The nodes that say what they have. Who states no number of pods does not limit them.
-pub(super) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
+pub(crate) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
     let stated = catalog.machines().iter().filter(|machine| machine.allocatable.is_some());
     let limited = |machine: &Machine| {
         let mut machine = machine.clone();
@@ -246,7 +247,7 @@ pub(super) fn nodes(catalog: &Catalog) -> Vec<Arc<Machine>> {
 }
 
 /// What the scheduler knows beside nodes and pods.
-pub(super) fn options(catalog: &Catalog) -> Options {
+pub(crate) fn options(catalog: &Catalog) -> Options {
     let mut options = Options::default();
     for object in catalog.others() {
         match object.id.kind.as_str() {

@@ -5,8 +5,9 @@ use super::claims::{Claim, Who};
 use crate::catalog::Catalog;
 use crate::cluster::fleet::Fleet;
 use crate::decision::QueueDecision;
+use crate::operators::kueue::admit as queue;
+use crate::operators::kueue::admit::Ledger;
 use crate::pipeline::plan::Planned;
-use crate::queue::{self, Ledger};
 use ecow::{EcoString, eco_format};
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use super::{Pending, Placement, by_node, stands};
 use crate::api::serving_names;
 use crate::cluster::fleet::{Fleet, Placed, Slot};
 use crate::cluster::schedule::{Answer, PodId, PodTemplate, Reason};
-use crate::machines::{Blocked, Machine, short_of};
+use crate::cluster::{Blocked, Machine, short_of};
 use ecow::{EcoString, eco_format};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

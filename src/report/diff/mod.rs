@@ -11,7 +11,7 @@ use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
 use crate::api::ObjectRef;
 use crate::diag::Diagnostic;
-use crate::pipeline::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
+use crate::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
 use crate::policy::Semantics;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;

@@ -1,7 +1,7 @@
 //! The answer as people read it, for every shape but JSON.
 
 use super::{View, field, values};
-use crate::pipeline::diff::{Action, Cause, Change, Cost, Fate, Group, ObjectChange, Pair};
+use crate::diff::{Action, Cause, Change, Cost, Fate, Group, ObjectChange, Pair};
 use crate::quantity::Count;
 use crate::report::screen::printable;
 use serde::Serialize;

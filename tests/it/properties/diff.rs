@@ -4,9 +4,10 @@ use super::fleet::{Fleet, fleets};
 use super::{BOTH, shuffled, world};
 use ome::api::ObjectRef;
 use ome::diag::{Code, Severity};
-use ome::pipeline::diff::{Action, Diff, Fate, Settings, Side, diff};
-use ome::pipeline::{Rendered, Renderer, World, identity};
+use ome::diff::{Action, Diff, Fate, Settings, Side, diff};
+use ome::pipeline::{Rendered, Renderer, identity};
 use ome::policy::{KTHENA_SEED, Semantics};
+use ome::workspace::World;
 use ome::yaml::Node;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -162,7 +163,7 @@ fn the_order_of_documents_changes_nothing() {
         );
         prop_assert_eq!(&one.summary, &two.summary);
         let shown = |diff: &Diff| -> Vec<(Vec<ecow::EcoString>, Vec<String>)> {
-            let causes = |group: &ome::pipeline::diff::Group| {
+            let causes = |group: &ome::diff::Group| {
                 group
                     .causes
                     .iter()
@@ -211,7 +212,7 @@ fn exactly_what_renders_otherwise_changes() {
         let (before, after) = (world(before, semantics), world(after, semantics));
         let found = compared(&before, &after, semantics);
         let (old, new) = (objects(&before, semantics), objects(&after, semantics));
-        let named = |group: &ome::pipeline::diff::Group| -> Vec<String> {
+        let named = |group: &ome::diff::Group| -> Vec<String> {
             group
                 .services
                 .iter()

@@ -2,7 +2,7 @@
 
 use super::fleet::node;
 use ome::api::{Api, Object, ObjectRef, Scope};
-use ome::machines::{Inventory, Machine, Shape};
+use ome::cluster::{Inventory, Machine, Shape};
 use ome::source::{SourceId, Span};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

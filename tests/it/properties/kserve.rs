@@ -6,8 +6,9 @@
 use super::kserve_service::{Input, inputs};
 use super::{each_node, load_text, manifests, plan};
 use ome::api::ComponentKind;
-use ome::pipeline::{Given, Planned, Renderer, World};
+use ome::pipeline::{Planned, Renderer};
 use ome::policy::Semantics;
+use ome::workspace::{Given, World};
 use ome::yaml::Node;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -16,10 +16,12 @@ use ome::decision::{Basis, Verdict};
 use ome::diag::{Code, Diagnostic};
 use ome::emit::stream;
 use ome::load::{self, Request};
-use ome::pipeline::{self, Depth, Given, Planned, Planner, Renderer, World};
+use ome::pipeline;
+use ome::pipeline::{Depth, Planned, Planner, Renderer};
 use ome::policy::Semantics;
 use ome::report::{findings, json};
 use ome::secret::Secrets;
+use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node, Origin, Rule, Value};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -60,7 +62,7 @@ fn load_text(text: &str, given: &Given) -> World {
         &mut text.as_bytes(),
         &Limits::default(),
     );
-    pipeline::read(loaded, given)
+    ome::workspace::read(loaded, given)
 }
 
 fn plan(world: &World, semantics: Semantics) -> Vec<Planned<'_>> {
@@ -357,11 +359,8 @@ fn each_node<'a>(node: &'a Node, visit: &mut dyn FnMut(&'a Node)) {
 
 #[test]
 fn every_leaf_names_a_place_or_a_rule_of_the_reference() {
-    let known: BTreeSet<&str> = ome::compose::rules::ALL
-        .iter()
-        .chain(ome::render::rules::ALL)
-        .map(|rule| rule.id)
-        .collect();
+    let known: BTreeSet<&str> =
+        ome::pods::rules::ALL.iter().chain(ome::objects::rules::ALL).map(|rule| rule.id).collect();
     holds(|fleet, _, semantics| {
         let world = world(fleet, semantics);
         let mut unknown: BTreeSet<String> = BTreeSet::new();

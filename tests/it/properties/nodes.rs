@@ -3,9 +3,9 @@
 use super::fleet::node;
 use ome::exchange::class::Action;
 use ome::exchange::discover::{Discovered, Options, discover};
-use ome::pipeline::World;
 use ome::policy::Semantics;
 use ome::report::discover::evidence;
+use ome::workspace::World;
 use ome::yaml::{Node, write};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -5,11 +5,11 @@
 //! mixtures. What the shapes hold and what they keep in the cache is computed from them alone
 //! (`shape.rs`, `cache.rs`). Rows are proved by published counts in `counted.rs`.
 
-mod dense;
-mod hybrid;
-mod latent;
-mod mixture;
-mod older;
+pub(crate) mod dense;
+pub(crate) mod hybrid;
+pub(crate) mod latent;
+pub(crate) mod mixture;
+pub(crate) mod older;
 
 use super::keys::Config;
 use super::layers::{Sizes, encoder_layer, linear, norm};

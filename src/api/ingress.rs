@@ -1,0 +1,110 @@
+//! Key `ingress` of the operators' ConfigMaps: KServe's and OME's differ in two names and one
+//! default.
+
+use crate::api::IngressConfig;
+use crate::quantity::go_json_text::{boolean, list, string};
+use ecow::EcoString;
+use serde_json::Value as Json;
+
+/// What it is called in errors.
+pub(crate) const WHAT: &str = "ingress config";
+
+/// Where the two differ.
+pub(crate) struct Spelling {
+    /// The operator's own gateway.
+    pub(crate) gateway: &'static str,
+    /// The switch between Ingress and Gateway API.
+    pub(crate) switch: &'static str,
+    /// Hosts when nobody writes a template.
+    pub(crate) template: &'static str,
+}
+
+/// The settings when the key is there and says nothing.
+pub(crate) fn empty() -> IngressConfig {
+    IngressConfig {
+        ingress_gateway: EcoString::new(),
+        local_gateway: EcoString::new(),
+        local_gateway_service: EcoString::new(),
+        knative_local_gateway_service: EcoString::new(),
+        ome_ingress_gateway: EcoString::new(),
+        ingress_domain: EcoString::new(),
+        ingress_class_name: None,
+        additional_domains: Vec::new(),
+        domain_template: EcoString::new(),
+        url_scheme: EcoString::new(),
+        disable_istio_virtual_host: false,
+        path_template: EcoString::new(),
+        disable_ingress_creation: false,
+        enable_gateway_api: false,
+        disable_route_timeout: false,
+        span: None,
+    }
+}
+
+/// Reads one field; an unknown one is ignored, as Go does.
+pub(crate) fn field(
+    ingress: &mut IngressConfig,
+    spelling: &Spelling,
+    key: &str,
+    value: &Json,
+) -> Result<(), EcoString> {
+    let texts = [
+        ("ingressGateway", &mut ingress.ingress_gateway),
+        ("localGateway", &mut ingress.local_gateway),
+        ("localGatewayService", &mut ingress.local_gateway_service),
+        ("knativeLocalGatewayService", &mut ingress.knative_local_gateway_service),
+        (spelling.gateway, &mut ingress.ome_ingress_gateway),
+        ("ingressDomain", &mut ingress.ingress_domain),
+        ("domainTemplate", &mut ingress.domain_template),
+        ("urlScheme", &mut ingress.url_scheme),
+        ("pathTemplate", &mut ingress.path_template),
+    ];
+    for (name, field) in texts {
+        if key.eq_ignore_ascii_case(name) {
+            string(field, value, WHAT, &format!("IngressConfig.{name}"))?;
+        }
+    }
+    let switches = [
+        ("disableIstioVirtualHost", &mut ingress.disable_istio_virtual_host),
+        ("disableIngressCreation", &mut ingress.disable_ingress_creation),
+        (spelling.switch, &mut ingress.enable_gateway_api),
+    ];
+    for (name, field) in switches {
+        if key.eq_ignore_ascii_case(name) {
+            boolean(field, value, WHAT, &format!("IngressConfig.{name}"))?;
+        }
+    }
+    if key.eq_ignore_ascii_case("ingressClassName") {
+        let mut class = EcoString::new();
+        string(&mut class, value, WHAT, "IngressConfig.ingressClassName")?;
+        ingress.ingress_class_name = (!value.is_null()).then_some(class);
+    }
+    if key.eq_ignore_ascii_case("additionalIngressDomains") {
+        ingress.additional_domains = list(value, WHAT, "IngressConfig.additionalIngressDomains")?;
+    }
+    Ok(())
+}
+
+/// A path needs a host.
+pub(crate) fn path_has_a_domain(ingress: &IngressConfig) -> Result<(), EcoString> {
+    // The operators parse `pathTemplate` here too; templates are a matter of `render`.
+    if !ingress.path_template.is_empty() && ingress.ingress_domain.is_empty() {
+        return Err(
+            "invalid ingress config - ingressDomain is required if pathTemplate is given".into()
+        );
+    }
+    Ok(())
+}
+
+/// What the operators put in place of empty values.
+pub(crate) fn default_empty(ingress: &mut IngressConfig, spelling: &Spelling) {
+    for (value, default) in [
+        (&mut ingress.domain_template, spelling.template),
+        (&mut ingress.ingress_domain, "example.com"),
+        (&mut ingress.url_scheme, "http"),
+    ] {
+        if value.is_empty() {
+            *value = default.into();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Which machines belong to an accelerator class.
+
+use super::terms::{affinity_matches, selector_mismatch, terms_match};
+use crate::api::AcceleratorClass;
+use crate::cluster::node::Machine;
+use crate::facts::{self, Product};
+use crate::yaml::Node;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Whether a machine belongs to a class: its selector or any of its terms (S2-070); its affinity
+/// beside the selector, as the shipped shape has it; its PCI ids when it says nothing else
+/// (S2-089). A class without any of them matches every machine (S2-087).
+pub fn class_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
+    let discovery = &class.discovery;
+    let selector = discovery.node_selector.as_ref().filter(|selector| !selector.is_empty());
+    let terms = discovery.terms.as_ref();
+    let affinity = discovery.affinity.as_ref();
+    let selected = |selector: &Node| selector_mismatch(selector, machine).is_none();
+    match (selector, terms, affinity) {
+        (None, None, None)
+            if discovery.pci_vendor.is_some() || !discovery.device_ids.is_empty() =>
+        {
+            pci_matches(class, machine)
+        }
+        (None, None, None) => true,
+        (None, None, Some(affinity)) => affinity_matches(affinity, machine),
+        (Some(selector), None, affinity) => {
+            selected(selector)
+                && affinity.is_none_or(|affinity| affinity_matches(affinity, machine))
+        }
+        (selector, Some(terms), _) => {
+            selector.is_some_and(selected) || terms_match(terms.items(), machine)
+        }
+    }
+}
+
+/// Labels of node-feature-discovery: `pci-CLASS_VENDOR_DEVICE.present`, with or without class and
+/// device.
+fn pci_matches(class: &AcceleratorClass, machine: &Machine) -> bool {
+    let vendor = class.discovery.pci_vendor.as_ref().map(|vendor| vendor.value.to_lowercase());
+    machine.labels.iter().any(|entry| {
+        let present = entry.node.scalar_text().as_deref() == Some("true");
+        let Some(parts) = entry
+            .key
+            .strip_prefix("feature.node.kubernetes.io/pci-")
+            .and_then(|rest| rest.strip_suffix(".present"))
+            .filter(|_| present)
+        else {
+            return false;
+        };
+        let parts: Vec<String> = parts.split(['_', '-']).map(str::to_lowercase).collect();
+        let vendor_fits =
+            vendor.as_ref().is_none_or(|vendor| parts.iter().any(|part| part == vendor.as_str()));
+        let devices = &class.discovery.device_ids;
+        let known_device = parts.last().filter(|last| {
+            parts.len() > 1 && vendor.as_ref().is_none_or(|vendor| *last != vendor.as_str())
+        });
+        let device_fits = devices.is_empty()
+            || known_device.is_none_or(|own| {
+                devices.iter().any(|device| device.value.eq_ignore_ascii_case(own))
+            });
+        vendor_fits && device_fits
+    })
+}
+
+/// Machines that many classes are asked about: classes that say the same of their nodes are matched
+/// once, and a selector is only held against machines that have its first label.
+#[derive(Debug)]
+pub struct Matcher<'m> {
+    machines: &'m [Machine],
+    /// Places of machines by label.
+    labelled: HashMap<(&'m str, &'m str), Vec<usize>>,
+    known: HashMap<String, Arc<[&'m Machine]>>,
+}
+
+impl<'m> Matcher<'m> {
+    /// Machines, in order.
+    pub fn new(machines: &'m [Machine]) -> Self {
+        let mut labelled: HashMap<_, Vec<usize>> = HashMap::new();
+        for (place, machine) in machines.iter().enumerate() {
+            for entry in &machine.labels {
+                if let Some(value) = entry.node.as_str() {
+                    labelled.entry((entry.key.as_str(), value)).or_default().push(place);
+                }
+            }
+        }
+        Self { machines, labelled, known: HashMap::new() }
+    }
+
+    /// The machines of a class, in order.
+    pub fn matching(&mut self, class: &AcceleratorClass) -> Arc<[&'m Machine]> {
+        let own = &class.discovery;
+        let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
+        let ids: Vec<&str> = own.device_ids.iter().map(|id| id.value.as_str()).collect();
+        let pci = own.pci_vendor.as_ref().map(|vendor| vendor.value.as_str());
+        let said = serde_json::json!([
+            json(&own.node_selector),
+            json(&own.terms),
+            json(&own.affinity),
+            pci,
+            ids,
+        ])
+        .to_string();
+        if let Some(known) = self.known.get(&said) {
+            return known.clone();
+        }
+        let first = own.node_selector.as_ref().filter(|_| own.terms.is_none());
+        let first = first.and_then(|selector| selector.entries().next());
+        let found: Arc<[&Machine]> = match first {
+            None => matching(class, self.machines).into(),
+            Some(entry) => {
+                let value = entry.node.scalar_text().unwrap_or_default();
+                let places = self.labelled.get(&(entry.key.as_str(), value.as_str()));
+                let machines = places.into_iter().flatten().map(|place| &self.machines[*place]);
+                machines.filter(|machine| class_matches(class, machine)).collect()
+            }
+        };
+        self.known.insert(said, found.clone());
+        found
+    }
+}
+
+/// The machines of a class, in order.
+pub fn matching<'m>(class: &AcceleratorClass, machines: &'m [Machine]) -> Vec<&'m Machine> {
+    machines.iter().filter(|machine| class_matches(class, machine)).collect()
+}
+
+/// The product that the selector or the terms of a class name.
+pub fn class_product(class: &AcceleratorClass) -> Option<&'static Product> {
+    let selector = class.discovery.node_selector.iter().flat_map(Node::entries);
+    let selected = selector
+        .filter(|entry| facts::PRODUCT_LABELS.contains(&entry.key.as_str()))
+        .find_map(|entry| facts::by_label(entry.node.as_str()?));
+    let terms = class.discovery.terms.iter().chain(class.discovery.affinity.iter().filter_map(
+        |affinity| {
+            affinity.at(&[
+                "nodeAffinity",
+                "requiredDuringSchedulingIgnoredDuringExecution",
+                "nodeSelectorTerms",
+            ])
+        },
+    ));
+    let expressions = terms
+        .flat_map(Node::items)
+        .filter_map(|term| term.get("matchExpressions"))
+        .flat_map(Node::items);
+    let mut values = expressions
+        .filter(|expression| {
+            expression
+                .get("key")
+                .and_then(Node::as_str)
+                .is_some_and(|key| facts::PRODUCT_LABELS.contains(&key))
+        })
+        .filter_map(|expression| expression.get("values"))
+        .flat_map(Node::items);
+    selected.or_else(|| values.find_map(|value| facts::by_label(value.as_str()?)))
+}

@@ -1,0 +1,75 @@
+//! What labels of a machine say of its accelerators.
+
+use crate::cluster::node::Machine;
+use crate::quantity::{Memory, Range};
+use crate::source::Span;
+use crate::yaml::Map;
+use ecow::{EcoString, eco_format};
+
+/// Labels with the memory of one accelerator.
+const MEMORY_LABELS: [&str; 3] =
+    ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory", "amd.com/gpu.vram"];
+/// The same of tools whose nodes are only discovered.
+const MORE_MEMORY_LABELS: [&str; 2] = ["aliyun.accelerator/nvidia_mem", "beta.amd.com/gpu.vram"];
+/// Labels with a number of devices, or of pods that share one.
+const COUNT_LABELS: [&str; 3] =
+    ["nvidia.com/gpu.count", "nvidia.com/gpu.replicas", "karpenter.k8s.aws/instance-gpu-count"];
+
+/// A label that is read as a number and holds none.
+pub struct Unreadable {
+    /// `KEY: VALUE`.
+    pub text: EcoString,
+    /// The value.
+    pub span: Option<Span>,
+    /// Whether it is one of memory; else it counts devices.
+    pub memory: bool,
+}
+
+/// The labels of a Node that are read as numbers and hold none, or one that no device has.
+pub fn unreadable(labels: &Map) -> Vec<Unreadable> {
+    let of = |key: &'static str, memory: bool| {
+        let node = labels.get(key)?;
+        let value = node.scalar_text()?;
+        let readable = if memory {
+            memory_of_label(key, &value).is_some_and(|memory| memory.0 > 0)
+        } else {
+            value.parse().is_ok_and(|number| Range::DEVICES.holds(number))
+        };
+        let text = eco_format!("{key}: {value}");
+        (!readable).then(|| Unreadable { text, span: node.origin.span(), memory })
+    };
+    let memory = MEMORY_LABELS.into_iter().chain(MORE_MEMORY_LABELS).map(|key| (key, true));
+    let counts = COUNT_LABELS.into_iter().map(|key| (key, false));
+    memory.chain(counts).filter_map(|(key, memory)| of(key, memory)).collect()
+}
+
+/// Memory of one accelerator as a label says it: NVIDIA's and Karpenter's count MiB, AMD's GiB with
+/// a `G` behind them. A unit written by hand is understood.
+pub fn memory_of_label(key: &str, value: &str) -> Option<Memory> {
+    if key.starts_with("amd.com/") || key.starts_with("beta.amd.com/") {
+        let gib = value.trim_end_matches(['G', 'g', 'i', 'B', 'b']).parse::<u64>().ok()?;
+        return Memory::from_gib(gib);
+    }
+    match value.parse::<u64>() {
+        Ok(mib) => Some(Memory(mib.checked_mul(1 << 20)?)),
+        Err(_) => Memory::parse(value.strip_suffix('B').unwrap_or(value)).ok(),
+    }
+}
+
+/// Memory of one accelerator as a node's labels say it.
+pub fn labelled_memory(machine: &Machine) -> Option<Memory> {
+    let (key, value) =
+        MEMORY_LABELS.into_iter().find_map(|key| Some((key, machine.label(key)?)))?;
+    memory_of_label(key, value)
+}
+
+/// Compute capability as a node's labels say it.
+pub fn labelled_compute(machine: &Machine) -> Option<EcoString> {
+    match (
+        machine.label("nvidia.com/gpu.compute.major"),
+        machine.label("nvidia.com/gpu.compute.minor"),
+    ) {
+        (Some(major), Some(minor)) => Some(eco_format!("{major}.{minor}")),
+        _ => machine.label("nvidia.com/gpu.compute").map(EcoString::from),
+    }
+}

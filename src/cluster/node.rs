@@ -1,0 +1,219 @@
+//! A Node as far as placing pods goes.
+
+use crate::api::Object;
+use crate::quantity::{Quantity, Range};
+use crate::yaml::{Map, Node, Value};
+use ecow::EcoString;
+use std::fmt;
+
+/// A taint that keeps pods away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taint {
+    /// Key.
+    pub key: EcoString,
+    /// Value.
+    pub value: EcoString,
+    /// Effect.
+    pub effect: EcoString,
+}
+
+/// The effect of a taint that only makes a node less liked.
+const SOFT: &str = "PreferNoSchedule";
+
+impl Taint {
+    fn of(node: &Node) -> Self {
+        Self { key: text(node, "key"), value: text(node, "value"), effect: text(node, "effect") }
+    }
+
+    /// The taints of a list of `v1.Taint` that keep pods away: `PreferNoSchedule` does not.
+    pub fn list(nodes: &[Node]) -> Vec<Self> {
+        nodes.iter().map(Self::of).filter(|taint| taint.effect != SOFT).collect()
+    }
+
+    /// Whether it belongs to an accelerator: who asks for the device tolerates it.
+    pub fn is_of_device(&self) -> bool {
+        is_device_taint(&self.key)
+    }
+
+    /// Whether one of these tolerations, each a `v1.Toleration`, covers it.
+    pub(crate) fn is_tolerated<'n>(&self, tolerations: impl IntoIterator<Item = &'n Node>) -> bool {
+        tolerations.into_iter().any(|toleration| Toleration::of(toleration).tolerates(self))
+    }
+}
+
+impl fmt::Display for Taint {
+    /// `key=value:effect`, or `key:effect` without a value, as kubectl writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let equals = if self.value.is_empty() { "" } else { "=" };
+        write!(f, "{}{equals}{}:{}", self.key, self.value, self.effect)
+    }
+}
+
+/// What a pod says of taints that it does not mind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Toleration {
+    /// Key; empty means every key, when `exists`.
+    pub key: EcoString,
+    /// Operator `Exists`: the value does not matter.
+    pub exists: bool,
+    /// Value, of operator `Equal`.
+    pub value: EcoString,
+    /// Effect; empty means every effect.
+    pub effect: EcoString,
+}
+
+impl Toleration {
+    /// Reads a `v1.Toleration`.
+    pub fn of(node: &Node) -> Self {
+        Self {
+            key: text(node, "key"),
+            exists: text(node, "operator") == "Exists",
+            value: text(node, "value"),
+            effect: text(node, "effect"),
+        }
+    }
+
+    /// Whether it covers a taint (`v1.Toleration.ToleratesTaint`).
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        let key_fits = if self.key.is_empty() { self.exists } else { self.key == taint.key };
+        key_fits
+            && (self.effect.is_empty() || self.effect == taint.effect)
+            && (self.exists || self.value == taint.value)
+    }
+}
+
+fn text(node: &Node, key: &str) -> EcoString {
+    node.get(key).and_then(Node::scalar_text).unwrap_or_default()
+}
+
+/// A Node as far as placing pods goes.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Name.
+    pub name: EcoString,
+    /// Labels.
+    pub labels: Map,
+    /// Condition Ready is true, or no condition is stated.
+    pub ready: bool,
+    /// `spec.unschedulable`.
+    pub cordoned: bool,
+    /// Taints with effect NoSchedule or NoExecute.
+    pub taints: Vec<Taint>,
+    /// Taints with effect PreferNoSchedule: pods come only when others are full.
+    pub soft_taints: Vec<Taint>,
+    /// `status.allocatable`, else `status.capacity`; none when neither is stated.
+    pub allocatable: Option<Vec<(EcoString, Quantity)>>,
+    /// `status.capacity`.
+    pub capacity: Vec<(EcoString, Quantity)>,
+    /// `status.images`: every name of an image that it has, with its size in bytes.
+    pub images: Vec<(EcoString, i64)>,
+}
+
+/// The labels, as text: a number that nobody quoted is meant as its digits.
+fn labels(object: &Object) -> Map {
+    let mut labels = object.labels();
+    if labels.iter().any(|entry| entry.node.as_str().is_none()) {
+        for entry in &mut labels {
+            if let (None, Some(text)) = (entry.node.as_str(), entry.node.scalar_text()) {
+                entry.node.value = Value::Str(text);
+            }
+        }
+    }
+    labels
+}
+
+/// Taints that belong to an accelerator: admission or the flavor adds the toleration
+/// (accelerators.md 5.4).
+fn is_device_taint(key: &str) -> bool {
+    key == "sku"
+        || key.starts_with("gpu.intel.com/")
+        || matches!(
+            key,
+            "nvidia.com/gpu"
+                | "amd.com/gpu"
+                | "habana.ai/gaudi"
+                | "google.com/tpu"
+                | "aws.amazon.com/neuron"
+        )
+}
+
+impl Machine {
+    /// Reads a Node.
+    pub fn of(object: &Object) -> Self {
+        let amounts = |key: &str| -> Option<Vec<(EcoString, Quantity)>> {
+            let stated = object.node.at(&["status", key])?;
+            Some(
+                stated
+                    .entries()
+                    .filter_map(|entry| {
+                        let range = Range::of_resource(&entry.key);
+                        Some((entry.key.clone(), range.read(&entry.node.scalar_text()?)?))
+                    })
+                    .collect(),
+            )
+        };
+        let conditions =
+            object.node.at(&["status", "conditions"]).map(Node::items).unwrap_or_default();
+        let ready = conditions
+            .iter()
+            .find(|condition| condition.get("type").and_then(Node::as_str) == Some("Ready"));
+        let taints = object.node.at(&["spec", "taints"]).map(Node::items).unwrap_or_default();
+        let images = object.node.at(&["status", "images"]).map(Node::items).unwrap_or_default();
+        Self {
+            name: object.id.name.clone(),
+            labels: labels(object),
+            ready: ready.is_none_or(|ready| text(ready, "status") == "True"),
+            cordoned: object
+                .node
+                .at(&["spec", "unschedulable"])
+                .and_then(Node::as_bool)
+                .unwrap_or(false),
+            taints: Taint::list(taints),
+            soft_taints: taints
+                .iter()
+                .map(Taint::of)
+                .filter(|taint| taint.effect == SOFT)
+                .collect(),
+            allocatable: amounts("allocatable").or_else(|| amounts("capacity")),
+            capacity: amounts("capacity").or_else(|| amounts("allocatable")).unwrap_or_default(),
+            images: images
+                .iter()
+                .flat_map(|image| {
+                    let size = image.get("sizeBytes").and_then(Node::as_int).unwrap_or(0);
+                    let names = image.get("names").map(Node::items).unwrap_or_default();
+                    names.iter().filter_map(Node::scalar_text).map(move |name| (name, size))
+                })
+                .collect(),
+        }
+    }
+
+    /// A label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.labels.get(key).and_then(Node::as_str)
+    }
+
+    /// The first taint that tolerations, a list of `v1.Toleration`, do not cover; taints of devices
+    /// are tolerated.
+    pub fn untolerated(&self, tolerations: &[Node]) -> Option<&Taint> {
+        self.taints
+            .iter()
+            .find(|taint| !is_device_taint(&taint.key) && !taint.is_tolerated(tolerations))
+    }
+
+    /// Whether new pods may come at all.
+    pub fn usable(&self, tolerations: &[Node]) -> bool {
+        self.ready && !self.cordoned && self.untolerated(tolerations).is_none()
+    }
+
+    /// Whole units of a resource that pods may have; none when the node states nothing.
+    pub fn allocatable(&self, resource: &str) -> Option<i64> {
+        let stated = self.allocatable.as_ref()?;
+        Some(
+            stated
+                .iter()
+                .find(|(name, _)| name == resource)
+                .and_then(|(_, quantity)| quantity.value())
+                .unwrap_or(0),
+        )
+    }
+}

@@ -1,0 +1,468 @@
+//! How many pods fit on the machines, and what keeps pods off each of them.
+//!
+//! In: machines and what pods ask for. Out: how many replicas find a place, or whether a set of
+//! pods does. Modelled: requests (limits where a request is absent) of containers and init
+//! containers, allocatable amounts, the number of pods, node selector, required node affinity,
+//! taints, cordons, readiness, pods that already run there. Not modelled: pod affinity and
+//! spreading, preemption, volumes, ports, other services' pods that are not yet there. For
+//! pods of one shape the answer is exact; leader and workers of different shapes are placed first
+//! fit, so that fewer may be counted than a scheduler could place, never more.
+
+use super::terms::{affinity_matches, selector_mismatch};
+use crate::api::Object;
+use crate::cluster::node::Machine;
+use crate::quantity::{Quantity, Range};
+use crate::yaml::{Entry, Node};
+use ecow::{EcoString, eco_format};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
+
+/// No answer counts more replicas than this.
+const MOST: i64 = 100_000;
+/// The resource that every pod takes one of.
+const PODS: &str = "pods";
+
+/// Thousandths of a resource. Amounts have at most 64 bits, so that sums of as many as can be read
+/// fit.
+pub type Milli = i128;
+
+/// What one pod asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    amounts: BTreeMap<EcoString, Milli>,
+    /// Some amount is outside the range of its resource, and is in no sum.
+    unknown: bool,
+    pub(crate) selector: Option<Node>,
+    pub(crate) affinity: Option<Node>,
+    pub(crate) tolerations: Vec<Node>,
+}
+
+impl Eq for Shape {}
+
+impl Hash for Shape {
+    /// The amounts tell most shapes apart.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.amounts.hash(state);
+    }
+}
+
+/// A machine on which not even one pod has room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// Name.
+    pub node: EcoString,
+    /// `gpu`, `cpu`, `memory`, `pods`, `taint`, `cordoned`, `selector`, `affinity`.
+    pub code: &'static str,
+    /// Both operands.
+    pub detail: EcoString,
+}
+
+/// The answer for one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Replicas that fit on the machines as they are.
+    pub replicas: i64,
+    /// The fewest replicas fit.
+    pub fits: bool,
+    /// Machines without room for a main pod.
+    pub blocked: Vec<Blocked>,
+}
+
+impl Shape {
+    /// What a pod spec asks for.
+    pub fn of(pod: &Node) -> Self {
+        let mut unknown = false;
+        let mut asked = |container: &Node| -> BTreeMap<EcoString, Milli> {
+            let mut own = BTreeMap::new();
+            for side in ["limits", "requests"] {
+                for entry in
+                    container.at(&["resources", side]).map(Node::entries).into_iter().flatten()
+                {
+                    let text = entry.node.scalar_text().unwrap_or_default();
+                    match Range::of_resource(&entry.key)
+                        .read(&text)
+                        .and_then(|amount| amount.milli())
+                    {
+                        Some(amount) => _ = own.insert(entry.key.clone(), amount),
+                        None => unknown = true,
+                    }
+                }
+            }
+            own
+        };
+        let containers = |key: &str| pod.get(key).map(Node::items).unwrap_or_default();
+        let add = |sums: &mut BTreeMap<EcoString, Milli>, own: BTreeMap<EcoString, Milli>| {
+            for (name, amount) in own {
+                *sums.entry(name).or_default() += amount;
+            }
+        };
+        let mut amounts: BTreeMap<EcoString, Milli> = BTreeMap::new();
+        for container in containers("containers") {
+            add(&mut amounts, asked(container));
+        }
+        // An init container that restarts runs beside all that follow it, and beside the
+        // containers; any other one only beside those of the first kind before it
+        // (k8s.io/component-helpers/resource/helpers.go, PodRequests).
+        let (mut beside, mut most) = (BTreeMap::new(), BTreeMap::new());
+        for container in containers("initContainers") {
+            let mut own = asked(container);
+            if container.get("restartPolicy").and_then(Node::as_str) == Some("Always") {
+                add(&mut amounts, own.clone());
+                add(&mut beside, own);
+                own = beside.clone();
+            } else {
+                add(&mut own, beside.clone());
+            }
+            for (name, amount) in own {
+                let known: &mut Milli = most.entry(name).or_default();
+                *known = amount.max(*known);
+            }
+        }
+        for (name, amount) in most {
+            let known = amounts.entry(name).or_default();
+            *known = amount.max(*known);
+        }
+        amounts.retain(|_, amount| *amount > 0);
+        amounts.insert(PODS.into(), 1000);
+        Self {
+            amounts,
+            unknown,
+            selector: pod.get("nodeSelector").filter(|selector| !selector.is_empty()).cloned(),
+            affinity: pod.get("affinity").cloned(),
+            tolerations: pod.get("tolerations").map(Node::items).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// What makes a pod large: extended resources, then memory, then processors.
+    fn size(&self) -> (Milli, Milli, Milli) {
+        let sum = |wanted: &dyn Fn(&str) -> bool| -> Milli {
+            self.amounts.iter().filter(|(name, _)| wanted(name)).map(|(_, amount)| *amount).sum()
+        };
+        (sum(&|name| name.contains('/')), sum(&|name| name == "memory"), sum(&|name| name == "cpu"))
+    }
+
+    /// Whole units of a resource that it asks for.
+    pub fn amount(&self, resource: &str) -> i64 {
+        let up = |milli: Milli| milli.div_euclid(1000) + Milli::from(milli.rem_euclid(1000) > 0);
+        let units = self.amounts.get(resource).map_or(0, |milli| up(*milli));
+        units.try_into().unwrap_or(i64::MAX)
+    }
+
+    /// Whether all of what it asks for is known.
+    pub fn is_known(&self) -> bool {
+        !self.unknown
+    }
+
+    /// What it asks for, in thousandths by resource; one of `pods` among them.
+    pub fn amounts(&self) -> impl Iterator<Item = (&EcoString, Milli)> {
+        self.amounts.iter().map(|(name, amount)| (name, *amount))
+    }
+}
+
+/// What pods that run already ask for, by machine; finished ones ask for nothing.
+pub fn running<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<(EcoString, Shape)> {
+    let unfinished = objects.into_iter().filter(|object| object.id.kind == "Pod").filter(|pod| {
+        let phase = pod.node.at(&["status", "phase"]).and_then(Node::as_str);
+        !matches!(phase, Some("Succeeded" | "Failed"))
+    });
+    unfinished
+        .filter_map(|pod| {
+            Some((
+                pod.node.at(&["spec", "nodeName"])?.as_str()?.into(),
+                Shape::of(pod.node.get("spec")?),
+            ))
+        })
+        .collect()
+}
+
+/// What a machine has left.
+#[derive(Clone, Debug)]
+struct Room<'m> {
+    machine: &'m Machine,
+    free: Vec<(EcoString, Milli)>,
+}
+
+impl Room<'_> {
+    fn left(&self, resource: &str) -> Milli {
+        // Who states no number of pods does not limit them.
+        let unstated = if resource == PODS { Milli::from(MOST) * 1000 } else { 0 };
+        self.free.iter().find(|(name, _)| name == resource).map_or(unstated, |(_, amount)| *amount)
+    }
+
+    /// Pods of a shape that still have room, by amounts alone.
+    fn room_for(&self, shape: &Shape) -> i64 {
+        shape
+            .amounts
+            .iter()
+            .map(|(name, amount)| self.left(name).max(0) / (*amount).max(1))
+            .min()
+            .and_then(|pods| i64::try_from(pods).ok())
+            .unwrap_or(MOST)
+            .min(MOST)
+    }
+
+    fn take(&mut self, shape: &Shape, pods: i64) {
+        for (name, free) in &mut self.free {
+            if let Some(amount) = shape.amounts.get(name) {
+                *free -= amount * Milli::from(pods);
+            }
+        }
+    }
+
+    /// What keeps a pod of a shape off this machine whatever else runs.
+    fn barrier(&self, shape: &Shape) -> Option<(&'static str, EcoString)> {
+        let machine = self.machine;
+        if machine.cordoned {
+            return Some(("cordoned", "unschedulable".into()));
+        }
+        if !machine.ready {
+            // The node controller taints it, also where the dump lacks the taint.
+            return Some(("taint", "node.kubernetes.io/not-ready:NoSchedule".into()));
+        }
+        if let Some(taint) = machine.untolerated(&shape.tolerations) {
+            return Some(("taint", eco_format!("{taint}")));
+        }
+        if let Some(entry) =
+            shape.selector.as_ref().and_then(|selector| selector_mismatch(selector, machine))
+        {
+            return Some(("selector", mismatch(entry, machine)));
+        }
+        if shape.affinity.as_ref().is_some_and(|affinity| !affinity_matches(affinity, machine)) {
+            return Some(("affinity", "no required node selector term matches".into()));
+        }
+        None
+    }
+
+    fn blocked(&self, shape: &Shape) -> Option<Blocked> {
+        let blocked = |code: &'static str, detail: EcoString| {
+            Some(Blocked { node: self.machine.name.clone(), code, detail })
+        };
+        if let Some((code, detail)) = self.barrier(shape) {
+            return blocked(code, detail);
+        }
+        let lacking = shape.amounts.iter().filter(|(name, amount)| self.left(name) < **amount);
+        short_of(lacking.map(|(name, amount)| (name, *amount, self.left(name))))
+            .and_then(|(code, detail)| blocked(code, detail))
+    }
+}
+
+/// What counts most of what a machine has too little of, given as name, asked and left: a word for
+/// it, and both operands.
+pub fn short_of<'a>(
+    lacking: impl IntoIterator<Item = (&'a EcoString, Milli, Milli)>,
+) -> Option<(&'static str, EcoString)> {
+    let code = |name: &str| match name {
+        "cpu" => "cpu",
+        PODS => "pods",
+        name if crate::quantity::is_accelerator(name) || name.contains("/mig-") => "gpu",
+        _ => "memory",
+    };
+    let order = ["gpu", "cpu", "memory", "pods"];
+    let lacking = lacking.into_iter().map(|(name, asked, left)| (code(name), name, asked, left));
+    let (code, name, asked, left) =
+        lacking.min_by_key(|(code, ..)| order.iter().position(|known| known == code))?;
+    let text = |milli: Milli| Quantity::from_milli(milli).canonical();
+    Some((code, eco_format!("{name}: {} asked, {} left", text(asked), text(left.max(0)))))
+}
+
+/// Both sides of a label that is not as asked.
+pub(crate) fn mismatch(entry: &Entry, machine: &Machine) -> EcoString {
+    let own = machine.label(&entry.key).unwrap_or("absent");
+    eco_format!(
+        "{}: {} is asked for, {own} here",
+        entry.key,
+        entry.node.scalar_text().unwrap_or_default()
+    )
+}
+
+/// Whether any machine states what it has.
+pub fn is_known(machines: &[Machine]) -> bool {
+    machines.iter().any(|machine| machine.allocatable.is_some())
+}
+
+/// What all machines have left that state what they have.
+#[derive(Clone, Debug)]
+pub struct Inventory<'m> {
+    rooms: Vec<Room<'m>>,
+    /// Places of the rooms, by the name of the machine.
+    names: HashMap<&'m EcoString, usize>,
+}
+
+/// Machines that may run pods of a shape, in order. Room only ever shrinks, so those that are full
+/// are passed for good.
+struct Queue<'s> {
+    shape: &'s Shape,
+    rooms: Vec<usize>,
+    next: usize,
+}
+
+impl<'m> Inventory<'m> {
+    /// The machines less what runs on them: `used` are pods by machine. None when no machine states
+    /// what it has.
+    pub fn new<'p>(
+        machines: &'m [Machine],
+        used: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>,
+    ) -> Option<Self> {
+        let stated =
+            machines.iter().filter_map(|machine| Some((machine, machine.allocatable.as_ref()?)));
+        let mut rooms: Vec<Room<'m>> = stated
+            .map(|(machine, allocatable)| Room {
+                machine,
+                free: allocatable
+                    .iter()
+                    .filter_map(|(name, quantity)| Some((name.clone(), quantity.milli()?)))
+                    .collect(),
+            })
+            .collect();
+        let names: HashMap<&EcoString, usize> =
+            rooms.iter().enumerate().map(|(at, room)| (&room.machine.name, at)).collect();
+        for (name, shape) in used {
+            if let Some(at) = names.get(name) {
+                rooms[*at].take(shape, 1);
+            }
+        }
+        (!rooms.is_empty()).then_some(Self { rooms, names })
+    }
+
+    /// The same, with the room that some pods on it hold.
+    pub fn without<'p>(&self, pods: impl IntoIterator<Item = (&'p EcoString, &'p Shape)>) -> Self {
+        let mut own = self.clone();
+        for (name, shape) in pods {
+            if let Some(at) = own.names.get(name) {
+                own.rooms[*at].take(shape, -1);
+            }
+        }
+        own
+    }
+
+    /// How many replicas of one main pod and so many workers fit.
+    pub fn fit(&self, main: &Shape, workers: Option<(&Shape, i64)>, fewest: i64) -> Fit {
+        let replicas = match workers.filter(|(_, count)| *count > 0) {
+            None => self
+                .queue(main)
+                .rooms
+                .iter()
+                .map(|room| self.rooms[*room].room_for(main))
+                .fold(0, |sum, more| (sum + more).min(MOST)),
+            Some((worker, count)) => {
+                let mut left = self.clone();
+                let (mut main, mut worker) = (self.queue(main), self.queue(worker));
+                let mut replicas = 0;
+                while replicas < MOST && left.place(&mut main, 1) && left.place(&mut worker, count)
+                {
+                    replicas += 1;
+                }
+                replicas
+            }
+        };
+        Fit {
+            replicas,
+            fits: replicas >= fewest,
+            blocked: self.rooms.iter().filter_map(|room| room.blocked(main)).collect(),
+        }
+    }
+
+    /// Places pods if all of them find a place; else nothing changes.
+    pub fn place_all<'s>(&mut self, pods: impl IntoIterator<Item = (&'s Shape, i64)>) -> bool {
+        let mut pods: Vec<(&Shape, i64)> = pods.into_iter().collect();
+        // The large ones first: they have the fewest places.
+        pods.sort_by_key(|(shape, _)| std::cmp::Reverse(shape.size()));
+        let mut left = self.clone();
+        let placed =
+            pods.into_iter().all(|(shape, count)| left.place(&mut self.queue(shape), count));
+        if placed {
+            *self = left;
+        }
+        placed
+    }
+
+    fn queue<'s>(&self, shape: &'s Shape) -> Queue<'s> {
+        let rooms = self.rooms.iter().enumerate().filter(|(_, room)| room.barrier(shape).is_none());
+        Queue { shape, rooms: rooms.map(|(index, _)| index).collect(), next: 0 }
+    }
+
+    /// Places so many pods of a shape, first fit; what was taken before it failed stays taken.
+    fn place(&mut self, queue: &mut Queue<'_>, mut pods: i64) -> bool {
+        while pods > 0 {
+            let Some(room) = queue.rooms.get(queue.next).and_then(|room| self.rooms.get_mut(*room))
+            else {
+                return false;
+            };
+            let here = room.room_for(queue.shape);
+            if here < pods {
+                queue.next += 1;
+            }
+            room.take(queue.shape, here.min(pods));
+            pods -= here.min(pods);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn machine(name: &str, gpus: i64, cpu: i64, pods: i64) -> Machine {
+        let amounts = [("nvidia.com/gpu", gpus), ("cpu", cpu), ("pods", pods)];
+        Machine {
+            allocatable: Some(
+                amounts
+                    .iter()
+                    .map(|(name, amount)| (EcoString::from(*name), Quantity::from_integer(*amount)))
+                    .collect(),
+            ),
+            ..Machine::labelled(name.into(), crate::yaml::Map::new())
+        }
+    }
+
+    fn shape(gpus: i64, cpu: i64) -> Shape {
+        let amounts = [("nvidia.com/gpu", gpus * 1000), ("cpu", cpu * 1000), ("pods", 1000)];
+        Shape {
+            amounts: amounts
+                .iter()
+                .filter(|(_, amount)| *amount > 0)
+                .map(|(name, amount)| (EcoString::from(*name), (*amount).into()))
+                .collect(),
+            ..Shape::default()
+        }
+    }
+
+    /// The most pods of one shape, by trying every placement.
+    fn brute(machines: &[(i64, i64, i64)], gpus: i64, cpu: i64) -> i64 {
+        fn search(free: &mut Vec<(i64, i64, i64)>, gpus: i64, cpu: i64) -> i64 {
+            let mut best = 0;
+            for index in 0..free.len() {
+                let (g, c, p) = free[index];
+                if g >= gpus && c >= cpu && p >= 1 {
+                    free[index] = (g - gpus, c - cpu, p - 1);
+                    best = best.max(1 + search(free, gpus, cpu));
+                    free[index] = (g, c, p);
+                    // Pods are alike: which machine comes first makes no difference to the most
+                    // that fit.
+                    break;
+                }
+            }
+            best
+        }
+        search(&mut machines.to_vec(), gpus, cpu)
+    }
+
+    proptest! {
+        #[test]
+        fn one_shape_is_exact(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 0..5), gpus in 0_i64..4, cpu in 0_i64..4) {
+            let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
+            let found = Inventory::new(&nodes, []).map(|inventory| inventory.fit(&shape(gpus, cpu), None, 1).replicas);
+            prop_assert_eq!(found, (!machines.is_empty()).then(|| brute(&machines, gpus, cpu)));
+        }
+
+        #[test]
+        fn leaders_and_workers_never_take_more_than_there_is(machines in prop::collection::vec((0_i64..9, 0_i64..9, 0_i64..5), 1..5), gpus in 1_i64..4, workers in 1_i64..3) {
+            let nodes: Vec<Machine> = machines.iter().enumerate().map(|(index, (g, c, p))| machine(&format!("n{index}"), *g, *c, *p)).collect();
+            let own = shape(gpus, 1);
+            let found = Inventory::new(&nodes, []).map_or(0, |inventory| inventory.fit(&own, Some((&own, workers)), 1).replicas);
+            prop_assert!(found * (workers + 1) <= brute(&machines, gpus, 1));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Node selectors and node selector terms against labels (accelerators.md 5.5).
+//!
+//! Terms are read as Kubernetes reads them, and as OEP-0003 writes them: Gte, Ge, Lte, Le and
+//! quantities are understood, for keys whose labels count MiB in MiB.
+
+use crate::cluster::node::Machine;
+use crate::quantity::Memory;
+use crate::yaml::{Entry, Map, Node, Value};
+use ecow::{EcoString, eco_format};
+
+/// Labels that count MiB.
+const MIB_LABELS: [&str; 2] = ["nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"];
+
+/// The first key of a node selector that a machine does not have as asked.
+pub fn selector_mismatch<'n>(selector: &'n Node, machine: &Machine) -> Option<&'n Entry> {
+    selector
+        .entries()
+        .find(|entry| entry.node.scalar_text().as_deref() != machine.label(&entry.key))
+}
+
+/// Whether any term of a list matches; an empty list matches nothing.
+pub fn terms_match(terms: &[Node], machine: &Machine) -> bool {
+    terms.iter().any(|term| term_matches(term, machine))
+}
+
+fn term_matches(term: &Node, machine: &Machine) -> bool {
+    let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
+    let fields = term.get("matchFields").map(Node::items).unwrap_or_default();
+    if expressions.is_empty() && fields.is_empty() {
+        return false;
+    }
+    expressions.iter().all(|expression| matches(expression, |key| machine.label(key)))
+        && fields.iter().all(|field| {
+            matches(field, |key| (key == "metadata.name").then_some(machine.name.as_str()))
+        })
+}
+
+/// The terms of the required node affinity of an affinity.
+pub fn required_terms(affinity: &Node) -> Option<&Node> {
+    affinity.at(&[
+        "nodeAffinity",
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "nodeSelectorTerms",
+    ])
+}
+
+/// Whether the required node affinity of an affinity lets a machine in.
+pub fn affinity_matches(affinity: &Node, machine: &Machine) -> bool {
+    required_terms(affinity).is_none_or(|terms| terms_match(terms.items(), machine))
+}
+
+/// Whether labels meet a `metav1.LabelSelector`; an empty one is met by all.
+pub fn label_selector_matches(selector: &Node, labels: &Map) -> bool {
+    let label = |key: &str| labels.get(key).and_then(Node::as_str);
+    let equal = selector
+        .get("matchLabels")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .all(|entry| entry.node.scalar_text().as_deref() == label(&entry.key));
+    equal
+        && selector
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .all(|expression| matches(expression, label))
+}
+
+/// Terms of which only expressions about some keys are kept; none when a term says nothing about
+/// them, as any term may match. Fields are no labels and are left out.
+pub(crate) fn terms_about(terms: &[Node], known: impl Fn(&str) -> bool) -> Option<Vec<Node>> {
+    let about = |term: &Node| {
+        let expressions = term.get("matchExpressions").map(Node::items).unwrap_or_default();
+        let kept: Vec<Node> = expressions
+            .iter()
+            .filter(|expression| known(&text(expression, "key")))
+            .cloned()
+            .collect();
+        let mut map = Map::new();
+        map.insert("matchExpressions", Node::list(kept.iter().cloned(), term.origin));
+        (!kept.is_empty()).then(|| Node::new(Value::Map(map), term.origin))
+    };
+    terms.iter().map(about).collect()
+}
+
+fn text(node: &Node, key: &str) -> EcoString {
+    node.get(key).and_then(Node::scalar_text).unwrap_or_default()
+}
+
+/// A bound as the label of its key counts.
+fn number(key: &str, value: &str) -> Option<i64> {
+    let own = value.trim().parse::<i64>().ok();
+    if own.is_some() || !MIB_LABELS.contains(&key) {
+        return own
+            .or_else(|| Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0).ok()));
+    }
+    Memory::parse(value).ok().and_then(|memory| i64::try_from(memory.0 >> 20).ok())
+}
+
+fn matches<'a>(expression: &Node, label: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let key = text(expression, "key");
+    let own = label(&key);
+    let values: Vec<EcoString> = expression
+        .get("values")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Node::scalar_text)
+        .collect();
+    let listed = |own: &str| values.iter().any(|value| value == own);
+    let compared = |fits: fn(i64, i64) -> bool| {
+        let (Some(own), [bound]) = (own.and_then(|own| own.parse::<i64>().ok()), values.as_slice())
+        else {
+            return false;
+        };
+        number(&key, bound).is_some_and(|bound| fits(own, bound))
+    };
+    match text(expression, "operator").as_str() {
+        "In" => own.is_some_and(listed),
+        "NotIn" => own.is_none_or(|own| !listed(own)),
+        "Exists" => own.is_some(),
+        "DoesNotExist" => own.is_none(),
+        "Gt" => compared(|own, bound| own > bound),
+        "Gte" | "Ge" => compared(|own, bound| own >= bound),
+        "Lt" => compared(|own, bound| own < bound),
+        "Lte" | "Le" => compared(|own, bound| own <= bound),
+        _ => false,
+    }
+}
+
+/// The terms as Kubernetes takes them: Gte X is Gt X-1, Lte X is Lt X+1, quantities are plain
+/// integers (S2-080).
+pub fn kubernetes_terms(terms: &Node) -> Node {
+    let mut out = terms.clone();
+    if let Some(list) = out.as_list_mut() {
+        for term in list.make_mut() {
+            let Some(expressions) = term
+                .as_map_mut()
+                .and_then(|map| map.get_mut("matchExpressions"))
+                .and_then(Node::as_list_mut)
+            else {
+                continue;
+            };
+            expressions.make_mut().iter_mut().for_each(plain_expression);
+        }
+    }
+    out
+}
+
+fn plain_expression(expression: &mut Node) {
+    let (key, operator) = (text(expression, "key"), text(expression, "operator"));
+    let (plain, step) = match operator.as_str() {
+        "Gt" => ("Gt", 0),
+        "Gte" | "Ge" => ("Gt", -1),
+        "Lt" => ("Lt", 0),
+        "Lte" | "Le" => ("Lt", 1),
+        _ => return,
+    };
+    let bound = expression
+        .get("values")
+        .and_then(|values| values.items().first())
+        .and_then(Node::scalar_text)
+        .and_then(|value| number(&key, &value));
+    let Some(map) = expression.as_map_mut() else { return };
+    if let Some(slot) = map.get_mut("operator") {
+        slot.value = Value::Str(plain.into());
+    }
+    if let (Some(bound), Some(slot)) = (bound, map.get_mut("values")) {
+        let origin = slot.items().first().map_or(slot.origin, |value| value.origin);
+        let text = eco_format!("{}", bound.saturating_add(step));
+        *slot = Node::list([Node::str(text, origin)], slot.origin);
+    }
+}
+
+/// Keys that occur in the expressions of terms.
+pub(crate) fn keys(terms: &Node) -> Vec<EcoString> {
+    expressions(terms).map(|expression| text(expression, "key")).collect()
+}
+
+fn expressions(terms: &Node) -> impl Iterator<Item = &Node> {
+    terms.items().iter().filter_map(|term| term.get("matchExpressions")).flat_map(Node::items)
+}
+
+/// How a pod is held on the nodes of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pinned {
+    /// Node selector.
+    pub(crate) selector: Option<Node>,
+    /// Terms of a required node affinity.
+    pub(crate) terms: Option<Node>,
+}
+
+/// A node selector and node selector terms of one class as a pod says them.
+///
+/// They are alternatives (OEP-0003, Example AcceleratorClass Definitions: "Alternative discovery
+/// patterns"), and a pod would have to meet both: the selector becomes one more term. Where the
+/// terms say of one of its keys what the selector says too, they replace that key, and the others
+/// stay.
+pub(crate) fn pinned(selector: Option<&Node>, terms: Option<&Node>) -> Pinned {
+    let selector = selector.filter(|selector| !selector.is_empty());
+    let (Some(selector), Some(terms)) = (selector, terms) else {
+        return Pinned { selector: selector.cloned(), terms: terms.cloned() };
+    };
+    let known = keys(terms);
+    let own = |key: &str| selector.get(key).and_then(Node::as_str);
+    let admits = |term: &Node| {
+        let mut about = term
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .filter(|expression| selector.get(&text(expression, "key")).is_some())
+            .peekable();
+        about.peek().is_some() && about.all(|expression| matches(expression, own))
+    };
+    if terms.items().iter().any(admits) {
+        let kept: Map =
+            selector.entries().filter(|entry| !known.contains(&entry.key)).cloned().collect();
+        let kept = Node::new(Value::Map(kept), selector.origin);
+        return Pinned {
+            selector: Some(kept).filter(|kept| !kept.is_empty()),
+            terms: Some(terms.clone()),
+        };
+    }
+    let alternative = as_term(selector);
+    let all = std::iter::once(alternative).chain(terms.items().iter().cloned());
+    Pinned { selector: None, terms: Some(Node::list(all, terms.origin)) }
+}
+
+/// A node selector as a term.
+fn as_term(selector: &Node) -> Node {
+    let expression = |entry: &Entry| {
+        let origin = entry.node.origin;
+        let value = Node::str(entry.node.scalar_text().unwrap_or_default(), origin);
+        let mut map = Map::new();
+        map.insert("key", Node::str(entry.key.clone(), entry.key_origin));
+        map.insert("operator", Node::str("In", origin));
+        map.insert("values", Node::list([value], origin));
+        Node::new(Value::Map(map), origin)
+    };
+    let mut term = Map::new();
+    term.insert(
+        "matchExpressions",
+        Node::list(selector.entries().map(expression), selector.origin),
+    );
+    Node::new(Value::Map(term), selector.origin)
+}

@@ -1,0 +1,836 @@
+//! What a change of the manifests does: services that become something else, what restarts, GPUs
+//! before and after.
+//!
+//! In: two worlds, each read, decided and rendered the same way, and which services are asked for.
+//! Out: a [`Diff`]: groups of services with the same change, its causes in the input, and what
+//! happens to every object. Nothing is worded here.
+//!
+//! # How cost grows
+//! A service whose own object, model, runtime and classes are the same on both sides, and for which
+//! the same is decided, is not rendered at all: what is made of equal inputs is equal. The others
+//! are rendered twice, in windows, and only what differs is kept; services with the same change
+//! share one copy of it.
+
+pub(crate) mod cause;
+pub(crate) mod cost;
+pub(crate) mod effects;
+pub(crate) mod group;
+pub(crate) mod inputs;
+pub(crate) mod tree;
+pub(crate) mod upgrade;
+pub(crate) mod waves;
+
+pub use cause::Cause;
+pub use cost::Cost;
+pub use effects::{EFFECTS, Effect, When};
+pub use tree::{Change, equal};
+
+use crate::api::{AcceleratorClass, Api, ComponentKind, ModelServing, Object, ObjectRef};
+use crate::catalog::Views;
+use crate::decision::{Resolution, ServiceError};
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::objects::accept::accept_rendered;
+use crate::operators::kthena::plan::serving_gpus;
+use crate::pipeline::costs;
+use crate::pipeline::plan::PlannedComponent;
+use crate::pipeline::render::{Rendered, Renderer, WINDOW, identity};
+use crate::policy::upgrade::ReleaseRule;
+use crate::policy::{KthenaPolicy, Semantics};
+use crate::quantity::{Count, Quantity};
+use crate::schema;
+use crate::workspace::World;
+use crate::yaml::{FieldPath, Node};
+use cause::{Question, causes};
+use ecow::EcoString;
+use effects::api_version_and_kind;
+use group::{Key, Names, Writer};
+use inputs::Inputs;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// One of the two states.
+#[derive(Debug)]
+pub struct Side<'a> {
+    /// Everything that was read.
+    pub world: &'a World,
+    /// The services that are asked for.
+    pub services: Vec<&'a Views>,
+    /// The ModelServings that are asked for.
+    pub servings: Vec<&'a ModelServing>,
+}
+
+/// What a run says about rendering.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// The cluster's DNS domain.
+    pub cluster_domain: &'a str,
+    /// What ModelServings follow.
+    pub kthena: &'static KthenaPolicy,
+}
+
+/// What becomes of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// It becomes something else.
+    Changed,
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+}
+
+impl Fate {
+    /// The word used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Added => "added",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// What happens to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// It is made.
+    Create,
+    /// It is changed in place.
+    Update,
+    /// It is deleted.
+    Delete,
+    /// A field that may not change does: it has to be deleted and made again.
+    Replace,
+}
+
+impl Action {
+    /// The word used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Delete => "delete",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// What happens to one object.
+#[derive(Clone, Debug)]
+pub struct ObjectChange {
+    /// The object.
+    pub id: ObjectRef,
+    /// What happens.
+    pub action: Action,
+    /// Pods that run before are replaced.
+    pub restart: bool,
+    /// The fields, of one that is there on both sides.
+    pub changes: Vec<Change>,
+    /// Those of them that may not change.
+    pub immutable: Vec<FieldPath>,
+    /// It should go, and the operator does not delete it.
+    pub left_behind: bool,
+    /// The object as a whole, of one that is there on one side only.
+    whole: Option<Node>,
+    component: Option<ComponentKind>,
+    runs_pods: bool,
+}
+
+/// A value before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pair<T> {
+    /// Before.
+    pub from: T,
+    /// After.
+    pub to: T,
+}
+
+/// Services with the same change.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What becomes of them.
+    pub fate: Fate,
+    /// Their API.
+    pub api: Api,
+    /// `namespace/name`, sorted.
+    pub services: Vec<EcoString>,
+    /// Why.
+    pub causes: Vec<Cause>,
+    /// The runtime, when it is another one.
+    pub runtime: Option<Pair<Option<ObjectRef>>>,
+    /// The accelerator classes that are others, by component.
+    pub accelerators: Vec<(ComponentKind, Pair<Option<EcoString>>)>,
+    /// Why the service cannot be deployed, when that is another reason or none.
+    pub error: Option<Pair<Option<Refused>>>,
+    /// What happens to the objects of the first of them.
+    pub objects: Vec<ObjectChange>,
+    /// Pods of each are replaced.
+    pub restart: bool,
+    /// Pods of all of them that are replaced, at the fewest replicas.
+    pub pods_restarted: Count,
+    /// GPUs of all of them, at the fewest replicas.
+    pub gpus: Pair<Count>,
+    /// Dollars per hour of each of them, in their order.
+    pub costs: Vec<Pair<Cost>>,
+    /// The rules of the releases that make the difference, where two are compared.
+    pub rules: Vec<&'static ReleaseRule>,
+}
+
+/// Why a service cannot be deployed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Code of the error.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+}
+
+impl From<&ServiceError> for Refused {
+    fn from(error: &ServiceError) -> Self {
+        Self { code: error.code, message: error.message.clone() }
+    }
+}
+
+/// Everything in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Services on either side.
+    pub services: usize,
+    /// Services that become something else.
+    pub changed: usize,
+    /// Services that are new.
+    pub added: usize,
+    /// Services that are gone.
+    pub removed: usize,
+    /// Services whose pods are replaced.
+    pub restarts: usize,
+    /// Pods that are replaced, at the fewest replicas.
+    pub pods_restarted: Count,
+    /// GPUs of all services at the fewest replicas; those of a service in error do not count.
+    pub gpus: Pair<Count>,
+    /// Dollars per hour of the same, where classes have prices.
+    pub costs: Pair<Cost>,
+    /// Services that are in error and were not before.
+    pub broken: usize,
+    /// Services that cannot be deployed afterwards.
+    pub refused: usize,
+    /// Services that fail afterwards and did not before; counted between releases only.
+    pub fails: usize,
+    /// Objects that the operator leaves behind; counted between releases only.
+    pub left_behind: usize,
+    /// Services that were rendered to find out.
+    pub rendered: usize,
+}
+
+/// The answer.
+#[derive(Clone, Debug, Default)]
+pub struct Diff {
+    /// Everything in numbers.
+    pub summary: Summary,
+    /// Groups, the largest first.
+    pub groups: Vec<Group>,
+    /// What was found about services that are not the same as before, in the new state.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What was decided for a service, as far as it is shown or compared.
+#[derive(Clone, Debug, Default)]
+struct Decided<'a> {
+    runtime: Option<&'a Object>,
+    model: Option<&'a Object>,
+    accelerators: Vec<(ComponentKind, Option<EcoString>)>,
+    /// The hourly price of one device of each class that has one.
+    prices: Vec<(ComponentKind, &'a Quantity)>,
+    error: Option<Refused>,
+}
+
+impl<'a> Decided<'a> {
+    fn of(resolution: &Resolution<'a>) -> Self {
+        Self {
+            runtime: resolution.chosen().map(|runtime| &runtime.object),
+            model: resolution.model.map(|model| &model.object),
+            accelerators: resolution
+                .accelerators
+                .iter()
+                .map(|decision| {
+                    (decision.component, decision.chosen.map(AcceleratorClass::name).cloned())
+                })
+                .collect(),
+            prices: resolution
+                .accelerators
+                .iter()
+                .filter_map(|decision| Some((decision.component, costs::price(decision.chosen?)?)))
+                .collect(),
+            error: resolution.error.as_ref().map(Refused::from),
+        }
+    }
+
+    fn classes(&self) -> impl Iterator<Item = &EcoString> {
+        self.accelerators.iter().filter_map(|(_, class)| class.as_ref())
+    }
+}
+
+/// What a service or a ModelServing is on one side.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Service(&'a Views),
+    ModelServing(&'a ModelServing),
+}
+
+/// A service on both sides.
+type Both<'a> = [Option<Subject<'a>>; 2];
+
+/// What one service is made of on one side.
+#[derive(Default)]
+struct Made<'a> {
+    decided: Decided<'a>,
+    cost: Cost,
+    objects: Vec<(ObjectRef, Node, Option<ComponentKind>)>,
+    diagnostics: Vec<Diagnostic>,
+    components: Vec<(Option<ComponentKind>, Extent)>,
+}
+
+/// Pods and GPUs at the fewest replicas.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    pods: Count,
+    gpus: Count,
+}
+
+impl Extent {
+    fn of(component: &PlannedComponent) -> Self {
+        Self { pods: component.least_pods(), gpus: component.least_gpus() }
+    }
+}
+
+/// What one service came to.
+struct Answer {
+    gpus: Pair<Count>,
+    costs: Pair<Cost>,
+    refused: bool,
+    rendered: bool,
+    change: Option<Box<Found>>,
+}
+
+/// The change of one service, and by what it is recognised.
+struct Found {
+    group: Group,
+    keys: [Key; 2],
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Compares two states.
+pub fn diff<'a>(before: &Side<'a>, after: &Side<'a>, settings: Settings<'_>) -> Diff {
+    let sides = [before, after];
+    let mut both: BTreeMap<(EcoString, EcoString, Api), Both<'a>> = BTreeMap::new();
+    for (position, side) in sides.iter().enumerate() {
+        for views in &side.services {
+            let service = views.of(settings.semantics);
+            both.entry((service.namespace.clone(), service.name().clone(), service.object.api))
+                .or_default()[position] = Some(Subject::Service(views));
+        }
+        for serving in &side.servings {
+            both.entry((serving.namespace.clone(), serving.name().clone(), Api::Kthena))
+                .or_default()[position] = Some(Subject::ModelServing(serving));
+        }
+    }
+    let renderers = sides.map(|side| {
+        Renderer::new(&side.world.catalog, settings.semantics, settings.cluster_domain)
+    });
+    let mut inputs = Inputs::of(&before.world.catalog, &after.world.catalog);
+    // By another release anything may be decided otherwise.
+    let releases = upgrade::releases(sides, settings);
+    inputs.shared |= releases.is_some();
+    let comparison = Comparison { sides, renderers: &renderers, inputs: &inputs, settings };
+    let mut gathered = Gathered::default();
+    let all: Vec<_> = both.into_iter().collect();
+    for window in all.chunks(WINDOW * rayon::current_num_threads().max(1)) {
+        let answers: Vec<Answer> = window
+            .par_iter()
+            .map(|((namespace, name, api), both)| comparison.answer((namespace, name, *api), *both))
+            .collect();
+        for answer in answers {
+            gathered.take(answer);
+        }
+    }
+    let mut diff = gathered.finish();
+    if let Some(releases) = releases {
+        upgrade::explain(&comparison, releases, &mut diff);
+    }
+    diff
+}
+
+/// Answers of all services on their way into groups.
+#[derive(Default)]
+struct Gathered {
+    diff: Diff,
+    known: HashMap<Key, usize>,
+    causes: Vec<BTreeMap<(String, FieldPath), Cause>>,
+}
+
+impl Gathered {
+    fn take(&mut self, answer: Answer) {
+        let summary = &mut self.diff.summary;
+        summary.services += 1;
+        summary.gpus.from += answer.gpus.from;
+        summary.gpus.to += answer.gpus.to;
+        summary.costs.from += answer.costs.from;
+        summary.costs.to += answer.costs.to;
+        summary.refused += usize::from(answer.refused);
+        summary.rendered += usize::from(answer.rendered);
+        let Some(found) = answer.change else { return };
+        let Found { mut group, keys, diagnostics } = *found;
+        match group.fate {
+            Fate::Changed => summary.changed += 1,
+            Fate::Added => summary.added += 1,
+            Fate::Removed => summary.removed += 1,
+        }
+        summary.restarts += usize::from(group.restart);
+        let broke = |error: &Pair<Option<Refused>>| error.from.is_none() && error.to.is_some();
+        summary.broken += usize::from(group.error.as_ref().is_some_and(broke));
+        summary.pods_restarted += group.pods_restarted;
+        let causes = std::mem::take(&mut group.causes);
+        let index = keys.iter().find_map(|key| self.known.get(key).copied());
+        let index = if let Some(index) = index {
+            let known = &mut self.diff.groups[index];
+            known.services.append(&mut group.services);
+            known.costs.append(&mut group.costs);
+            known.pods_restarted += group.pods_restarted;
+            known.gpus.from += group.gpus.from;
+            known.gpus.to += group.gpus.to;
+            index
+        } else {
+            self.diff.diagnostics.extend(refusals(&group));
+            self.diff.groups.push(group);
+            self.causes.push(BTreeMap::new());
+            self.diff.groups.len() - 1
+        };
+        for key in keys {
+            self.known.entry(key).or_insert(index);
+        }
+        self.causes[index].extend(
+            causes.into_iter().map(|cause| ((cause.object.clone(), cause.path.clone()), cause)),
+        );
+        self.diff.diagnostics.extend(diagnostics);
+    }
+
+    fn finish(mut self) -> Diff {
+        for (group, causes) in self.diff.groups.iter_mut().zip(self.causes) {
+            group.causes = causes.into_values().collect();
+        }
+        self.diff.groups.sort_by(|a, b| {
+            b.services
+                .len()
+                .cmp(&a.services.len())
+                .then_with(|| a.services.cmp(&b.services))
+                .then_with(|| a.api.cmp(&b.api))
+        });
+        self.diff
+    }
+}
+
+/// Fields of a group that may not change, said once.
+fn refusals(group: &Group) -> Vec<Diagnostic> {
+    let replaced = group.objects.iter().filter(|object| object.action == Action::Replace);
+    let fields = replaced.flat_map(|object| {
+        object
+            .changes
+            .iter()
+            .filter(|change| object.immutable.contains(&change.path))
+            .map(move |change| (object, change))
+    });
+    fields
+        .map(|(object, change)| {
+            Diagnostic::new(
+                Code::ImmutableField,
+                format!(
+                    "`{}` of {} may not change: the API server refuses the update",
+                    change.path, object.id
+                ),
+            )
+            .at(change.to.as_ref().and_then(|node| node.origin.span()))
+            .path(change.path.to_string())
+            .object(object.id.to_string())
+            .help("delete the object before the change is applied, or keep the field as it was")
+        })
+        .collect()
+}
+
+/// Everything that services are compared with.
+struct Comparison<'c, 'a> {
+    sides: [&'c Side<'a>; 2],
+    renderers: &'c [Renderer<'a>; 2],
+    inputs: &'c Inputs<'a>,
+    settings: Settings<'c>,
+}
+
+impl<'a> Comparison<'_, 'a> {
+    fn answer(
+        &self,
+        (namespace, name, api): (&EcoString, &EcoString, Api),
+        both: Both<'a>,
+    ) -> Answer {
+        if let Some(answer) = self.same(both) {
+            return answer;
+        }
+        let made = [0, 1]
+            .map(|side| both[side].map_or_else(Made::default, |subject| self.make(side, subject)));
+        let [before, after] = &made;
+        let fate = match both {
+            [None, _] => Fate::Added,
+            [_, None] => Fate::Removed,
+            _ => Fate::Changed,
+        };
+        let total = |made: &Made<'_>, what: fn(&Extent) -> Count| -> Count {
+            made.components.iter().map(|(_, extent)| what(extent)).sum()
+        };
+        let gpus = Pair {
+            from: total(before, |extent| extent.gpus),
+            to: total(after, |extent| extent.gpus),
+        };
+        let (was, is) = (&before.decided, &after.decided);
+        let refused = [was, is].map(|decided| decided.error.is_some());
+        let name_of = |object: Option<&Object>| object.map(|object| object.id.clone());
+        // What is refused changes nothing: the operator leaves what it made before.
+        let mut objects = if refused[1] && both[1].is_some() {
+            Vec::new()
+        } else {
+            object_changes(before, after)
+        };
+        if (fate, api, self.settings.semantics) == (Fate::Changed, Api::Ome, Semantics::Controller)
+        {
+            leave_behind(&mut objects, after);
+        }
+        let moved = |component: Option<ComponentKind>| {
+            let has = |action: Action| {
+                objects.iter().any(|object| {
+                    object.action == action && object.runs_pods && object.component == component
+                })
+            };
+            has(Action::Delete) && has(Action::Create)
+        };
+        let restarts = |component: Option<ComponentKind>| {
+            moved(component)
+                || objects.iter().any(|object| object.restart && object.component == component)
+        };
+        let pods_restarted = if fate == Fate::Changed {
+            let restarted = before.components.iter().filter(|(component, _)| restarts(*component));
+            restarted.map(|(_, extent)| extent.pods).sum()
+        } else {
+            Count::default()
+        };
+        let restart = fate == Fate::Changed
+            && objects.iter().any(|object| object.restart || moved(object.component));
+        let mut group = Group {
+            fate,
+            api,
+            services: vec![ecow::eco_format!("{namespace}/{name}")],
+            causes: Vec::new(),
+            runtime: (name_of(was.runtime) != name_of(is.runtime))
+                .then(|| Pair { from: name_of(was.runtime), to: name_of(is.runtime) }),
+            accelerators: accelerators(was, is),
+            error: (was.error != is.error)
+                .then(|| Pair { from: was.error.clone(), to: is.error.clone() }),
+            objects,
+            restart,
+            pods_restarted,
+            gpus: gpus.clone(),
+            costs: vec![Pair { from: before.cost, to: after.cost }],
+            rules: Vec::new(),
+        };
+        let differs = fate != Fate::Changed
+            || !group.objects.is_empty()
+            || group.runtime.is_some()
+            || !group.accelerators.is_empty()
+            || group.error.is_some();
+        let change = differs.then(|| {
+            let question = Question {
+                sides: self.sides,
+                inputs: self.inputs,
+                subject: both.map(|subject| subject.map(|subject| self.object(subject))),
+                decided: [was, is],
+                objects: &group.objects,
+                refused: was.error != is.error,
+            };
+            group.causes = causes(&question);
+            let keys =
+                [Names::Aside(namespace, name), Names::Kept].map(|names| self.key(&group, names));
+            Box::new(Found { group, keys, diagnostics: after.diagnostics.clone() })
+        });
+        let costs = Pair { from: before.cost, to: after.cost };
+        Answer { gpus, costs, refused: refused[1], rendered: true, change }
+    }
+
+    fn object(&self, subject: Subject<'a>) -> &'a Object {
+        match subject {
+            Subject::Service(views) => &views.of(self.settings.semantics).object,
+            Subject::ModelServing(serving) => &serving.object,
+        }
+    }
+
+    /// The answer for a service of which nothing changed that it is made of.
+    fn same(&self, both: Both<'a>) -> Option<Answer> {
+        let [Some(before), Some(after)] = both else { return None };
+        let object = self.object(after);
+        if self.inputs.get(object.api, &object.id).is_some() {
+            return None;
+        }
+        let services = match (before, after) {
+            (Subject::Service(before), Subject::Service(after)) => {
+                [before, after].map(|views| views.of(self.settings.semantics))
+            }
+            (_, Subject::ModelServing(serving)) => {
+                let refused = self.broken(1, serving).is_some();
+                let gpus = if refused { Count::default() } else { serving_gpus(serving) };
+                return Some(Answer {
+                    gpus: Pair { from: gpus, to: gpus },
+                    costs: Pair::default(),
+                    refused,
+                    rendered: false,
+                    change: None,
+                });
+            }
+            _ => return None,
+        };
+        if self.inputs.shared
+            || services[1].model.as_ref().is_some_and(|model| self.inputs.model(&model.name.value))
+        {
+            return None;
+        }
+        let resolutions = [0, 1].map(|side| self.renderers[side].decide(services[side]));
+        let [was, is] = [&resolutions[0], &resolutions[1]].map(Decided::of);
+        let unchanged = |before: Option<&Object>, after: Option<&Object>| match (before, after) {
+            (Some(before), Some(after)) => {
+                before.id == after.id && self.inputs.get(after.api, &after.id).is_none()
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        let same = unchanged(was.runtime, is.runtime)
+            && unchanged(was.model, is.model)
+            && was.accelerators == is.accelerators
+            && was.error == is.error
+            && (!self.inputs.classes || is.accelerators.is_empty());
+        same.then(|| {
+            let [_, mut resolution] = resolutions;
+            let builder = self.renderers[1].builder(services[1]);
+            let built = builder.build(services[1], &mut resolution, &mut ());
+            let refused = built.error.is_some();
+            let least = built.components.iter().filter(|_| !refused);
+            let gpus = least.map(PlannedComponent::least_gpus).sum();
+            let cost = if refused { Cost::default() } else { cost::cost(&is, &built.components) };
+            Answer {
+                gpus: Pair { from: gpus, to: gpus },
+                costs: Pair { from: cost, to: cost },
+                refused,
+                rendered: false,
+                change: None,
+            }
+        })
+    }
+
+    /// Decides and renders one service on one side.
+    fn make(&self, side: usize, subject: Subject<'a>) -> Made<'a> {
+        self.make_by(&self.renderers[side], side, subject)
+    }
+
+    /// The same, by a renderer of one's own.
+    fn make_by(&self, renderer: &Renderer<'a>, side: usize, subject: Subject<'a>) -> Made<'a> {
+        let world = self.sides[side].world;
+        match subject {
+            Subject::ModelServing(serving) => {
+                let error = self.broken(side, serving);
+                if error.is_some() {
+                    return Made {
+                        decided: Decided { error, ..Decided::default() },
+                        ..Made::default()
+                    };
+                }
+                let extent = Extent {
+                    pods: i64::try_from(serving.pods()).ok().into(),
+                    gpus: serving_gpus(serving),
+                };
+                Made {
+                    objects: vec![(serving.object.id.clone(), serving.object.node.clone(), None)],
+                    components: vec![(None, extent)],
+                    ..Made::default()
+                }
+            }
+            Subject::Service(views) => {
+                let service = views.of(self.settings.semantics);
+                let resolution = renderer.decide(service);
+                let mut decided = Decided::of(&resolution);
+                let Rendered { components, objects, error, mut diagnostics, .. } =
+                    renderer.render_decided(service, resolution, &mut ());
+                for object in &objects {
+                    accept_rendered(
+                        &object.node,
+                        self.settings.semantics,
+                        &world.sources,
+                        &mut diagnostics,
+                    );
+                }
+                decided.error = error.as_ref().map(Refused::from).or_else(|| {
+                    let found = diagnostics.iter().find(|found| {
+                        found.severity == Severity::Error && found.code != Code::ServerRefuses
+                    });
+                    found.map(|found| Refused { code: found.code, message: found.message.clone() })
+                });
+                if decided.error.is_some() {
+                    return Made { decided, diagnostics, ..Made::default() };
+                }
+                Made {
+                    cost: cost::cost(&decided, &components),
+                    decided,
+                    objects: objects
+                        .into_iter()
+                        .map(|object| (identity(&object.node), object.node, object.component))
+                        .collect(),
+                    diagnostics,
+                    components: components
+                        .iter()
+                        .map(|component| (Some(component.kind), Extent::of(component)))
+                        .collect(),
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a ModelServing, which is only read: the first finding of error level
+    /// within it.
+    fn broken(&self, side: usize, serving: &ModelServing) -> Option<Refused> {
+        let span = serving.object.span;
+        let inside = |found: &&Diagnostic| {
+            found.severity == Severity::Error && found.span().is_some_and(|own| span.contains(own))
+        };
+        self.sides[side]
+            .world
+            .diagnostics
+            .iter()
+            .find(inside)
+            .map(|found| Refused { code: found.code, message: found.message.clone() })
+    }
+
+    /// What identifies a change.
+    fn key(&self, group: &Group, names: Names<'_>) -> Key {
+        let mut writer = Writer::new(self.sides, names);
+        writer.plain(format_args!(
+            "{:?} {:?} {:?} {:?}",
+            group.fate, group.api, group.runtime, group.accelerators
+        ));
+        if let Some(Pair { from, to }) = &group.error {
+            // An error names its service; what is the same is its code.
+            writer.plain(format_args!(
+                "{:?} {:?}",
+                from.as_ref().map(|error| error.code),
+                to.as_ref().map(|error| error.code)
+            ));
+        }
+        group.objects.iter().for_each(|object| writer.object(object));
+        writer.finish()
+    }
+}
+
+/// The classes that are others.
+fn accelerators(
+    before: &Decided<'_>,
+    after: &Decided<'_>,
+) -> Vec<(ComponentKind, Pair<Option<EcoString>>)> {
+    let class = |decided: &Decided<'_>, kind: ComponentKind| {
+        decided
+            .accelerators
+            .iter()
+            .find(|(own, _)| *own == kind)
+            .and_then(|(_, class)| class.clone())
+    };
+    let mut kinds: Vec<ComponentKind> =
+        before.accelerators.iter().chain(&after.accelerators).map(|(kind, _)| *kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let pairs = kinds
+        .into_iter()
+        .map(|kind| (kind, Pair { from: class(before, kind), to: class(after, kind) }));
+    pairs.filter(|(_, pair)| pair.from != pair.to).collect()
+}
+
+/// Marks what the shipped OME controller does not delete: it cleans up components that are gone,
+/// and nothing of a component that goes on as another workload, nor what belongs to no component
+/// (ome-objects.md 6).
+fn leave_behind(objects: &mut [ObjectChange], after: &Made<'_>) {
+    let component = |node: &Node| {
+        node.at(&["metadata", "labels", "component"]).and_then(Node::as_str).map(EcoString::from)
+    };
+    let active: BTreeSet<EcoString> =
+        after.objects.iter().filter_map(|(_, node, _)| component(node)).collect();
+    for object in objects.iter_mut().filter(|object| object.action == Action::Delete) {
+        let own =
+            object.whole.as_ref().and_then(component).filter(|component| !component.is_empty());
+        object.left_behind = own.is_none_or(|own| active.contains(&own));
+    }
+}
+
+/// Whether a change of an object replaces pods; none of a kind that has no pods.
+pub(crate) fn restarts(before: Option<&Node>, after: &Node) -> Option<bool> {
+    let (api_version, kind) = api_version_and_kind(after);
+    let effect = effects::of(api_version, kind).filter(|effect| effect.runs_pods())?;
+    let ty = schema::kind(api_version, kind).map(schema::Schema::root);
+    Some(before.is_some_and(|before| {
+        tree::changes(before, after, ty).iter().any(|change| effect.restarts(change))
+    }))
+}
+
+/// What happens to every object, in the order of kinds and names.
+fn object_changes(before: &Made<'_>, after: &Made<'_>) -> Vec<ObjectChange> {
+    type Pairs<'m> = BTreeMap<(ObjectRef, &'m str), [Option<(&'m Node, Option<ComponentKind>)>; 2]>;
+    let mut pairs: Pairs<'_> = BTreeMap::new();
+    for (side, made) in [before, after].into_iter().enumerate() {
+        for (id, node, component) in &made.objects {
+            let group = api_version_and_kind(node).0.split_once('/').map_or("", |(group, _)| group);
+            pairs.entry((id.clone(), group)).or_default()[side] = Some((node, *component));
+        }
+    }
+    let mut found = Vec::new();
+    for ((id, _), pair) in pairs {
+        let Some((node, component)) = pair[1].or(pair[0]) else { continue };
+        let (api_version, kind) = api_version_and_kind(node);
+        let effect = effects::of(api_version, kind);
+        let runs_pods = effect.is_some_and(Effect::runs_pods);
+        let mut change = ObjectChange {
+            id,
+            action: Action::Update,
+            restart: false,
+            changes: Vec::new(),
+            immutable: Vec::new(),
+            left_behind: false,
+            whole: None,
+            component,
+            runs_pods,
+        };
+        if let [Some((old, _)), Some((new, _))] = pair {
+            change.changes =
+                tree::changes(old, new, schema::kind(api_version, kind).map(schema::Schema::root));
+            if change.changes.is_empty() {
+                continue;
+            }
+            if let Some(effect) = effect {
+                change.immutable = change
+                    .changes
+                    .iter()
+                    .filter(|change| effect.refuses(change))
+                    .map(|change| change.path.clone())
+                    .collect();
+                change.restart = change.changes.iter().any(|change| effect.restarts(change));
+            }
+            if !change.immutable.is_empty() {
+                (change.action, change.restart) = (Action::Replace, runs_pods);
+            }
+        } else {
+            change.action = if pair[1].is_some() { Action::Create } else { Action::Delete };
+            change.whole = Some(node.clone());
+        }
+        found.push(change);
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! The order in which the objects of a service change, and what each workload does then (S4-031).
+
+use crate::api::ComponentKind;
+use crate::objects::RenderedObject;
+use crate::pipeline::render::identity;
+use crate::quantity::Count;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// Waves in order.
+pub(crate) const WAVES: [&str; 4] = ["config", "workloads", "router", "autoscaling"];
+
+/// A workload and how it follows a change of its pods.
+#[derive(Clone, Debug)]
+pub struct WorkloadRollout {
+    /// Name.
+    pub name: EcoString,
+    /// Kind.
+    pub kind: EcoString,
+    /// Pods that may be missing, as written or by default.
+    pub max_unavailable: String,
+    /// Pods that may be there in addition.
+    pub max_surge: String,
+    /// Pods that are replaced.
+    pub pods_restarted: Count,
+}
+
+/// Position of an object's wave in [`WAVES`]: what pods need first, then engines, then the router
+/// and the way in, then what scales and protects them.
+pub(crate) fn wave(object: &RenderedObject) -> usize {
+    match (object.wave, object.component) {
+        (0, _) => 0,
+        (1, Some(ComponentKind::Router)) => 2,
+        (1, _) => 1,
+        (2, _) => 3,
+        _ => 2,
+    }
+}
+
+/// The objects of each wave, by `Kind/namespace/name`.
+pub(crate) fn waves(objects: &[RenderedObject]) -> [Vec<String>; 4] {
+    let mut found: [Vec<String>; 4] = Default::default();
+    for object in objects {
+        found[wave(object)].push(identity(&object.node).to_string());
+    }
+    found
+}
+
+/// What every workload does when the objects before become the objects after; `pods` is how many
+/// pods a component has.
+pub(crate) fn workloads(
+    before: &[RenderedObject],
+    after: &[RenderedObject],
+    pods: impl Fn(ComponentKind) -> Count,
+) -> Vec<WorkloadRollout> {
+    let mut found = Vec::new();
+    for object in after {
+        let id = identity(&object.node);
+        let strategy: &[&str] = match id.kind.as_str() {
+            "Deployment" => &["spec", "strategy", "rollingUpdate"],
+            "LeaderWorkerSet" | "ModelServing" => {
+                &["spec", "rolloutStrategy", "rollingUpdateConfiguration"]
+            }
+            _ => &[],
+        };
+        let old = before.iter().find(|old| {
+            identity(&old.node) == id && old.node.get("apiVersion") == object.node.get("apiVersion")
+        });
+        let Some(changed) = crate::diff::restarts(old.map(|old| &old.node), &object.node) else {
+            continue;
+        };
+        let recreate = object.node.at(&["spec", "strategy", "type"]).and_then(Node::as_str)
+            == Some("Recreate");
+        let read = |key: &str, default: &str| {
+            let written = object
+                .node
+                .at(strategy)
+                .filter(|_| !strategy.is_empty())
+                .and_then(|strategy| strategy.get(key))
+                .and_then(Node::scalar_text);
+            written.map_or_else(|| default.to_owned(), |text| text.to_string())
+        };
+        let (most, surge) = match id.kind.as_str() {
+            "Deployment" if recreate => ("100%".to_owned(), "0".to_owned()),
+            "Deployment" => (read("maxUnavailable", "25%"), read("maxSurge", "25%")),
+            // Knative starts the new revision beside the old one and moves the traffic when it is
+            // ready.
+            "Service" => ("0".to_owned(), "100%".to_owned()),
+            _ => (read("maxUnavailable", "1"), read("maxSurge", "0")),
+        };
+        found.push(WorkloadRollout {
+            name: id.name.clone(),
+            kind: id.kind.clone(),
+            max_unavailable: most,
+            max_surge: surge,
+            pods_restarted: if changed {
+                object.component.map(&pods).unwrap_or_default()
+            } else {
+                Count::default()
+            },
+        });
+    }
+    found
+}

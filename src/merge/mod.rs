@@ -1,0 +1,9 @@
+//! Layers laid over each other: strategic merge with origins, edits of trees, and the record of what
+//! lost.
+//!
+//! In: trees. Out: trees whose leaves keep their places. Nothing here knows an operator.
+
+pub(crate) mod edit;
+pub mod history;
+pub mod smp;
+pub(crate) mod written;

@@ -1,0 +1,228 @@
+//! Merging of lists: by key where elements are mappings, as a set where they are scalars.
+
+use super::directive::{PATCH, Patch};
+use super::order::{self, Positions};
+use super::walk::Walk;
+use super::{Error, Problem};
+use crate::merge::history::{Record, Step};
+use crate::schema::Type;
+use crate::yaml::{Node, Value};
+use ecow::EcoVec;
+
+/// What is known about two lists that meet.
+#[derive(Clone, Copy)]
+pub(super) struct Lists {
+    /// Type of the elements.
+    pub(super) ty: Option<&'static Type>,
+    /// Field that identifies an element.
+    pub(super) key: Option<&'static str>,
+    /// The patch names scalars to take out.
+    pub(super) delete: bool,
+}
+
+/// A merged list.
+pub(super) struct Merged {
+    pub(super) items: EcoVec<Node>,
+    /// The base as upstream sees it afterwards, when it puts the list in order; none: unchanged.
+    ///
+    /// Quirk: Go deletes and appends in place, so the slice that the caller still holds shows
+    /// shifted elements, and appended ones where deleted ones left room.
+    pub(super) base: Option<EcoVec<Node>>,
+}
+
+impl From<EcoVec<Node>> for Merged {
+    fn from(items: EcoVec<Node>) -> Self {
+        Self { items, base: None }
+    }
+}
+
+/// The base after deletions in place (each position in the list as it was then) and after what was
+/// appended to it.
+fn shifted(base: EcoVec<Node>, deleted: &[usize], appended: &[Node]) -> EcoVec<Node> {
+    let mut seen: Vec<Node> = base.into_iter().collect();
+    let mut length = seen.len();
+    for position in deleted {
+        for index in *position..length - 1 {
+            seen[index] = seen[index + 1].clone();
+        }
+        length -= 1;
+    }
+    for (place, node) in seen[length..].iter_mut().zip(appended) {
+        *place = node.clone();
+    }
+    seen.into_iter().collect()
+}
+
+/// Merges two lists.
+pub(super) fn merge<R: Record>(
+    walk: &mut Walk<'_, R>,
+    base: EcoVec<Node>,
+    patch: &[Node],
+    lists: Lists,
+) -> Result<Merged, Error> {
+    let Some(maps) = element_type([base.as_slice(), patch])? else { return Ok(base.into()) };
+    if maps {
+        let key = lists.key.ok_or(Problem::NotKeyed)?;
+        keyed(walk, base, patch, key, lists.ty)
+    } else if lists.delete {
+        let out = Positions::of(patch, None)?;
+        let mut kept = EcoVec::new();
+        for item in base {
+            if out.find(&item)?.is_none() {
+                kept.push(item);
+            } else {
+                walk.record.enter(Step::Scalar(&item));
+                walk.record.lost(&item, None);
+                walk.record.leave();
+            }
+        }
+        Ok(kept.into())
+    } else {
+        union(&base, patch, lists.key)
+    }
+}
+
+/// Merges lists of scalars as sets.
+fn union(base: &[Node], patch: &[Node], key: Option<&'static str>) -> Result<Merged, Error> {
+    let mut seen = Positions::of(&[], None)?;
+    let mut both = EcoVec::new();
+    for item in base.iter().chain(patch) {
+        if seen.find(item)?.is_none() {
+            seen.push(item.clone());
+            both.push(item.clone());
+        }
+    }
+    // Quirk: the decoder leaves room for a power of two of elements. Where the patch fits into it,
+    // upstream appends in place, and taking out what the base has twice moves the last elements
+    // into the base that it then orders by.
+    let unique = Positions::of(base, None)?;
+    let twice = base
+        .iter()
+        .enumerate()
+        .any(|(index, item)| unique.find(item).is_ok_and(|first| first != Some(index)));
+    let aliased =
+        twice && base.len() <= ROOM && base.len() + patch.len() <= base.len().next_power_of_two();
+    let moved = if aliased { Some(deduplicated(base, patch)) } else { None };
+    let items = order::arrange(both, patch, moved.as_deref().unwrap_or(base), key, false)?;
+    Ok(Merged { items, base: moved })
+}
+
+/// The longest list for which Go's growth by doubling is known.
+const ROOM: usize = 256;
+
+/// What is left in the base's room after upstream's removal of duplicates, which puts the last
+/// element in their place.
+fn deduplicated(base: &[Node], patch: &[Node]) -> EcoVec<Node> {
+    let mut all: Vec<Node> = base.iter().chain(patch).cloned().collect();
+    let mut last = all.len() - 1;
+    let mut first = 0;
+    while first < last {
+        let mut other = first + 1;
+        while other <= last {
+            if all[first] == all[other] {
+                all[other] = all[last].clone();
+                last -= 1;
+            } else {
+                other += 1;
+            }
+        }
+        first += 1;
+    }
+    all.truncate(base.len());
+    all.into_iter().collect()
+}
+
+/// Merges lists of mappings by key.
+fn keyed<R: Record>(
+    walk: &mut Walk<'_, R>,
+    base: EcoVec<Node>,
+    patch: &[Node],
+    key: &'static str,
+    ty: Option<&'static Type>,
+) -> Result<Merged, Error> {
+    let whole = base.clone();
+    let mut rest = base;
+    let mut plain = EcoVec::new();
+    let mut deleted = Vec::new();
+    let mut replaced = false;
+    for item in patch {
+        let Some(directive) = item.as_map().and_then(|map| map.get(PATCH)) else {
+            plain.push(item.clone());
+            continue;
+        };
+        match Patch::parse(directive)? {
+            Patch::Delete => {
+                let value = order::identity(item, Some(key))?;
+                while let Some(position) = order::position(&rest, key, value)? {
+                    let loser = rest.remove(position);
+                    walk.record.enter(Step::Keyed(key, value));
+                    walk.record.lost(&loser, None);
+                    walk.record.leave();
+                    deleted.push(position);
+                }
+            }
+            Patch::Replace => replaced = true,
+            Patch::Merge => return Err(Problem::BadPatch { value: "merge".into() }.into()),
+        }
+    }
+    if replaced {
+        for loser in &rest {
+            if let Ok(value) = order::identity(loser, Some(key)) {
+                walk.record.enter(Step::Keyed(key, value));
+                walk.record.lost(loser, None);
+                walk.record.leave();
+            }
+        }
+        let items = order::arrange(plain.clone(), &[], &plain, Some(key), true)?;
+        return Ok(Merged { items, base: Some(shifted(whole, &deleted, &[])) });
+    }
+
+    let mut merged: Vec<Node> = rest.iter().cloned().collect();
+    let mut places = Positions::lenient(&rest, key);
+    for item in &plain {
+        let value = order::identity(item, Some(key))?;
+        if let Some(place) = places.find(value)? {
+            walk.record.enter(Step::Keyed(key, value));
+            let result = walk.mapping(&mut merged[place], item, ty);
+            walk.record.leave();
+            result.map_err(|error| error.below(Step::Keyed(key, value), item))?;
+        } else {
+            places.push(value.clone());
+            merged.push(item.clone());
+        }
+    }
+    let seen = if deleted.is_empty() {
+        None
+    } else {
+        Some(shifted(whole, &deleted, &merged[rest.len()..]))
+    };
+    let items = order::arrange(merged.into_iter().collect(), &plain, &rest, Some(key), true)?;
+    Ok(Merged { items, base: seen })
+}
+
+/// Whether all elements are mappings (`Some(true)`) or scalars of one type; `None` for empty lists.
+pub(super) fn element_type<'a>(
+    lists: impl IntoIterator<Item = &'a [Node]>,
+) -> Result<Option<bool>, Problem> {
+    let mut first: Option<&Node> = None;
+    for item in lists.into_iter().flatten() {
+        match first {
+            _ if item.is_null() => return Err(Problem::MixedElements),
+            None if matches!(item.value, Value::List(_)) => return Err(Problem::ListOfLists),
+            None => first = Some(item),
+            Some(first) if !same_type(&first.value, &item.value) => {
+                return Err(Problem::MixedElements);
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(first.map(|item| matches!(item.value, Value::Map(_))))
+}
+
+/// Whether Go decodes both to one type.
+pub(super) fn same_type(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Big(_) | Value::Float(_), Value::Big(_) | Value::Float(_)) => true,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}

@@ -1,0 +1,435 @@
+//! One written tree over another: the documented way of laying a service over a runtime.
+//!
+//! Mappings merge by key, lists with a merge key by that key: known elements keep the place they
+//! have in the lower tree, new ones follow (S0-037). Arguments are concatenated (S2-056),
+//! affinities are joined (S2-060); every other list and every scalar of the upper tree replaces
+//! that of the lower one. A null in the upper tree says nothing.
+
+use super::edit::{lost, within};
+use super::history::{Record, Step};
+use crate::yaml::{Entry, Map, Node, Places, Value};
+use ecow::{EcoString, EcoVec};
+
+/// The merge key of a list field: the fields that make two elements the same, the first one naming
+/// it in paths.
+///
+/// Ports and topology constraints have the two keys of server-side apply, so that 80/TCP and 80/UDP
+/// stay two ports.
+fn merge_key(field: &str) -> Option<&'static [&'static str]> {
+    Some(match field {
+        "containers"
+        | "initContainers"
+        | "ephemeralContainers"
+        | "volumes"
+        | "imagePullSecrets"
+        | "schedulingGates"
+        | "resourceClaims"
+        | "env" => &["name"],
+        "ports" => &["containerPort", "protocol"],
+        "volumeMounts" => &["mountPath"],
+        "volumeDevices" => &["devicePath"],
+        "hostAliases" => &["ip"],
+        "topologySpreadConstraints" => &["topologyKey", "whenUnsatisfiable"],
+        _ => return None,
+    })
+}
+
+/// The `upper` tree over the `lower` one. What it replaces goes to the recorder; that it is no
+/// mapping itself is the caller's to record, who knows the field.
+pub(crate) fn written<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+    match (&lower.value, &upper.value) {
+        (_, Value::Null) => lower.clone(),
+        (Value::Map(below), Value::Map(above)) => {
+            Node::new(Value::Map(maps(below, above, rec)), lower.origin)
+        }
+        _ => upper.clone(),
+    }
+}
+
+fn maps<R: Record>(lower: &Map, upper: &Map, rec: &mut R) -> Map {
+    let mut merged = lower.clone();
+    for entry in upper.iter().filter(|entry| !entry.node.is_null()) {
+        let below = lower.get(&entry.key).filter(|below| !below.is_null());
+        let node = below
+            .map_or_else(|| entry.node.clone(), |below| field(&entry.key, below, &entry.node, rec));
+        merged.insert_entry(Entry { key: entry.key.clone(), key_origin: entry.key_origin, node });
+    }
+    merged
+}
+
+fn field<R: Record>(name: &str, lower: &Node, upper: &Node, rec: &mut R) -> Node {
+    let step = Step::Field(name);
+    match (&lower.value, &upper.value) {
+        (Value::List(below), Value::List(above)) => {
+            if name == "args" {
+                return Node::new(Value::List(concatenated(below, above)), lower.origin);
+            }
+            if let Some(keys) = merge_key(name) {
+                return within(step, rec, |rec| {
+                    Node::new(
+                        Value::List(keyed(keys, name == "env", below, above, rec)),
+                        lower.origin,
+                    )
+                });
+            }
+        }
+        (Value::Map(_), Value::Map(_)) if name == "affinity" => {
+            return within(step, rec, |rec| affinity(lower, upper, rec));
+        }
+        (Value::Map(_), Value::Map(_)) => {
+            return within(step, rec, |rec| written(lower, upper, rec));
+        }
+        _ => {}
+    }
+    lost(step, lower, upper, rec);
+    upper.clone()
+}
+
+fn concatenated(lower: &EcoVec<Node>, upper: &EcoVec<Node>) -> EcoVec<Node> {
+    if lower.is_empty() {
+        return upper.clone();
+    }
+    let mut all = lower.clone();
+    all.extend(upper.iter().cloned());
+    all
+}
+
+fn keyed<R: Record>(
+    keys: &'static [&'static str],
+    environment: bool,
+    lower: &EcoVec<Node>,
+    upper: &EcoVec<Node>,
+    rec: &mut R,
+) -> EcoVec<Node> {
+    let mut merged = lower.clone();
+    let mut places = Places::of(lower.iter().map(|element| identity(keys, element)));
+    for element in upper {
+        let identity = identity(keys, element);
+        let known = identity
+            .as_ref()
+            .and_then(|identity| places.get(identity.as_slice()))
+            .zip(element.get(keys[0]));
+        let Some((index, name)) = known else {
+            if let Some(identity) = identity {
+                places.insert(identity, merged.len());
+            }
+            merged.push(element.clone());
+            continue;
+        };
+        let node = within(Step::Keyed(keys[0], name), rec, |rec| {
+            let below = if environment {
+                without_other_source(&merged[index], element, rec)
+            } else {
+                merged[index].clone()
+            };
+            written(&below, element, rec)
+        });
+        merged.make_mut()[index] = node;
+    }
+    merged
+}
+
+/// What an element has in common with every other that is the same. Elements without the first key
+/// are never the same. An absent protocol is TCP, as everywhere in Kubernetes.
+fn identity(keys: &[&str], element: &Node) -> Option<Vec<(&'static str, EcoString)>> {
+    let values = keys.iter().enumerate().map(|(index, key)| match element.get(key) {
+        // 80 and 80.0 are one port, 80 and "80" are two.
+        Some(node) => Some((
+            if matches!(node.value, Value::Int(_) | Value::Big(_) | Value::Float(_)) {
+                "a number"
+            } else {
+                node.kind_name()
+            },
+            node.scalar_text().unwrap_or_else(|| node.to_json().to_string().into()),
+        )),
+        None if *key == "protocol" => Some(("a string", "TCP".into())),
+        None if index > 0 => Some(("", EcoString::new())),
+        None => None,
+    });
+    values.collect()
+}
+
+/// A variable is replaced as a unit: a value drives out valueFrom and the other way round (S2-062).
+fn without_other_source<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+    let mut below = lower.clone();
+    for (kept, dropped) in [("value", "valueFrom"), ("valueFrom", "value")] {
+        let Some(winner) = upper.get(kept).filter(|_| upper.get(dropped).is_none()) else {
+            continue;
+        };
+        if let Some(loser) = below.as_map_mut().and_then(|map| map.remove(dropped)) {
+            lost(Step::Field(kept), &loser.node, winner, rec);
+        }
+    }
+    below
+}
+
+/// Both affinities hold: required node terms as a cross product, all other lists one after the
+/// other (S2-060).
+pub(crate) fn affinity<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+    joined(lower, upper, |part, below, above| {
+        within(Step::Field(part), rec, |rec| {
+            joined(below, above, |rule, below, above| match (&below.value, &above.value) {
+                (Value::List(first), Value::List(then)) => {
+                    Node::new(Value::List(concatenated(first, then)), below.origin)
+                }
+                (Value::Map(_), Value::Map(_)) => {
+                    within(Step::Field(rule), rec, |rec| required_terms(below, above, rec))
+                }
+                _ => above.clone(),
+            })
+        })
+    })
+}
+
+/// The union of two mappings; `both` answers for keys that both have.
+fn joined(lower: &Node, upper: &Node, mut both: impl FnMut(&str, &Node, &Node) -> Node) -> Node {
+    let (Some(below), Some(above)) = (lower.as_map(), upper.as_map()) else { return upper.clone() };
+    let mut union = below.clone();
+    for entry in above.iter().filter(|entry| !entry.node.is_null()) {
+        let node = match below.get(&entry.key).filter(|below| !below.is_null()) {
+            Some(below) => both(&entry.key, below, &entry.node),
+            None => entry.node.clone(),
+        };
+        union.insert_entry(Entry { key: entry.key.clone(), key_origin: entry.key_origin, node });
+    }
+    Node::new(Value::Map(union), lower.origin)
+}
+
+fn required_terms<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Node {
+    joined(lower, upper, |field, below, above| match (&below.value, &above.value) {
+        (Value::List(outer), Value::List(inner)) if field == "nodeSelectorTerms" => {
+            Node::new(Value::List(cross_product(outer, inner)), below.origin)
+        }
+        _ => {
+            lost(Step::Field(field), below, above, rec);
+            above.clone()
+        }
+    })
+}
+
+/// Node selector terms that hold when one term of each side holds: `outer` × `inner`, the
+/// expressions of `outer` first. An empty side adds nothing (S2-060).
+pub(crate) fn cross_product(outer: &[Node], inner: &[Node]) -> EcoVec<Node> {
+    if outer.is_empty() || inner.is_empty() {
+        return outer.iter().chain(inner).cloned().collect();
+    }
+    outer.iter().flat_map(|a| inner.iter().map(move |b| both_terms(a, b))).collect()
+}
+
+fn both_terms(a: &Node, b: &Node) -> Node {
+    joined(a, b, |_, first, then| match (&first.value, &then.value) {
+        (Value::List(firsts), Value::List(thens)) => {
+            Node::new(Value::List(concatenated(firsts, thens)), first.origin)
+        }
+        _ => then.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::history::History;
+    use crate::operators::ome::compose::testing::{flow, losers, node};
+
+    fn merged(lower: &str, upper: &str) -> String {
+        flow(&written(&node(lower), &node(upper), &mut ()))
+    }
+
+    #[test]
+    fn trees_merge_as_the_documents_say() {
+        for (about, lower, upper, expected) in [
+            ("a null says nothing", "{a: 1, b: 2}", "{a: null, c: null}", "{a: 1, b: 2}"),
+            ("scalars are replaced", "{a: 1, b: 2}", "{b: 3, c: 4}", "{a: 1, b: 3, c: 4}"),
+            (
+                "S0-044 by key",
+                "{nodeSelector: {zone: a, pool: x}}",
+                "{nodeSelector: {zone: b, disk: w}}",
+                "{nodeSelector: {zone: b, pool: x, disk: w}}",
+            ),
+            (
+                "S0-036 by side",
+                "{resources: {limits: {gpu: 2}}}",
+                "{resources: {requests: {cpu: 4}}}",
+                "{resources: {limits: {gpu: 2}, requests: {cpu: 4}}}",
+            ),
+            (
+                "false replaces true",
+                "{hostNetwork: true}",
+                "{hostNetwork: false}",
+                "{hostNetwork: false}",
+            ),
+            ("S2-056 concatenated", "{args: [a, b]}", "{args: [a, c]}", "{args: [a, b, a, c]}"),
+            ("commands are replaced", "{command: [a, b]}", "{command: [c]}", "{command: [c]}"),
+            (
+                "tolerations are replaced",
+                "{tolerations: [{key: a}]}",
+                "{tolerations: [{key: b}]}",
+                "{tolerations: [{key: b}]}",
+            ),
+            ("another kind of value replaces", "{a: {b: 1}}", "{a: x}", "{a: x}"),
+            (
+                "80/TCP and 80/UDP",
+                "{ports: [{containerPort: 80}]}",
+                "{ports: [{containerPort: 80, protocol: UDP}]}",
+                "{ports: [{containerPort: 80}, {containerPort: 80, protocol: UDP}]}",
+            ),
+            (
+                "80 is 80/TCP",
+                "{ports: [{containerPort: 80}]}",
+                "{ports: [{containerPort: 80, protocol: TCP, name: h}]}",
+                "{ports: [{containerPort: 80, protocol: TCP, name: h}]}",
+            ),
+            (
+                "no key, no match",
+                "{env: [{value: a}]}",
+                "{env: [{value: b}]}",
+                "{env: [{value: a}, {value: b}]}",
+            ),
+            (
+                "both sources of a volume stay",
+                "{volumes: [{name: v, emptyDir: {}}]}",
+                "{volumes: [{name: v, hostPath: {path: /a}}]}",
+                "{volumes: [{name: v, emptyDir: {}, hostPath: {path: /a}}]}",
+            ),
+        ] {
+            assert_eq!(merged(lower, upper), expected, "{about}");
+        }
+    }
+
+    #[test]
+    fn known_elements_keep_their_place_and_new_ones_follow() {
+        let list = |names: &str| {
+            format!(
+                "{{env: [{}]}}",
+                names
+                    .split_whitespace()
+                    .map(|name| format!("{{name: {name}}}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        };
+        for (lower, upper, expected) in [
+            ("A B", "B C", "A B C"),
+            ("A B", "C", "A B C"),
+            ("A B C", "X A", "A B C X"),
+            ("A B C D", "D X B", "A B C D X"),
+            ("A", "X X", "A X"),
+        ] {
+            assert_eq!(
+                merged(&list(lower), &list(upper)),
+                flow(&node(&list(expected))),
+                "{lower} under {upper}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_variable_is_replaced_as_a_unit() {
+        let plain = "{env: [{name: A, value: x}]}";
+        let secret = "{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}";
+        assert_eq!(merged(plain, secret), secret);
+        assert_eq!(merged(secret, plain), plain);
+    }
+
+    #[test]
+    fn affinities_hold_together() {
+        let lower = "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: p}]}, {matchFields: [{key: f}]}]}, \
+                     preferredDuringSchedulingIgnoredDuringExecution: [{weight: 50}]}, podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}}";
+        let upper = "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: z}]}]}, \
+                     preferredDuringSchedulingIgnoredDuringExecution: [{weight: 10}]}, podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: b}]}, podAffinity: {}}}";
+        assert_eq!(
+            merged(lower, upper),
+            "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: p}, {key: z}]}, \
+             {matchFields: [{key: f}], matchExpressions: [{key: z}]}]}, preferredDuringSchedulingIgnoredDuringExecution: [{weight: 50}, {weight: 10}]}, \
+             podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}, {topologyKey: b}]}, podAffinity: {}}}"
+        );
+    }
+
+    #[test]
+    fn what_is_replaced_is_recorded_with_its_path() {
+        let mut history = History::new();
+        let lower = node(
+            "{image: a, env: [{name: L, value: info}, {name: S, valueFrom: {x: n}}], nodeSelector: {ome.io/pool: a}, args: [a]}",
+        );
+        let upper = node(
+            "{image: b, env: [{name: L, value: debug}, {name: S, value: z}], nodeSelector: {ome.io/pool: b}, args: [b]}",
+        );
+        within(Step::Field("engine"), &mut history, |rec| written(&lower, &upper, rec));
+        assert_eq!(
+            losers(&history),
+            [
+                "engine.image: a, now b",
+                "engine.env[name=L].value: info, now debug",
+                "engine.env[name=S].value: {x: n}, now z",
+                "engine.nodeSelector.ome\\.io/pool: a, now b"
+            ]
+        );
+    }
+
+    mod properties {
+        use super::*;
+        use crate::yaml::Origin;
+        use proptest::prelude::*;
+
+        /// Trees that look like parts of components: the keys that the merge treats specially, and
+        /// others.
+        fn trees() -> impl Strategy<Value = serde_json::Value> {
+            let leaf = prop_oneof![
+                Just(serde_json::json!("TCP")),
+                "[ab]".prop_map(Into::into),
+                (0..3i64).prop_map(Into::into),
+                any::<bool>().prop_map(Into::into)
+            ];
+            let key = prop::sample::select(vec![
+                "name",
+                "env",
+                "ports",
+                "containerPort",
+                "protocol",
+                "value",
+                "valueFrom",
+                "affinity",
+                "nodeAffinity",
+                "nodeSelectorTerms",
+                "a",
+            ]);
+            leaf.prop_recursive(4, 24, 4, move |inner| {
+                prop_oneof![
+                    prop::collection::vec(inner.clone(), 0..3).prop_map(serde_json::Value::from),
+                    prop::collection::btree_map(key.clone(), inner, 0..4).prop_map(|map| {
+                        serde_json::Value::Object(
+                            map.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                        )
+                    }),
+                ]
+            })
+        }
+
+        fn tree(json: &serde_json::Value) -> Node {
+            static ORIGIN: crate::yaml::Rule = crate::yaml::Rule { id: "test", text: "", cite: "" };
+            Node::from_json(json, Origin::Flag(&ORIGIN))
+        }
+
+        proptest! {
+            #[test]
+            fn an_empty_layer_changes_nothing(json in trees()) {
+                let written_tree = tree(&json);
+                let empty = node("{}");
+                if written_tree.as_map().is_some() {
+                    prop_assert_eq!(written(&written_tree, &empty, &mut ()), written_tree.clone());
+                    prop_assert_eq!(written(&empty, &written_tree, &mut ()), written_tree);
+                }
+            }
+
+            #[test]
+            fn the_upper_layer_is_never_lost(lower in trees(), upper in trees()) {
+                // Every scalar field of the upper layer stands in the result, whatever was below it.
+                let (lower, upper) = (tree(&lower), tree(&upper));
+                let merged = written(&lower, &upper, &mut History::new());
+                for entry in upper.entries().filter(|entry| !matches!(entry.node.value, Value::Map(_) | Value::List(_))) {
+                    prop_assert_eq!(merged.get(&entry.key), Some(&entry.node));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Verdicts against those of a real server, and against objects that a controller really wrote.
+
+#![expect(clippy::disallowed_methods, reason = "the recordings are read from where they lie")]
+
+use super::accept;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::objects::testing::GIVEN;
+use crate::source::SourceMap;
+use crate::yaml::{Node, Origin};
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+
+const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
+
+fn judge(object: &Json) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    accept(&Node::from_json(object, Origin::Default(&GIVEN)), &SourceMap::new(), &mut findings);
+    findings
+}
+
+#[test]
+fn verdicts_are_those_of_the_server() {
+    let directory = std::env::var_os("OME_APIMACHINERY_DIR")
+        .map_or_else(|| Path::new(SHARED).join("conformance/apimachinery"), PathBuf::from);
+    let Ok(table) = std::fs::read_to_string(directory.join("object-validation.jsonl")) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for row in table.lines().map(|line| serde_json::from_str::<Json>(line).expect("a row of JSON"))
+    {
+        let about = row["about"].as_str().unwrap_or_default();
+        let findings = judge(&row["object"]);
+        let said: Vec<_> = findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code.as_str(), finding.message))
+            .collect();
+        if row["ok"] == true {
+            if findings.iter().any(|finding| finding.severity > Severity::Info) {
+                wrong.push(format!("{about}: taken by the server: {said:?}"));
+            }
+            continue;
+        }
+        let expected: &[Code] = match row["class"].as_str() {
+            Some("unknown-field") => &[Code::UnknownField],
+            Some("type") => &[Code::InvalidType, Code::ServerRefuses],
+            _ => &[Code::ServerRefuses],
+        };
+        if !findings
+            .iter()
+            .any(|finding| finding.severity == Severity::Error && expected.contains(&finding.code))
+        {
+            wrong.push(format!("{about}: {} \n     said {said:?}", row["error"]));
+            continue;
+        }
+        // The field that the server names is among those named here.
+        let error = row["error"].as_str().unwrap_or_default();
+        // The server leaves positions out here and there.
+        let error = error.replace("volumeMounts.subPath", "volumeMounts[0].subPath");
+        let named =
+            |finding: &Diagnostic| finding.path.as_deref().is_some_and(|path| error.contains(path));
+        if row["class"] == "semantic" && !findings.iter().any(named) {
+            wrong.push(format!("{about}: {error}\n     names another field: {said:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn recorded_objects_are_refused_where_their_case_says_so() {
+    let mut wrong = Vec::new();
+    let mut judged = 0;
+    for suite in ["ome-objects", "kserve-objects", "kthena-objects"] {
+        let mut cases = Vec::new();
+        directories(&Path::new(SHARED).join("conformance").join(suite), &mut cases);
+        for case in cases {
+            let read = |name: &str| {
+                std::fs::read_to_string(case.join(name))
+                    .ok()
+                    .and_then(|text| serde_json::from_str::<Json>(&text).ok())
+            };
+            let (Some(about), Some(Json::Array(objects))) =
+                (read("case.json"), read("objects.json"))
+            else {
+                continue;
+            };
+            judged += 1;
+            let found: Vec<Diagnostic> = objects
+                .iter()
+                .flat_map(|object| judge(&as_rendered(object)))
+                .filter(|finding| finding.severity == Severity::Error)
+                .collect();
+            let expected = about["runs"][0]["exit"] == 2;
+            if found.is_empty() == expected {
+                let said: Vec<_> = found.iter().map(|finding| &finding.message).collect();
+                wrong.push(format!("{}: {} {said:?}", case.display(), about["about"]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {judged} cases differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A recorded object as `render` prints it: without owners, whose uid is unknown, and without
+/// nulls.
+fn as_rendered(object: &Json) -> Json {
+    match object {
+        Json::Object(fields) => {
+            let kept =
+                fields.iter().filter(|(key, value)| *key != "ownerReferences" && !value.is_null());
+            Json::Object(kept.map(|(key, value)| (key.clone(), as_rendered(value))).collect())
+        }
+        Json::Array(items) => Json::Array(items.iter().map(as_rendered).collect()),
+        other => other.clone(),
+    }
+}
+
+fn directories(at: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(at) else { return };
+    for entry in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        found.push(entry.clone());
+        directories(&entry, found);
+    }
+    found.sort();
+}
+
+/// What the server says of a Deployment whose pod has this in it: the fields it names; none: it
+/// takes the object.
+#[test]
+fn pods_are_judged_as_the_server_does() {
+    let volumes = r#""volumes":[{"name":"v","emptyDir":{}}]"#;
+    for (pod, container, named) in [
+        ("", "", ""),
+        // A volume of no kind is an empty directory, and a negative grace period is no fault.
+        (
+            r#""volumes":[{"name":"v"}],"terminationGracePeriodSeconds":-1"#,
+            r#""volumeMounts":[{"name":"v","mountPath":"/v"}]"#,
+            "",
+        ),
+        (
+            r#""volumes":[{"name":"v","emptyDir":{"sizeLimit":"words"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].emptyDir.sizeLimit",
+        ),
+        (
+            r#""volumes":[{"name":"v","hostPath":{"path":"/a","type":"Disk"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].hostPath.type",
+        ),
+        (
+            r#""volumes":[{"name":"v","nfs":{"server":"s","path":"a"}}]"#,
+            "",
+            "spec.template.spec.volumes[0].nfs.path",
+        ),
+        (
+            r#""volumes":[{"name":"v","secret":{"secretName":"s","items":[{"key":"k","path":"../k"}]}}]"#,
+            "",
+            "spec.template.spec.volumes[0].secret.items[0].path",
+        ),
+        (r#""dnsPolicy":"None""#, "", "spec.template.spec.dnsConfig"),
+        (
+            r#""dnsConfig":{"nameservers":["dns"]}"#,
+            "",
+            "spec.template.spec.dnsConfig.nameservers[0]",
+        ),
+        (r#""hostname":"a.b""#, "", "spec.template.spec.hostname"),
+        (r#""priorityClassName":"High""#, "", "spec.template.spec.priorityClassName"),
+        (r#""activeDeadlineSeconds":5"#, "", "spec.template.spec.activeDeadlineSeconds"),
+        (
+            r#""imagePullSecrets":[{"name":"a"},{"name":"a"}]"#,
+            "",
+            "spec.template.spec.imagePullSecrets",
+        ),
+        (r#""imagePullSecrets":[{"name":"a"},{"name":"b"}]"#, "", ""),
+        (
+            r#""tolerations":[{"key":"a","value":"b c"}]"#,
+            "",
+            "spec.template.spec.tolerations[0].operator",
+        ),
+        (r#""securityContext":{"fsGroup":-1}"#, "", "spec.template.spec.securityContext.fsGroup"),
+        (r#""hostUsers":false,"hostNetwork":true"#, "", "spec.template.spec.hostNetwork"),
+        (
+            r#""affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{}}]}}"#,
+            "",
+            "spec.template.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey",
+        ),
+        (
+            r#""topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","minDomains":2}]"#,
+            "",
+            "spec.template.spec.topologySpreadConstraints[0].minDomains",
+        ),
+        (
+            "",
+            r#""livenessProbe":{"grpc":{"port":0}}"#,
+            "spec.template.spec.containers[0].livenessProbe.grpc.port",
+        ),
+        (
+            "",
+            r#""readinessProbe":{"tcpSocket":{"port":80},"terminationGracePeriodSeconds":5}"#,
+            "spec.template.spec.containers[0].readinessProbe.terminationGracePeriodSeconds",
+        ),
+        (
+            "",
+            r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#,
+            "spec.template.spec.containers[0].lifecycle.preStop.sleep",
+        ),
+        (
+            r#""terminationGracePeriodSeconds":60"#,
+            r#""lifecycle":{"preStop":{"sleep":{"seconds":31}}}"#,
+            "",
+        ),
+        (
+            "",
+            r#""envFrom":[{"secretRef":{"name":"a"},"configMapRef":{"name":"a"}}]"#,
+            "spec.template.spec.containers[0].envFrom",
+        ),
+        (
+            "",
+            r#""env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.labels['app']"}}}]"#,
+            "",
+        ),
+        (
+            "",
+            r#""env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.replicas"}}}]"#,
+            "spec.template.spec.containers[0].env[0].valueFrom.fieldRef.fieldPath",
+        ),
+        (
+            "",
+            r#""env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s"}}}]"#,
+            "spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.key",
+        ),
+        (
+            "",
+            r#""securityContext":{"seccompProfile":{"type":"Localhost"}}"#,
+            "spec.template.spec.containers[0].securityContext.seccompProfile.localhostProfile",
+        ),
+        (
+            "",
+            r#""resources":{"claims":[{"name":"gpu"}]}"#,
+            "spec.template.spec.containers[0].resources.claims[0]",
+        ),
+        (
+            r#""resourceClaims":[{"name":"gpu","resourceClaimName":"gpu"}]"#,
+            r#""resources":{"claims":[{"name":"gpu"}]}"#,
+            "",
+        ),
+        (
+            volumes,
+            r#""volumeMounts":[{"name":"v","mountPath":"/v","mountPropagation":"Bidirectional"}]"#,
+            "spec.template.spec.containers[0].volumeMounts.mountPropagation",
+        ),
+        (
+            r#""initContainers":[{"name":"i","image":"i","livenessProbe":{"tcpSocket":{"port":1}}}]"#,
+            "",
+            "spec.template.spec.initContainers[0].livenessProbe",
+        ),
+        (
+            r#""initContainers":[{"name":"i","image":"i","restartPolicy":"Always","livenessProbe":{"tcpSocket":{"port":1}}}]"#,
+            "",
+            "",
+        ),
+    ] {
+        let comma = |text: &str| if text.is_empty() { String::new() } else { format!(",{text}") };
+        let text = format!(
+            r#"{{"apiVersion":"apps/v1","kind":"Deployment","metadata":{{"name":"d"}},"spec":{{"selector":{{"matchLabels":{{"a":"b"}}}},"template":{{"metadata":{{"labels":{{"a":"b"}}}},"spec":{{"containers":[{{"name":"c","image":"i"{}}}]{}}}}}}}}}"#,
+            comma(container),
+            comma(pod)
+        );
+        expect(&text, named);
+    }
+}
+
+#[test]
+fn other_kinds_are_judged_as_the_server_does() {
+    let service = |spec: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"s"}},"spec":{{"ports":[{{"port":80}}]{spec}}}}}"#
+        )
+    };
+    let scaler = |spec: &str| {
+        format!(
+            r#"{{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{{"name":"h"}},"spec":{{"maxReplicas":3,"scaleTargetRef":{{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}{spec}}}}}"#
+        )
+    };
+    let ingress = |path: &str| {
+        format!(
+            r#"{{"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{{"name":"i"}},"spec":{{"rules":[{{"host":"a.example.com","http":{{"paths":[{path}]}}}}]}}}}"#
+        )
+    };
+    let budget = |name: &str, spec: &str| {
+        format!(
+            r#"{{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{{"name":"{name}"}},"spec":{spec}}}"#
+        )
+    };
+    let metric = |rest: &str| scaler(&format!(r#","metrics":[{{{rest}}}]"#));
+    for (text, named) in [
+        (service(""), ""),
+        (service(r#","clusterIP":"None""#), ""),
+        (service(r#","clusterIP":"None","type":"LoadBalancer""#), "spec.clusterIPs[0]"),
+        (service(r#","externalTrafficPolicy":"Local""#), "spec.externalTrafficPolicy"),
+        (service(r#","externalTrafficPolicy":"Local","type":"NodePort""#), ""),
+        (service(r#","loadBalancerClass":"a.io/b""#), "spec.loadBalancerClass"),
+        (service(r#","internalTrafficPolicy":"Near""#), "spec.internalTrafficPolicy"),
+        (scaler(r#","behavior":{"scaleDown":{"stabilizationWindowSeconds":7200}}"#), "spec.behavior.scaleDown.stabilizationWindowSeconds"),
+        (scaler(r#","behavior":{"scaleUp":{"policies":[{"type":"Pods","value":0,"periodSeconds":15}]}}"#), "spec.behavior.scaleUp.policies[0].value"),
+        (metric(r#""type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}"#), ""),
+        (metric(r#""type":"Pods","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}"#), "spec.metrics[0].pods"),
+        (metric(r#""type":"Resource","resource":{"name":"cpu","target":{"averageUtilization":80}}"#), "spec.metrics[0].resource.target.type"),
+        (metric(r#""type":"External","external":{"metric":{"name":"q"},"target":{"type":"Value","value":"0"}}"#), "spec.metrics[0].external.target.value"),
+        (ingress(r#"{"path":"/","pathType":"Prefix","backend":{"service":{"name":"s","port":{"number":80}}}}"#), ""),
+        (ingress(r#"{"path":"/a//b","pathType":"Prefix","backend":{"service":{"name":"s","port":{"number":80}}}}"#), "spec.rules[0].http.paths[0].path"),
+        (ingress(r#"{"path":"/","pathType":"Prefix","backend":{"service":{"name":"s"}}}"#), "spec.rules[0].http.paths[0].backend"),
+        (ingress(r#"{"path":"/","pathType":"Prefix"}"#), "spec.rules[0].http.paths[0].backend"),
+        (ingress(""), "spec.rules[0].http.paths"),
+        // No name of a budget is refused but one that is no step of a path.
+        (budget("A b", r#"{"maxUnavailable":1}"#), ""),
+        (budget("a/b", r#"{"maxUnavailable":1}"#), "metadata.name"),
+        (budget("b", r#"{"maxUnavailable":"101%"}"#), "spec.maxUnavailable"),
+        (
+            r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"b"},"roleRef":{"kind":"Role","name":"r"},"subjects":[{"kind":"Robot","name":"a"}]}"#
+                .to_owned(),
+            "subjects[0].kind",
+        ),
+        (r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","finalizers":["mine"]}}"#.to_owned(), "metadata.finalizers[0]"),
+    ] {
+        expect(&text, named);
+    }
+}
+
+/// The object is refused, and this field is named; or taken, where none is.
+fn expect(text: &str, named: &str) {
+    let findings = judge(&serde_json::from_str(text).expect("JSON"));
+    let said: Vec<_> = findings.iter().map(|finding| &finding.message).collect();
+    if named.is_empty() {
+        assert!(findings.is_empty(), "{text}: {said:?}");
+    } else {
+        let errors = |finding: &&Diagnostic| {
+            finding.severity == Severity::Error && finding.path.as_deref() == Some(named)
+        };
+        assert!(findings.iter().any(|finding| errors(&finding)), "{text}: {named}: {said:?}");
+    }
+}

@@ -1,0 +1,68 @@
+//! Takes out what says nothing: nulls, empty mappings and empty lists, but those that mean
+//! something.
+
+use crate::yaml::{Map, Node, Value};
+
+/// Empty values under these keys mean something: a volume that is empty, selectors that take
+/// everything, parameters that KubeRay requires.
+const MEANT_EMPTY: [&str; 7] = [
+    "emptyDir",
+    "podSelector",
+    "namespaceSelector",
+    "labelSelector",
+    "rayStartParams",
+    "selector",
+    "matchLabels",
+];
+
+/// Takes out of a tree what says nothing; copies nothing when there is nothing of the kind.
+/// Elements of lists stay.
+pub(crate) fn tidy(node: &mut Node) {
+    if is_tidy(node) {
+        return;
+    }
+    match &mut node.value {
+        Value::Map(map) => tidy_map(map),
+        Value::List(items) => items.make_mut().iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+fn tidy_map(map: &mut Map) {
+    for entry in map.iter_mut() {
+        tidy(&mut entry.node);
+    }
+    map.retain(|entry| says_something(&entry.key, &entry.node));
+}
+
+fn says_something(key: &str, node: &Node) -> bool {
+    !node.is_empty() || (!node.is_null() && MEANT_EMPTY.contains(&key))
+}
+
+fn is_tidy(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(map) => {
+            map.iter().all(|entry| says_something(&entry.key, &entry.node) && is_tidy(&entry.node))
+        }
+        Value::List(items) => items.iter().all(is_tidy),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::testing::parse;
+
+    #[test]
+    fn only_what_means_something_stays_empty() {
+        let mut node = parse(
+            r#"{"a":null,"b":{},"c":[],"d":{"e":{"f":null}},"volumes":[{"name":"v","emptyDir":{}},{}],"securityContext":{},"s":""}"#,
+        );
+        tidy(&mut node);
+        assert_eq!(
+            node.to_json(),
+            serde_json::json!({"volumes": [{"name": "v", "emptyDir": {}}, {}], "s": ""})
+        );
+    }
+}

@@ -1,0 +1,647 @@
+use super::*;
+use crate::api::{Api, ObjectRef, Scope};
+use crate::policy::{Releases, Semantics};
+use crate::source::SourceId;
+use crate::yaml::{Limits, parse, split};
+
+fn read(text: &str) -> Object {
+    let range = split(SourceId(0), text).value.into_iter().next().expect("a document");
+    let node = parse(SourceId(0), text, range, &Limits::default()).value.expect("YAML");
+    let name = node.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default().into();
+    let kind =
+        if text.contains("kind: ServingRuntime") { "ServingRuntime" } else { "InferenceService" };
+    let id = ObjectRef { kind: kind.into(), scope: Scope::Namespace("default".into()), name };
+    let span = node.origin.span().expect("read from a text");
+    Object {
+        api: Api::KServe,
+        api_version: crate::operators::kserve::read::API_VERSION.into(),
+        id,
+        node,
+        span,
+        builtin: false,
+        reported: true,
+    }
+}
+
+/// Messages and paths of a service named `s`, from its annotations and its spec; every violation
+/// has a place and a help.
+fn found(annotations: &str, spec: &str) -> Vec<(String, String)> {
+    let text = format!("metadata: {{name: s, annotations: {{{annotations}}}}}\nspec: {spec}\n");
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let service = crate::operators::kserve::read::service(read(&text), policy, &mut Vec::new());
+    let all = refused(&service, &KServeConfig::default());
+    assert!(
+        all.iter().all(|violation| violation.span.is_some() && !violation.help.is_empty()),
+        "{all:?}"
+    );
+    all.into_iter().map(|violation| (violation.message, violation.path)).collect()
+}
+
+const MODEL: &str = "model: {modelFormat: {name: f}, storageUri: 's3://b'}";
+const NONE: &str = "serving.kserve.io/autoscalerClass: none";
+const STANDARD: &str = "serving.kserve.io/deploymentMode: Standard";
+
+/// The only violation is this one.
+fn one(annotations: &str, spec: &str, message: &str, path: &str) {
+    let all = found(annotations, spec);
+    assert!(
+        all.len() == 1 && all[0].0.contains(message) && all[0].1 == path,
+        "{spec}: {all:?}, not {message:?} at {path}"
+    );
+}
+
+fn predictor(rest: &str) -> String {
+    format!("{{predictor: {{{MODEL}, {rest}}}}}")
+}
+
+#[test]
+fn a_plain_service_is_let_in() {
+    for annotations in ["", STANDARD, "serving.kserve.io/autoscalerClass: none"] {
+        assert!(found(annotations, &predictor("")).is_empty());
+    }
+    assert!(
+        found("", &predictor("minReplicas: 2, maxReplicas: 0")).is_empty(),
+        "a maximum of 0 is none"
+    );
+    assert!(found("", "{predictor: {containers: [{name: a, image: b}]}}").is_empty());
+}
+
+// kserve.md 4.1, rules 1 to 3, 5, 6.
+#[test]
+fn names_classes_and_containers() {
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    for (name, refused_name) in [("abc-1", false), ("1abc", true), ("a.b", true), ("a-", true)] {
+        let service = crate::operators::kserve::read::service(
+            read(&format!("metadata: {{name: {name}}}\nspec: {}\n", predictor(""))),
+            policy,
+            &mut Vec::new(),
+        );
+        let all = refused(&service, &KServeConfig::default());
+        assert_eq!(
+            all.iter().any(|violation| violation.code == Code::InvalidName),
+            refused_name,
+            "{name}"
+        );
+    }
+    let class = "metadata.annotations.serving.kserve.io/autoscalerClass";
+    one(
+        "serving.kserve.io/autoscalerClass: kpa",
+        &predictor(""),
+        "[kpa] is not a supported autoscaler class type",
+        class,
+    );
+    let python = "env: [{name: PYTHONPATH, value: a}]";
+    let refused = "setting PYTHONPATH in container";
+    for (spec, path) in [
+        (
+            format!("{{predictor: {{{MODEL}, containers: [{{name: x, {python}}}]}}}}"),
+            "spec.predictor.containers[0].env",
+        ),
+        (
+            format!("{{predictor: {{{MODEL}, initContainers: [{{name: x, {python}}}]}}}}"),
+            "spec.predictor.initContainers[0].env",
+        ),
+        (
+            format!("{{predictor: {{model: {{modelFormat: {{name: f}}, {python}}}}}}}"),
+            "spec.predictor.model.env",
+        ),
+        (
+            format!(
+                "{{predictor: {{{MODEL}}}, transformer: {{containers: [{{name: x, {python}}}]}}}}"
+            ),
+            "spec.transformer.containers[0].env",
+        ),
+        (
+            format!("{{predictor: {{{MODEL}}}, explainer: {{art: {{type: t, {python}}}}}}}"),
+            "spec.explainer.art.env",
+        ),
+    ] {
+        one("", &spec, refused, path);
+    }
+    let sidecar =
+        "containers: [{name: transformer-container, env: [{name: STORAGE_URI, value: a}]}]";
+    one(
+        "",
+        &predictor(sidecar),
+        "storage uri should not be specified in transformer container",
+        "spec.predictor.containers[0].env",
+    );
+    one(
+        "",
+        "{predictor: {model: {name: x, modelFormat: {name: f}}}}",
+        "the 'name' field is not allowed",
+        "spec.predictor.model.name",
+    );
+}
+
+// Rule 4: rows of the model, of workerSpec, of annotations.
+#[test]
+fn several_nodes() {
+    let model = "model: {modelFormat: {name: f}, storageUri: 'pvc://c'}";
+    let worker = "spec.predictor.workerSpec";
+    for (annotations, model, spec, message, path) in [
+        (
+            "",
+            model,
+            "{containers: [{name: a}, {name: b}]}",
+            "setting multiple containers in workerSpec is not allowed",
+            format!("{worker}.containers"),
+        ),
+        (
+            "",
+            "model: {modelFormat: {name: f}, storageUri: 'pvc://c', env: [{name: PIPELINE_PARALLEL_SIZE, value: '1'}]}",
+            "{}",
+            "setting PIPELINE_PARALLEL_SIZE in environment",
+            "spec.predictor.model.env".into(),
+        ),
+        (
+            "",
+            "model: {modelFormat: {name: f}, storageUri: 'pvc://c', env: [{name: TENSOR_PARALLEL_SIZE, value: '1'}]}",
+            "{}",
+            "setting TENSOR_PARALLEL_SIZE in environment",
+            "spec.predictor.model.env".into(),
+        ),
+        (
+            "",
+            "model: {modelFormat: {name: f}, storageUri: 'pvc://c', resources: {limits: {acme.com/npu: 1}}}",
+            "{}",
+            "Unknown GPU resource type",
+            "spec.predictor.model.resources".into(),
+        ),
+        (
+            "",
+            "model: {modelFormat: {name: f}}",
+            "{}",
+            "StorageURI must be set for multinode enabled",
+            "spec.predictor.model.storageUri".into(),
+        ),
+        (
+            "",
+            MODEL,
+            "{}",
+            "Multinode only supports 'pvc' and 'oci' Storage Protocol(s3)",
+            "spec.predictor.model.storageUri".into(),
+        ),
+        (
+            "serving.kserve.io/autoscalerClass: hpa",
+            model,
+            "{}",
+            "Multinode only supports 'none' autoscaler(hpa)",
+            "metadata.annotations.serving.kserve.io/autoscalerClass".into(),
+        ),
+        (
+            "",
+            model,
+            "{pipelineParallelSize: 0}",
+            "WorkerSpec.PipelineParallelSize cannot be less than 1(0)",
+            format!("{worker}.pipelineParallelSize"),
+        ),
+        (
+            "",
+            model,
+            "{tensorParallelSize: -1}",
+            "WorkerSpec.TensorParallelSize cannot be less than 1(-1)",
+            format!("{worker}.tensorParallelSize"),
+        ),
+        (
+            "",
+            model,
+            "{containers: [{name: a, resources: {requests: {acme.com/npu: 1}}}]}",
+            "Unknown GPU resource type",
+            format!("{worker}.containers[0].resources"),
+        ),
+        (
+            "serving.kserve.io/gpu-resource-types: acme",
+            model,
+            "{}",
+            "invalid GPU format(acme)",
+            "metadata.annotations.serving.kserve.io/gpu-resource-types".into(),
+        ),
+        (
+            "",
+            model,
+            "{}",
+            "Multinode only supports 'none' autoscaler()",
+            "metadata.annotations.serving.kserve.io/autoscalerClass".into(),
+        ),
+    ] {
+        let classed = message.contains("autoscaler");
+        let annotations =
+            if classed { annotations.to_owned() } else { format!("{NONE}, {annotations}") };
+        one(
+            &annotations,
+            &format!("{{predictor: {{{model}, workerSpec: {spec}}}}}"),
+            message,
+            &path,
+        );
+    }
+    let known = &format!("{NONE}, serving.kserve.io/gpu-resource-types: '[\"acme.com/npu\"]'");
+    let npu = "{predictor: {model: {modelFormat: {name: f}, storageUri: 'pvc://c', resources: {limits: {acme.com/npu: 1, cpu: 1}}}, workerSpec: {}}}";
+    assert!(found(known, npu).is_empty());
+}
+
+// Rules 7 and 8.
+#[test]
+fn addresses_and_their_places() {
+    let path = "spec.predictor.storageUris";
+    let several = |entries: &str| {
+        format!("{{predictor: {{model: {{modelFormat: {{name: f}}}}, storageUris: [{entries}]}}}}")
+    };
+    one(
+        "",
+        &predictor("storageUris: [{uri: 's3://a'}]"),
+        "Setting both StorageURI and StorageURIs is not supported.",
+        path,
+    );
+    for (entry, message, field) in [
+        ("{uri: ''}", "storage URI cannot be empty", "[0].uri"),
+        ("{uri: 's3://a', mountPath: /}", "storage path cannot be empty", "[0].mountPath"),
+        ("{uri: 's3://a', mountPath: mnt}", "storage path must be absolute: mnt", "[0].mountPath"),
+        (
+            "{uri: 's3://a', mountPath: /mnt/../x}",
+            "storage path cannot contain '..' for security reasons: /mnt/../x",
+            "[0].mountPath",
+        ),
+        (
+            "{uri: 's3://a', mountPath: /mnt/a}, {uri: 's3://b', mountPath: /srv/b}",
+            "have no common parent beyond root",
+            "",
+        ),
+        (
+            "{uri: 's3://a', mountPath: /m/a}, {uri: 's3://b', mountPath: /m/b}, {uri: 'pvc://a', mountPath: /p}, {uri: 'pvc://b', mountPath: /p}",
+            "PVC storage paths must be unique",
+            "",
+        ),
+    ] {
+        one("", &several(entry), message, &format!("{path}{field}"));
+    }
+    assert!(
+        found("", &several("{uri: 'pvc://a', mountPath: /p}, {uri: 'pvc://b', mountPath: /p}"))
+            .is_empty(),
+        "a quirk"
+    );
+    let confidential = |rest: &str| {
+        format!(
+            "{{predictor: {{model: {{modelFormat: {{name: f}}, confidential: {{enabled: true}}{rest}}}}}}}"
+        )
+    };
+    one(
+        "",
+        &confidential(""),
+        "confidential model serving requires storageUri to be set",
+        "spec.predictor.model.storageUri",
+    );
+    for (id, refused) in
+        [("kbs:///a/b/c", 0), ("kbs:///a/b", 1), ("kbs://a/b/c", 1), ("kbs:///a/b/c d", 1)]
+    {
+        let spec = format!(
+            "{{predictor: {{model: {{modelFormat: {{name: f}}, storageUri: 's3://b', confidential: {{enabled: true, resourceId: '{id}'}}}}}}}}"
+        );
+        assert_eq!(found("", &spec).len(), refused, "{id}");
+    }
+}
+
+// Rule 9: implementations, extension.
+#[test]
+fn components() {
+    one(
+        "",
+        "{predictor: {minReplicas: 1}}",
+        "must be specified in PredictorSpec",
+        "spec.predictor",
+    );
+    one(
+        "",
+        &predictor("containers: [{name: kserve-container}]"),
+        "must be specified in PredictorSpec",
+        "spec.predictor",
+    );
+    one(
+        "",
+        &format!("{{predictor: {{{MODEL}}}, transformer: {{}}}}"),
+        "must be specified in TransformerSpec",
+        "spec.transformer",
+    );
+    one(
+        "",
+        &format!("{{predictor: {{{MODEL}}}, explainer: {{minReplicas: 1}}}}"),
+        "must be specified in ExplainerSpec",
+        "spec.explainer",
+    );
+    let protocol =
+        "{predictor: {containers: [{name: a, env: [{name: PROTOCOL, value: grpc-v2}]}]}}";
+    one(
+        "",
+        protocol,
+        "invalid protocol v1, v2. Must be one of [grpc-v2]",
+        "spec.predictor.containers[0].env",
+    );
+    for (field, message, key) in [
+        ("containerConcurrency: -1", "parallelism cannot be less than 0", "containerConcurrency"),
+        ("minReplicas: -1", "'MinReplicas' cannot be less than 0", "minReplicas"),
+        ("maxReplicas: -1", "'MaxReplicas' cannot be less than 0", "maxReplicas"),
+        (
+            "minReplicas: 2, maxReplicas: 1",
+            "'MinReplicas' cannot be greater than MaxReplicas",
+            "maxReplicas",
+        ),
+        ("logger: {url: a}", "invalid logger type", "logger.mode"),
+        (
+            "logger: {mode: all, storage: {path: p}}",
+            "invalid logger storage configuration",
+            "logger.storage",
+        ),
+    ] {
+        one("", &predictor(field), message, &format!("spec.predictor.{key}"));
+    }
+}
+
+// Rule 9: autoscaling, by the annotations.
+#[test]
+fn autoscalers() {
+    let hpa = format!("{STANDARD}, serving.kserve.io/autoscalerClass: hpa");
+    let keda = format!("{STANDARD}, serving.kserve.io/autoscalerClass: keda");
+    let metric = |metric: &str| format!("autoScaling: {{metrics: [{metric}]}}");
+    let at = "spec.predictor.autoScaling.metrics[0]";
+    for (annotations, field, message, path) in [
+        (
+            &hpa,
+            "scaleMetric: rps".to_owned(),
+            "[rps] is not a supported metric",
+            "spec.predictor.scaleMetric".to_owned(),
+        ),
+        (&hpa, "scaleTarget: 0".into(), scale_percent(), "spec.predictor.scaleTarget".into()),
+        (
+            &hpa,
+            "scaleMetric: memory, scaleTarget: 101".into(),
+            scale_percent(),
+            "spec.predictor.scaleTarget".into(),
+        ),
+        (
+            &hpa,
+            "scaleMetric: memory, scaleTarget: 0".into(),
+            "the target memory should be greater than 1 MiB",
+            "spec.predictor.scaleTarget".into(),
+        ),
+        (&hpa, metric("{type: Resource}"), "metricSpec.Resource is not set", at.into()),
+        (
+            &hpa,
+            metric("{type: External}"),
+            "invalid HPA metric source type with value [External]",
+            format!("{at}.type"),
+        ),
+        (
+            &keda,
+            "scaleMetric: cpu".into(),
+            "ScaleMetric is not supported for KEDA",
+            "spec.predictor.scaleMetric".into(),
+        ),
+        (
+            &keda,
+            metric("{type: Resource}"),
+            "metricSpec.Resource is not set",
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric("{type: External}"),
+            "metricSpec.External is not set",
+            format!("{at}.external"),
+        ),
+        (
+            &keda,
+            metric("{type: PodMetric}"),
+            "metricSpec.PodMetric is not set",
+            format!("{at}.podmetric"),
+        ),
+        (
+            &keda,
+            metric("{type: Pods}"),
+            "unknown KEDA metric type with value [Pods]",
+            format!("{at}.type"),
+        ),
+        (
+            &keda,
+            metric("{type: External, external: {metric: {}}}"),
+            "the query should not be empty",
+            format!("{at}.external"),
+        ),
+        (
+            &keda,
+            metric("{type: External, external: {metric: {query: q}}}"),
+            "the target threshold value should not be empty",
+            format!("{at}.external"),
+        ),
+        (
+            &keda,
+            metric("{type: Resource, resource: {name: cpu, target: {type: AverageValue}}}"),
+            "the cpu target value type should be Utilization",
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric("{type: Resource, resource: {name: memory, target: {type: Value}}}"),
+            "the memory target value type should be AverageValue or Utilization",
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric(
+                "{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 1Ki}}}",
+            ),
+            "greater than 1 MiB",
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric("{type: Resource, resource: {name: cpu, target: {type: Utilization}}}"),
+            "the AverageUtilization type should be set",
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric(
+                "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 101}}}",
+            ),
+            scale_percent(),
+            format!("{at}.resource"),
+        ),
+        (
+            &keda,
+            metric("{type: Resource, resource: {name: memory, target: {type: AverageValue}}}"),
+            "the AverageValue type should be set",
+            format!("{at}.resource"),
+        ),
+        (
+            &String::new(),
+            "deploymentStrategy: {type: Recreate}".into(),
+            "customizing deploymentStrategy is only supported",
+            "spec.predictor.deploymentStrategy".into(),
+        ),
+        (
+            &String::new(),
+            "scaleMetric: memory".into(),
+            "[memory] is not a supported metric",
+            "spec.predictor.scaleMetric".into(),
+        ),
+        (
+            &String::new(),
+            "scaleMetric: rps, scaleTarget: 0".into(),
+            "the target for rps should be greater than 1",
+            "spec.predictor.scaleTarget".into(),
+        ),
+        (
+            &"autoscaling.knative.dev/class: hpa.autoscaling.knative.dev".to_owned(),
+            "scaleMetric: rps".into(),
+            "[rps] is not a supported metric",
+            "spec.predictor.scaleMetric".into(),
+        ),
+    ] {
+        one(annotations, &predictor(&field), message, &path);
+    }
+    assert!(
+        found(STANDARD, &predictor("scaleMetric: rps")).is_empty(),
+        "without a class nothing is asked"
+    );
+    let fits = metric(
+        "{type: External, external: {metric: {query: q}, target: {value: '1'}}}, {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}",
+    );
+    assert!(found(&keda, &predictor(&fits)).is_empty());
+}
+
+fn scale_percent() -> &'static str {
+    "the target utilization percentage should be a [1-100] integer"
+}
+
+// The default of the settings is written into the service before it is judged.
+#[test]
+fn the_settings_decide_where_the_annotation_is_silent() {
+    let policy = Releases::default().policy(Api::KServe, Semantics::Controller).expect("a policy");
+    let service = crate::operators::kserve::read::service(
+        read(&format!("metadata: {{name: s}}\nspec: {}\n", predictor("scaleMetric: memory"))),
+        policy,
+        &mut Vec::new(),
+    );
+    for (mode, count) in
+        [(None, 1), (Some("Serverless"), 1), (Some("Standard"), 0), (Some("RawDeployment"), 0)]
+    {
+        let config = KServeConfig { default_mode: mode.map(Into::into), ..KServeConfig::default() };
+        assert_eq!(refused(&service, &config).len(), count, "{mode:?}");
+    }
+}
+
+// Rule 10.
+#[test]
+fn variants() {
+    let spec = |canary: &str| format!("{{predictor: {{name: a, {MODEL}}}, canary: [{canary}]}}");
+    let variant =
+        |rest: &str| format!("{{trafficPercent: 10, predictor: {{name: b, {MODEL}{rest}}}}}");
+    assert!(found(STANDARD, &spec(&variant(""))).is_empty());
+    one(
+        "",
+        &spec(&variant("")),
+        "canary is only supported in Standard deployment mode",
+        "spec.canary",
+    );
+    for (canary, message, path) in [
+        (
+            format!("{{trafficPercent: 10, predictor: {{{MODEL}}}}}"),
+            "must be set and unique",
+            "spec.canary[0].predictor.name",
+        ),
+        (
+            format!("{{trafficPercent: 10, predictor: {{name: a, {MODEL}}}}}"),
+            "must be set and unique",
+            "spec.canary[0].predictor.name",
+        ),
+        (
+            format!("{{trafficPercent: 101, predictor: {{name: b, {MODEL}}}}}"),
+            "must be between 0 and 100",
+            "spec.canary[0].trafficPercent",
+        ),
+        (
+            "{trafficPercent: 10, predictor: {name: b}}".into(),
+            "exactly one implementation",
+            "spec.canary[0].predictor",
+        ),
+        (
+            variant(", maxReplicas: 3"),
+            "must not set maxReplicas",
+            "spec.canary[0].predictor.maxReplicas",
+        ),
+        (
+            variant(", workerSpec: {}"),
+            "must not set workerSpec",
+            "spec.canary[0].predictor.workerSpec",
+        ),
+        (variant(", minReplicas: 2"), "must not exceed", "spec.canary[0].predictor.minReplicas"),
+        (
+            format!(
+                "{{trafficPercent: 60, predictor: {{name: b, {MODEL}}}}}, {{trafficPercent: 60, predictor: {{name: c, {MODEL}}}}}"
+            ),
+            "120 percent",
+            "spec.canary",
+        ),
+    ] {
+        one(STANDARD, &spec(&canary), message, path);
+    }
+    let custom = format!("{{predictor: {{containers: [{{name: x}}]}}, canary: [{}]}}", variant(""));
+    one(STANDARD, &custom, "requires the stable predictor to have a model", "spec.predictor");
+}
+
+// kserve.md 4.3, rules 1, 3, 4.
+#[test]
+fn runtimes() {
+    let found = |spec: &str| {
+        let runtime = crate::operators::kserve::read::runtime(
+            read(&format!("kind: ServingRuntime\nmetadata: {{name: r}}\nspec: {spec}\n")),
+            Semantics::Controller,
+            &mut Vec::new(),
+        );
+        refused_runtime(&runtime, &KServeConfig::default())
+            .into_iter()
+            .map(|violation| (violation.message, violation.path))
+            .collect::<Vec<_>>()
+    };
+    let prefix = "the ServingRuntime r is invalid: ";
+    for (spec, message, path) in [
+        (
+            "{workerSpec: {containers: [{name: a}, {name: b}]}}",
+            format!("{prefix}setting multiple containers in workerSpec is not allowed"),
+            "spec.workerSpec.containers",
+        ),
+        (
+            "{containers: [{name: kserve-container, env: [{name: TENSOR_PARALLEL_SIZE, value: '2'}]}], workerSpec: {}}",
+            format!("{prefix}setting TENSOR_PARALLEL_SIZE in environment variables is not allowed"),
+            "spec.containers[0].env",
+        ),
+        (
+            "{containers: [{name: kserve-container, resources: {limits: {acme.com/npu: 1}}}], workerSpec: {}}",
+            format!("{prefix}unknown GPU resource type in a container(kserve-container)"),
+            "spec.containers[0].resources",
+        ),
+        (
+            "{workerSpec: {containers: [{name: worker-container, resources: {limits: {acme.com/npu: 1}}}]}}",
+            format!("{prefix}unknown GPU resource type in a container(worker-container)"),
+            "spec.workerSpec.containers[0].resources",
+        ),
+        (
+            "{workerSpec: {pipelineParallelSize: 0}}",
+            format!("{prefix}the WorkerSpec.PipelineParallelSize cannot be less than 1(0)"),
+            "spec.workerSpec.pipelineParallelSize",
+        ),
+        (
+            "{containers: [{name: c, env: [{name: PYTHONPATH, value: a}]}]}",
+            "the ServingRuntime \"r\" is invalid: setting PYTHONPATH in container \"c\" is not allowed for security reasons".into(),
+            "spec.containers[0].env",
+        ),
+    ] {
+        assert_eq!(found(spec), [(message, path.to_owned())], "{spec}");
+    }
+    assert!(found("{disabled: true, workerSpec: {pipelineParallelSize: 0}}").is_empty());
+    assert!(
+        found("{containers: [{name: kserve-container, resources: {limits: {acme.com/npu: 1}}}]}")
+            .is_empty(),
+        "on one node nobody asks"
+    );
+}

@@ -1,0 +1,174 @@
+//! Variants of the predictor beside the stable one, in Standard mode (kserve.md 6.1, 11.3).
+//!
+//! A variant says only what is different: all else it takes over from the stable predictor, as the
+//! controller left it.
+
+use super::{Facts, Made, metadata, of, predictor};
+use crate::api::ComponentKind;
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Code, Diagnostic};
+use crate::merge::history::Record;
+use crate::operators::ome::compose::ComposedComponent;
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+
+static CANARY: Rule = Rule {
+    id: "kserve-canary",
+    text: "Variants take their share of replicas from the stable predictor.",
+    cite: "kserve 11.3, components/predictor.go",
+};
+
+const ORIGIN: Origin = Origin::Derived(&CANARY);
+/// What a variant does not take over: its replicas are fixed and it runs on one node.
+const STABLE: [&str; 5] =
+    ["workerSpec", "maxReplicas", "scaleTarget", "scaleMetric", "autoScaling"];
+/// What its objects are made without, although its pods may know of it.
+const UNHEARD: [&str; 3] = ["deploymentStrategy", "logger", "batcher"];
+
+/// Variants of the predictor, which take replicas over from it; `model` is the stable one's as its
+/// server needs it.
+///
+/// # Errors
+/// What the controller says when it gives up.
+pub(super) fn variants<R: Record>(
+    facts: &Facts<'_>,
+    model: Option<&Node>,
+    stable: &mut Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Made>, ServiceError> {
+    let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();
+    if facts.mode != DeploymentMode::RawDeployment || listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let least = stable.get("minReplicas").and_then(Node::as_int);
+    let base = settled(facts, model);
+    let mut made = Vec::new();
+    let mut taken = 0;
+    for (canary, written) in
+        listed.iter().filter_map(|canary| Some((canary, canary.get("predictor")?)))
+    {
+        let share = canary.get("trafficPercent").and_then(Node::as_int).unwrap_or(0);
+        let replicas = written
+            .get("minReplicas")
+            .and_then(Node::as_int)
+            .unwrap_or_else(|| (least.unwrap_or(1).saturating_mul(share) + 99).div_euclid(100));
+        taken += replicas;
+        let mut predictor = over(&base, written);
+        if let Some(map) = predictor.as_map_mut() {
+            map.retain(|entry| !STABLE.contains(&entry.key.as_str()));
+            map.insert(
+                "minReplicas",
+                written.get("minReplicas").cloned().unwrap_or_else(|| Node::int(replicas, ORIGIN)),
+            );
+        }
+        let (variant, container) =
+            of(facts.policy, facts.service, &predictor, facts.runtime, facts.config);
+        other_runtime(facts, &variant, findings);
+        let kind = ComponentKind::Predictor;
+        let layer = facts.runtime.and_then(|runtime| runtime.object.node.get("spec"));
+        let labels = metadata::labels(&variant, kind, layer, &predictor, rec);
+        let annotations = metadata::annotations(&variant, kind, layer, &predictor, rec);
+        // Quirk: several models at once are never provided to a variant.
+        let (pod, worker) = predictor::pods(&variant, container.as_ref(), None, rec, findings)?;
+        facts.workload(&variant.predictor_name(), &labels, &annotations)?;
+        let mut spec = predictor.clone();
+        if let Some(map) = spec.as_map_mut() {
+            map.retain(|entry| !UNHEARD.contains(&entry.key.as_str()));
+        }
+        let component = ComposedComponent {
+            kind,
+            name: variant.predictor_name(),
+            mode: facts.mode,
+            spec,
+            labels,
+            annotations,
+            main: super::main_container(&pod),
+            worker_main: worker.as_ref().map_or(0, |(pod, _)| super::main_container(pod)),
+            worker_metadata: None,
+            pod,
+            worker,
+        };
+        made.push(Made { component, basis: facts.basis });
+    }
+    if let (Some(min), Some(map)) = (least, stable.as_map_mut()) {
+        map.insert("minReplicas", Node::int((min - taken).max(1), ORIGIN));
+    }
+    Ok(made)
+}
+
+/// The stable predictor with its runtime named and its model as the server needs it.
+fn settled(facts: &Facts<'_>, model: Option<&Node>) -> Node {
+    let mut base = facts.predictor.clone();
+    let mut model = model.cloned();
+    if let Some(map) = model.as_mut().and_then(Node::as_map_mut) {
+        if let Some(runtime) = facts.runtime {
+            map.insert("runtime", Node::str(runtime.object.id.name.clone(), ORIGIN));
+        }
+        if let Some(protocol) =
+            facts.protocol.clone().filter(|_| !map.contains_key("protocolVersion"))
+        {
+            map.insert("protocolVersion", Node::str(protocol, ORIGIN));
+        }
+    }
+    if let (Some(map), Some(model)) = (base.as_map_mut(), model) {
+        map.insert("model", model);
+    }
+    base
+}
+
+/// What is written over what is taken over: mappings key by key, anything else that is not empty
+/// whole (mergo.Merge).
+fn over(lower: &Node, upper: &Node) -> Node {
+    match (&lower.value, &upper.value) {
+        (Value::Map(below), Value::Map(above)) => {
+            let mut merged: Map = below.clone();
+            for entry in above {
+                let node = below
+                    .get(&entry.key)
+                    .map_or_else(|| entry.node.clone(), |lower| over(lower, &entry.node));
+                merged.insert(entry.key.clone(), node);
+            }
+            Node::new(Value::Map(merged), upper.origin)
+        }
+        _ if is_empty(upper) => lower.clone(),
+        _ => upper.clone(),
+    }
+}
+
+fn is_empty(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(map) => map.is_empty(),
+        Value::List(items) => items.is_empty(),
+        _ => {
+            node.is_null()
+                || node.as_str() == Some("")
+                || node.as_int() == Some(0)
+                || node.as_bool() == Some(false)
+        }
+    }
+}
+
+/// A variant runs on the runtime of the stable predictor; which one it would get if it asked for
+/// another is not recorded.
+fn other_runtime(stable: &Facts<'_>, variant: &Facts<'_>, findings: &mut Vec<Diagnostic>) {
+    let chosen = stable.runtime.map(|runtime| runtime.object.id.name.as_str());
+    let named = variant.model("runtime").filter(|named| named.as_str() != chosen);
+    let format = variant.model("modelFormat").filter(|_| variant.format() != stable.format());
+    if let Some((node, key)) =
+        named.map(|node| (node, "runtime")).or_else(|| format.map(|node| (node, "modelFormat")))
+    {
+        findings.push(
+            Diagnostic::new(
+                Code::CanaryRuntime,
+                format!(
+                    "the variant has another `{key}` than the stable predictor: it is shown on {}",
+                    chosen.unwrap_or("no runtime")
+                ),
+            )
+            .at(node.origin.span())
+            .path(format!("spec.canary[].predictor.model.{key}"))
+            .object(stable.service.object.id.to_string())
+            .help("name the runtime of the stable predictor, or write a second service"),
+        );
+    }
+}

@@ -1,0 +1,439 @@
+//! Credentials of a download: what a ServiceAccount and the Secrets it lists, or the Secret that an
+//! annotation names, add to the container that fetches (kserve.md 5.7).
+//!
+//! Values of Secrets are never printed, but for hosts, headers and switches of S3 that the webhook
+//! itself writes out.
+
+use super::Facts;
+use super::other::variable;
+use super::storage::StorageKey;
+use crate::api::Object;
+use crate::decision::ServiceError;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::merge::edit::{each_mut, mapping, position, text};
+use crate::operators::ome::compose::container::push;
+use crate::pods::rules::KSERVE_CREDENTIALS;
+use crate::quantity::base64;
+use crate::yaml::{Map, Node, Origin, Value};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+const ORIGIN: Origin = Origin::Derived(&KSERVE_CREDENTIALS);
+/// Annotation of a ServiceAccount with a role of its own in AWS.
+const ROLE: &str = "eks.amazonaws.com/role-arn";
+/// Switches of S3 beside the endpoint: annotation, variable and key of the Secret, key of the
+/// settings; in the order they are written.
+const S3: [(&str, &str, &str); 7] = [
+    ("s3-verifyssl", "S3_VERIFY_SSL", "s3VerifySSL"),
+    ("s3-useanoncredential", "awsAnonymousCredential", "s3UseAnonymousCredential"),
+    ("s3-region", "AWS_DEFAULT_REGION", "s3Region"),
+    ("s3-usevirtualbucket", "S3_USER_VIRTUAL_BUCKET", "s3UseVirtualBucket"),
+    ("s3-useaccelerate", "S3_USE_ACCELERATE", "s3UseAccelerate"),
+    ("s3-cabundle", "AWS_CA_BUNDLE", "s3CABundle"),
+    ("s3-cabundle-configmap", "AWS_CA_BUNDLE_CONFIGMAP", "s3CABundleConfigMap"),
+];
+/// Variables of Azure, each with the key it had before.
+const AZURE: [(&str, &str); 9] = [
+    ("AZURE_SUBSCRIPTION_ID", "AZ_SUBSCRIPTION_ID"),
+    ("AZURE_TENANT_ID", "AZ_TENANT_ID"),
+    ("AZURE_CLIENT_ID", "AZ_CLIENT_ID"),
+    ("AZURE_CLIENT_SECRET", "AZ_CLIENT_SECRET"),
+    ("AZURE_STORAGE_ACCESS_KEY", ""),
+    ("AZURE_ACCESS_TOKEN", ""),
+    ("AZURE_ACCESS_EXPIRES_ON_SECONDS", ""),
+    ("AZURE_ACCOUNT_NAME", ""),
+    ("AZURE_SERVICE_URL", ""),
+];
+/// Of those the one that is written although the Secret lacks it. Quirk: the list of those to leave
+/// out lacks it.
+const AZURE_ALWAYS: &str = "AZURE_TENANT_ID";
+/// Keys of a Secret by which it is known as one of Azure.
+const AZURE_KNOWN: [&str; 3] = ["AZ_CLIENT_ID", "AZURE_CLIENT_ID", "AZURE_ACCESS_TOKEN"];
+/// Tokens of model hubs, the first that a Secret has.
+const TOKENS: [&str; 2] = ["HF_TOKEN", "MODELSCOPE_API_TOKEN"];
+/// Storages that the shared Secret may name.
+const TYPES: [&str; 3] = ["s3", "hdfs", "webhdfs"];
+
+/// Who looks for credentials, and who is told what is not there.
+pub(super) struct Credentials<'f, 'a> {
+    pub(super) facts: &'f Facts<'a>,
+    /// Annotations of the pod.
+    pub(super) annotations: &'f Map,
+    pub(super) findings: &'f mut Vec<Diagnostic>,
+}
+
+impl Credentials<'_, '_> {
+    /// Adds what the ServiceAccount `account` stands for; `default` when the pod names none.
+    pub(super) fn of_account(
+        &mut self,
+        account: Option<&Node>,
+        container: &mut Node,
+        pod: &mut Node,
+    ) {
+        let name = account.and_then(Node::as_str).filter(|name| !name.is_empty());
+        let Some(found) = self.look_up("ServiceAccount", name.unwrap_or("default")) else {
+            // Without the account upstream looks no further.
+            self.miss(
+                "ServiceAccount",
+                name.unwrap_or("default"),
+                account.filter(|_| name.is_some()),
+            );
+            return;
+        };
+        if found.annotation(ROLE).is_some() {
+            for (name, value) in self.s3(&found.annotations(), None) {
+                push(container, "env", variable(name, value, ORIGIN));
+            }
+        }
+        if let Some(named) = self.annotated() {
+            match self.look_up("Secret", named.as_str().unwrap_or_default()) {
+                Some(secret) => self.of_secret(&secret, container, pod),
+                None => self.miss("Secret", named.as_str().unwrap_or_default(), Some(&named)),
+            }
+            return;
+        }
+        for listed in found.node.get("secrets").map(Node::items).unwrap_or_default() {
+            match self.look_up("Secret", text(listed, "name")) {
+                Some(secret) => self.of_secret(&secret, container, pod),
+                None => self.miss("Secret", text(listed, "name"), listed.get("name")),
+            }
+        }
+    }
+
+    /// The Secret that an annotation names before those of the account.
+    fn annotated(&self) -> Option<Node> {
+        let key = &self.facts.config.credentials.annotation;
+        if key.is_empty() { None } else { self.annotations.get(key).cloned() }
+    }
+
+    fn look_up(&self, kind: &str, name: &str) -> Option<Object> {
+        let here = |object: &&Object| {
+            let namespace = object.id.scope.namespace().map_or("default", EcoString::as_str);
+            object.id.kind == kind
+                && object.id.name == name
+                && namespace == self.facts.service.namespace
+        };
+        self.facts.config.accounts.iter().find(here).cloned()
+    }
+
+    /// Says that an object is not among the files; louder where somebody names it.
+    fn miss(&mut self, kind: &str, name: &str, named: Option<&Node>) {
+        if !self.facts.config.expand {
+            return;
+        }
+        let namespace = &self.facts.service.namespace;
+        let message = format!(
+            "the {kind} {name} of namespace {namespace} was not read: what it adds to the download is not shown"
+        );
+        self.findings.push(
+            Diagnostic::new(Code::CredentialsUnresolved, message)
+                .severity(if named.is_some() { Severity::Warning } else { Severity::Info })
+                .at(named
+                    .and_then(|node| node.origin.span())
+                    .or_else(|| Some(self.facts.service.object.name_span())))
+                .object(self.facts.service.object.id.to_string())
+                .help("load it with `-f`"),
+        );
+    }
+
+    /// Variables of S3 from annotations, else the Secret, else the settings.
+    fn s3(&self, annotations: &Map, secret: Option<&Object>) -> Vec<(&'static str, EcoString)> {
+        let settings = &self.facts.config.credentials.s3;
+        let value = |annotation: &str, key: &str, setting: &str| -> EcoString {
+            let annotated = annotations
+                .get(&eco_format!("serving.kserve.io/{annotation}"))
+                .and_then(Node::scalar_text);
+            annotated
+                .or_else(|| content(secret?, key))
+                .or_else(|| settings.get(setting).cloned())
+                .unwrap_or_default()
+        };
+        let mut found: Vec<(&'static str, EcoString)> = Vec::new();
+        let endpoint = value("s3-endpoint", "S3_ENDPOINT", "s3Endpoint");
+        if !endpoint.is_empty() {
+            // A scheme that is written rules out what is said of https.
+            let endpoint = endpoint.trim();
+            let after = |scheme: &str| {
+                let head = endpoint.get(..scheme.len())?;
+                head.eq_ignore_ascii_case(scheme).then(|| &endpoint[scheme.len()..])
+            };
+            let (https, host, url) = if let Some(host) = after("https://") {
+                ("1".into(), host, endpoint.into())
+            } else if let Some(host) = after("http://") {
+                ("0".into(), host, endpoint.into())
+            } else {
+                let https = value("s3-usehttps", "S3_USE_HTTPS", "s3UseHttps");
+                let scheme = if https == "0" { "http" } else { "https" };
+                (https, endpoint, eco_format!("{scheme}://{endpoint}"))
+            };
+            if !https.is_empty() {
+                found.push(("S3_USE_HTTPS", https));
+            }
+            found.push(("S3_ENDPOINT", host.into()));
+            found.push(("AWS_ENDPOINT_URL", url));
+        }
+        let others = S3
+            .into_iter()
+            .map(|(annotation, name, setting)| (name, value(annotation, name, setting)));
+        found.extend(others.filter(|(_, text)| !text.is_empty()));
+        found
+    }
+
+    /// What one Secret stands for: the first storage whose key it has.
+    fn of_secret(&self, secret: &Object, container: &mut Node, pod: &mut Node) {
+        let settings = &self.facts.config.credentials;
+        let named = |key: &str, usual: &'static str| {
+            settings
+                .s3
+                .get(key)
+                .filter(|name| !name.is_empty())
+                .cloned()
+                .unwrap_or_else(|| usual.into())
+        };
+        let (id, key) = (
+            named("s3AccessKeyIDName", "awsAccessKeyID"),
+            named("s3SecretAccessKeyName", "awsSecretAccessKey"),
+        );
+        let file = if settings.gcs_file.is_empty() {
+            "gcloud-application-credentials.json".into()
+        } else {
+            settings.gcs_file.clone()
+        };
+        let name = &secret.id.name;
+        if holds(secret, &key) {
+            merge(container, reference("AWS_ACCESS_KEY_ID", name, &id));
+            merge(container, reference("AWS_SECRET_ACCESS_KEY", name, &key));
+            for (name, value) in self.s3(&secret.annotations(), Some(secret)) {
+                merge(container, variable(name, value, ORIGIN));
+            }
+        } else if holds(secret, &file) {
+            mounted(container, pod, "user-gcp-sa", "/var/secrets/", name);
+            push(
+                container,
+                "env",
+                variable(
+                    "GOOGLE_APPLICATION_CREDENTIALS",
+                    eco_format!("/var/secrets/{file}"),
+                    ORIGIN,
+                ),
+            );
+        } else if AZURE_KNOWN.iter().any(|key| holds(secret, key)) {
+            for (variable, before) in AZURE {
+                let key =
+                    if !before.is_empty() && holds(secret, before) { before } else { variable };
+                if holds(secret, key) || key == AZURE_ALWAYS {
+                    push(container, "env", reference(variable, name, key));
+                }
+            }
+        } else if holds(secret, "AZURE_STORAGE_ACCESS_KEY") {
+            push(
+                container,
+                "env",
+                reference("AZURE_STORAGE_ACCESS_KEY", name, "AZURE_STORAGE_ACCESS_KEY"),
+            );
+        } else if let Some(host) = content(secret, "https-host") {
+            if let Some(headers) = content(secret, "headers") {
+                push(container, "env", variable(&format!("{host}-headers"), headers, ORIGIN));
+            }
+        } else if holds(secret, "HDFS_NAMENODE") {
+            mounted(container, pod, "hdfs-secrets", "/var/secrets/kserve-hdfscreds", name);
+        } else if let Some(key) = TOKENS.into_iter().find(|key| holds(secret, key)) {
+            push(container, "env", reference(key, name, key));
+        }
+    }
+
+    /// What `storage` of a model stands for: its part of the shared Secret, and the addresses that it
+    /// completes.
+    ///
+    /// # Errors
+    /// When the Secret was read and does not say what is needed. Without the Secret nobody knows
+    /// offline: that is a finding.
+    pub(super) fn of_storage(
+        &mut self,
+        storage: &StorageKey,
+        container: &mut Node,
+    ) -> Result<(), ServiceError> {
+        let parameters = &storage.parameters;
+        let parameter =
+            |key: &str| parameters.get(key).and_then(Node::scalar_text).unwrap_or_default();
+        let (mut kind, mut bucket) = (parameter("type"), parameter("bucket"));
+        let settings = &self.facts.config.credentials;
+        let usual = if settings.storage_secret.is_empty() {
+            "storage-config".into()
+        } else {
+            settings.storage_secret.clone()
+        };
+        let named = self.annotations.get(&settings.annotation).cloned();
+        let name = named.as_ref().and_then(Node::scalar_text).unwrap_or(usual);
+        let own = !storage.key.is_empty();
+        let key = match (own, kind.is_empty()) {
+            (true, _) => storage.key.clone(),
+            (false, true) => "default".into(),
+            (false, false) => eco_format!("default_{kind}"),
+        };
+        let secret = self.look_up("Secret", &name);
+        let known = secret.is_some();
+        let written = Node::new(Value::Null, storage.origin);
+        if !known {
+            self.miss("Secret", &name, named.as_ref().or(own.then_some(&written)));
+        }
+        let fault = |facts: &Facts<'_>, message: String| {
+            Err(ServiceError { span: storage.origin.span(), ..facts.invalid(message) })
+        };
+        if let Some(secret) = secret.as_ref().filter(|_| own)
+            && !holds(secret, &key)
+        {
+            let message = format!("specified storage key {key} not found in storage secret {name}");
+            return fault(self.facts, message);
+        }
+        if secret.as_ref().map_or(own, |secret| holds(secret, &key)) {
+            if let Some(secret) = secret.as_ref().filter(|_| kind.is_empty()) {
+                let text = content(secret, &key).unwrap_or_default();
+                let Ok(said) = serde_json::from_str::<BTreeMap<String, String>>(&text) else {
+                    return fault(
+                        self.facts,
+                        format!("invalid json encountered in key {key} of storage secret {name}"),
+                    );
+                };
+                if let Some(found) = said.get("type") {
+                    kind = found.as_str().into();
+                    if !TYPES.contains(&kind.as_str()) {
+                        return fault(
+                            self.facts,
+                            format!(
+                                "storage type must be one of [{}]. storage type [{kind}] is not supported",
+                                TYPES.join(", ")
+                            ),
+                        );
+                    }
+                }
+                if let Some(found) = said.get("bucket").filter(|_| bucket.is_empty()) {
+                    bucket = found.as_str().into();
+                }
+                if let Some(bundle) = said.get("cabundle_configmap") {
+                    let variable =
+                        variable("AWS_CA_BUNDLE_CONFIGMAP", bundle.as_str().into(), ORIGIN);
+                    push(container, "env", variable);
+                }
+            }
+            push(container, "env", reference("STORAGE_CONFIG", &name, &key));
+        }
+        let buckets = kind == "s3";
+        let open = container
+            .get("args")
+            .and_then(|args| args.items().first()?.as_str())
+            .is_some_and(|first| first.starts_with(PLACEHOLDER));
+        let missing = if kind.is_empty() {
+            Some("unable to determine storage type".to_owned())
+        } else if open && buckets && bucket.is_empty() {
+            Some(format!(
+                "format [{kind}] requires a bucket but one wasn't found in storage data or parameters"
+            ))
+        } else {
+            None
+        };
+        match missing {
+            Some(message) if known => return fault(self.facts, message),
+            Some(message) => self.incomplete(storage, message),
+            None if open => {
+                let mut first = true;
+                each_mut(container, "args", |argument| {
+                    // Addresses and paths take turns.
+                    let path = argument.as_str().and_then(|text| text.strip_prefix(PLACEHOLDER));
+                    if let Some(path) = path.filter(|_| first) {
+                        let address = if buckets {
+                            eco_format!("{kind}://{bucket}/{path}")
+                        } else {
+                            eco_format!("{kind}://{path}")
+                        };
+                        *argument = Node::str(address, argument.origin);
+                    }
+                    first = !first;
+                });
+            }
+            None => {}
+        }
+        if !parameters.is_empty() {
+            let text = super::other::parameters(parameters);
+            push(container, "env", variable("STORAGE_OVERRIDE_CONFIG", text.into(), ORIGIN));
+        }
+        Ok(())
+    }
+
+    /// Says what a Secret that was not read has to say.
+    fn incomplete(&mut self, storage: &StorageKey, message: String) {
+        self.findings.push(
+            Diagnostic::new(Code::CredentialsUnresolved, message)
+                .severity(Severity::Warning)
+                .at(storage.origin.span())
+                .path("spec.predictor.model.storage")
+                .object(self.facts.service.object.id.to_string())
+                .help("write `parameters: {type: s3, bucket: …}`, or load the Secret with `-f`"),
+        );
+    }
+}
+
+/// What stands for the scheme of an address that the shared Secret completes.
+const PLACEHOLDER: &str = "<scheme-placeholder>://";
+
+/// Whether a Secret has a key.
+fn holds(secret: &Object, key: &str) -> bool {
+    ["data", "stringData"].iter().any(|part| secret.node.at(&[part, key]).is_some())
+}
+
+/// The text under a key of a Secret.
+fn content(secret: &Object, key: &str) -> Option<EcoString> {
+    let plain = secret.node.at(&["stringData", key]).and_then(Node::as_str).map(EcoString::from);
+    plain.or_else(|| {
+        String::from_utf8(base64::decoded(secret.node.at(&["data", key])?.as_str()?)?)
+            .ok()
+            .map(EcoString::from)
+    })
+}
+
+fn reference(name: &str, secret: &str, key: &str) -> Node {
+    let selector =
+        mapping([("name", Node::str(secret, ORIGIN)), ("key", Node::str(key, ORIGIN))], ORIGIN);
+    mapping(
+        [
+            ("name", Node::str(name, ORIGIN)),
+            ("valueFrom", mapping([("secretKeyRef", selector)], ORIGIN)),
+        ],
+        ORIGIN,
+    )
+}
+
+/// Adds a variable, or sets the value of the one that is there. Quirk: a reference to a Secret does
+/// not replace a value, which is emptied.
+fn merge(container: &mut Node, variable: Node) {
+    let env = container.get("env").map(Node::items).unwrap_or_default();
+    let Some(index) = position(env, "name", text(&variable, "name")) else {
+        return push(container, "env", variable);
+    };
+    if let Some(list) = crate::merge::edit::list_mut(container, "env", ORIGIN)
+        && let Some(map) = list.make_mut()[index].as_map_mut()
+    {
+        match variable.get("value") {
+            Some(value) => map.insert("value", value.clone()),
+            None => drop(map.remove("value")),
+        }
+    }
+}
+
+/// Mounts a Secret into the container that fetches.
+fn mounted(container: &mut Node, pod: &mut Node, volume: &str, path: &str, secret: &str) {
+    if !crate::operators::ome::compose::container::has_volume(pod, volume) {
+        let source = mapping([("secretName", Node::str(secret, ORIGIN))], ORIGIN);
+        push(
+            pod,
+            "volumes",
+            mapping([("name", Node::str(volume, ORIGIN)), ("secret", source)], ORIGIN),
+        );
+    }
+    let mount = [
+        ("name", Node::str(volume, ORIGIN)),
+        ("mountPath", Node::str(path, ORIGIN)),
+        ("readOnly", Node::bool(true, ORIGIN)),
+    ];
+    push(container, "volumeMounts", mapping(mount, ORIGIN));
+}

@@ -1,0 +1,471 @@
+//! The pod as the webhook of pods leaves it: what fetches or mounts the model, the agent, metrics,
+//! probes of V2 (kserve.md 5.7, 5.8; S1-004, S3-005, S3-031).
+
+use super::initializer::{INITIALIZER, storage_container};
+use super::predictor::MAIN;
+use super::storage::{MODELS, Request, Source, StorageKey, provide};
+use super::{Facts, agent, oci, of};
+use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
+use crate::decision::ServiceError;
+use crate::diag::{Checked, Diagnostic};
+use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
+use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::rules::{KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_V2_PROBES};
+use crate::policy::Policy;
+use crate::yaml::{Entry, Map, Node, Origin};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// Prefix of annotations for the webhook.
+const INTERNAL: &str = "internal.serving.kserve.io/";
+/// Annotation that asks for nodes of GKE.
+const GKE: &str = "serving.kserve.io/gke-accelerator";
+
+/// A component as its pods are when the webhook has seen them.
+pub(crate) struct Effective {
+    /// The component with its pod.
+    pub component: ComposedComponent,
+    /// Annotations that its pods have beside those of the component.
+    pub annotations: Map,
+}
+
+/// What a component is asked by its probes, as far as the flags ask for it: before its pods are
+/// wrapped, for whoever wraps them gives a probe to containers that have none.
+pub(crate) fn probed(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &KServeConfig,
+    component: &mut ComposedComponent,
+) {
+    if !config.v2_probes || component.kind != ComponentKind::Predictor {
+        return;
+    }
+    let (facts, _) = of(policy, service, &component.spec, runtime, config);
+    if facts.protocol.as_deref() == Some("v2") {
+        each_mut(&mut component.pod, "containers", probes);
+    }
+}
+
+/// A component with its pods as the webhook leaves them.
+///
+/// # Errors
+/// When the webhook refuses the pods.
+pub(crate) fn effective(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &KServeConfig,
+    component: &ComposedComponent,
+) -> Result<Checked<Effective>, ServiceError> {
+    let mut shown = Effective { component: component.clone(), annotations: Map::new() };
+    // The webhook looks at the service as it is stored, also for a variant of its predictor.
+    let Some(predictor) = service.component(ComponentKind::Predictor) else {
+        return Ok(Checked::clean(shown));
+    };
+    let (facts, _) = of(policy, service, predictor, runtime, config);
+    let mut findings = Vec::new();
+    let component = &mut shown.component;
+    if let (Some((pod, _)), Some((labels, annotations))) =
+        (&mut component.worker, &component.worker_metadata)
+    {
+        let seen = Seen { kind: component.kind, labels, annotations };
+        webhook(&facts, &seen, pod, &mut Vec::new())?;
+    }
+    let seen = Seen {
+        kind: component.kind,
+        labels: &component.labels,
+        annotations: &component.annotations,
+    };
+    webhook(&facts, &seen, &mut component.pod, &mut findings)?;
+    shown.annotations = metrics(&facts, &component.annotations);
+    Ok(Checked { value: shown, diagnostics: findings })
+}
+
+/// What the webhook sees of a pod beside its containers.
+pub(super) struct Seen<'m> {
+    pub(super) kind: ComponentKind,
+    pub(super) labels: &'m Map,
+    pub(super) annotations: &'m Map,
+}
+
+/// Everything the webhook adds to one pod, in its order.
+fn webhook(
+    facts: &Facts<'_>,
+    seen: &Seen<'_>,
+    pod: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), ServiceError> {
+    let annotations = seen.annotations;
+    if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
+        let name = accelerator.scalar_text().unwrap_or_default();
+        if let Some(selector) = map_mut(pod, "nodeSelector", Origin::Derived(&KSERVE_GKE)) {
+            selector
+                .insert("cloud.google.com/gke-accelerator", Node::str(name, accelerator.origin));
+        }
+    }
+    let uri = internal(annotations, "storage-initializer-sourceuri");
+    if let Some(uri) = uri {
+        fetch(facts, uri, annotations, pod, findings)?;
+    }
+    behind_istio(annotations, pod);
+    agent::add(facts, seen, pod, findings)?;
+    match uri.and_then(Node::as_str) {
+        Some(uri) => oci::inject(facts, uri, pod),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn internal<'m>(annotations: &'m Map, key: &str) -> Option<&'m Node> {
+    annotations
+        .iter()
+        .find(|entry| entry.key.strip_prefix(INTERNAL) == Some(key))
+        .map(|entry| &entry.node)
+}
+
+pub(super) fn first_port(container: &Node) -> Node {
+    let port = container
+        .get("ports")
+        .and_then(|ports| ports.items().first())
+        .and_then(|port| port.get("containerPort"));
+    port.cloned().unwrap_or_else(|| Node::int(8080, Origin::Derived(&KSERVE_V2_PROBES)))
+}
+
+fn has_gpu(pod: &Node) -> bool {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    containers
+        .iter()
+        .any(|container| container.at(&["resources", "limits", "nvidia.com/gpu"]).is_some())
+}
+
+/// Probes that a container of a server that speaks v2 could have and does not, each with the path
+/// that answers it (KServe, "API Definitions": Server Ready, Server Live).
+pub(super) fn missing_probes(container: &Node) -> Vec<(&'static str, &'static str)> {
+    let missing = |(probe, _): &(&str, &str)| container.get(probe).is_none_or(Node::is_null);
+    [("readinessProbe", "/v2/health/ready"), ("livenessProbe", "/v2/health/live")]
+        .into_iter()
+        .filter(missing)
+        .collect()
+}
+
+/// Adds the probes that are missing.
+fn probes(container: &mut Node) {
+    if text(container, "name") != MAIN {
+        return;
+    }
+    let origin = Origin::Derived(&KSERVE_V2_PROBES);
+    let (port, missing) = (first_port(container), missing_probes(container));
+    let Some(map) = container.as_map_mut() else { return };
+    for (probe, path) in missing {
+        let request = mapping([("path", Node::str(path, origin)), ("port", port.clone())], origin);
+        map.insert(probe, mapping([("httpGet", request)], origin));
+    }
+}
+
+/// Mounts a claim, or fetches the model before the server starts: all that the webhook knows of it
+/// stands in annotations of the pod.
+fn fetch(
+    facts: &Facts<'_>,
+    uri: &Node,
+    annotations: &Map,
+    pod: &mut Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<(), ServiceError> {
+    let said = |key: &str| internal(annotations, key);
+    let named = said("storage-container-name").and_then(Node::as_str);
+    let container = storage_container(facts, named, uri.as_str().unwrap_or_default())?;
+    let storage = said("storage-spec").filter(|spec| spec.as_str() == Some("true"));
+    let storage = storage.map(|spec| StorageKey {
+        key: said("storage-spec-key").and_then(Node::scalar_text).unwrap_or_default(),
+        parameters: said("storage-spec-param").map(parameters).unwrap_or_default(),
+        origin: facts.model("storage").map_or(spec.origin, |storage| storage.origin),
+    });
+    let request = Request {
+        sources: vec![Source { uri: uri.clone(), path: MODELS.into() }],
+        annotations,
+        container,
+        storage,
+        by_webhook: true,
+    };
+    provide(facts, &request, pod, findings)
+}
+
+/// The parameters of a storage in an annotation.
+fn parameters(node: &Node) -> Map {
+    let text = node.as_str().unwrap_or_default();
+    let written: BTreeMap<String, String> = serde_json::from_str(text).unwrap_or_default();
+    let entry = |(key, text): (String, String)| Entry {
+        key: key.into(),
+        key_origin: node.origin,
+        node: Node::str(text, node.origin),
+    };
+    written.into_iter().map(entry).collect()
+}
+
+/// The user that what fetches the model runs as: the one an annotation names, else that of Istio's
+/// proxy where traffic is led to a proxy that does not run yet. Istio says so in annotations of the
+/// pod; without them nothing is changed.
+fn behind_istio(annotations: &Map, pod: &mut Node) {
+    let user = match annotations.get("serving.kserve.io/storage-initializer-uid") {
+        Some(written) => written
+            .scalar_text()
+            .and_then(|text| text.parse::<i64>().ok())
+            .map(|user| Node::int(user, written.origin)),
+        None => proxy_user(annotations, pod),
+    };
+    let Some(user) = user else { return };
+    each_mut(pod, "initContainers", |container| {
+        if text(container, "name") == INITIALIZER
+            && let Some(context) =
+                map_mut(container, "securityContext", Origin::Derived(&KSERVE_ISTIO))
+        {
+            context.insert("runAsUser", user.clone());
+        }
+    });
+}
+
+/// The user of Istio's proxy in a pod whose traffic Istio redirects by its CNI plugin.
+fn proxy_user(annotations: &Map, pod: &Node) -> Option<Node> {
+    /// What Istio uses when nobody says otherwise.
+    const USUAL: i64 = 1337;
+    let said = |key: &str| annotations.get(key).and_then(Node::as_str);
+    let prepared = pod
+        .get("initContainers")
+        .is_some_and(|list| position(list.items(), "name", "istio-init").is_some());
+    if prepared || said("sidecar.istio.io/interceptionMode") != Some("REDIRECT") {
+        return None;
+    }
+    let status: serde_json::Value = serde_json::from_str(said("sidecar.istio.io/status")?).ok()?;
+    let proxy = status["containers"][0].as_str()?;
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let own =
+        containers[position(containers, "name", proxy)?].at(&["securityContext", "runAsUser"]);
+    Some(own.cloned().unwrap_or_else(|| Node::int(USUAL, Origin::Derived(&KSERVE_ISTIO))))
+}
+
+/// Annotations that say whether and where the metrics of a pod are collected. The ports of an
+/// aggregating queue-proxy are Knative's to write.
+fn metrics(facts: &Facts<'_>, annotations: &Map) -> Map {
+    let origin = Origin::Derived(&KSERVE_METRICS);
+    let mut added = Map::new();
+    let mut settled = |key: &str, default: &EcoString| -> bool {
+        let written = annotations.get(key).and_then(Node::scalar_text);
+        if written.is_none() {
+            added.insert(key, Node::str(default.clone(), origin));
+        }
+        written.as_ref().unwrap_or(default) == "true"
+    };
+    let aggregated =
+        settled("serving.kserve.io/enable-metric-aggregation", &facts.config.metrics.0);
+    let scraped = settled("serving.kserve.io/enable-prometheus-scraping", &facts.config.metrics.1);
+    if scraped {
+        added.insert(
+            "prometheus.io/port",
+            Node::str(if aggregated { "9088" } else { "9091" }, origin),
+        );
+        added.insert("prometheus.io/path", Node::str("/metrics", origin));
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use crate::diag::Severity;
+
+    // kserve.md T20.
+    #[test]
+    fn a_download_and_a_claim() {
+        let (pod, _) = testing::expanded(
+            "storageUri: 's3://b/m', env: [{name: STORAGE_URI, value: x}]",
+            "",
+            "",
+        );
+        let pod = pod.to_json();
+        assert_eq!(
+            pod["initContainers"][0]["args"],
+            serde_json::json!(["s3://b/m", "/mnt/models"])
+        );
+        assert_eq!(
+            pod["containers"][0]["volumeMounts"],
+            serde_json::json!([{"name": "kserve-provision-location", "mountPath": "/mnt/models", "readOnly": true}])
+        );
+        assert_eq!(pod["containers"][0]["env"][0]["value"], "/mnt/models");
+        let (pod, findings) = testing::expanded("storageUri: 'pvc://claim/a/b'", "", "");
+        let pod = pod.to_json();
+        assert!(pod["initContainers"].is_null() && findings.is_empty());
+        assert_eq!(pod["containers"][0]["volumeMounts"][0]["subPath"], "a/b");
+    }
+
+    // Rows of a Secret's keys and of the variables and volumes that follow.
+    #[test]
+    fn secrets_of_an_account_become_variables() {
+        let secret = |data: &str| {
+            format!(
+                "apiVersion: v1\nkind: Secret\nmetadata: {{name: creds, annotations: {{serving.kserve.io/s3-endpoint: 'minio:9000', serving.kserve.io/s3-usehttps: '0'}}}}\nstringData: {{{data}}}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: sa}}\nsecrets: [{{name: creds}}]\n"
+            )
+        };
+        for (data, variables, volumes) in [
+            (
+                "AWS_SECRET_ACCESS_KEY: k",
+                &[
+                    "AWS_ACCESS_KEY_ID",
+                    "AWS_SECRET_ACCESS_KEY",
+                    "S3_USE_HTTPS",
+                    "S3_ENDPOINT",
+                    "AWS_ENDPOINT_URL",
+                ][..],
+                &[][..],
+            ),
+            (
+                "gcloud-application-credentials.json: k",
+                &["GOOGLE_APPLICATION_CREDENTIALS"],
+                &["user-gcp-sa"],
+            ),
+            ("AZ_CLIENT_ID: k", &["AZURE_TENANT_ID", "AZURE_CLIENT_ID"], &[]),
+            ("AZURE_STORAGE_ACCESS_KEY: k", &["AZURE_STORAGE_ACCESS_KEY"], &[]),
+            ("https-host: h, headers: x", &["h-headers"], &[]),
+            ("HDFS_NAMENODE: k", &[], &["hdfs-secrets"]),
+            ("HF_TOKEN: k", &["HF_TOKEN"], &[]),
+            ("other: k", &[], &[]),
+        ] {
+            let (pod, findings) = testing::expanded(
+                "storageUri: 's3://b/m'",
+                "serviceAccountName: sa",
+                &secret(data),
+            );
+            assert!(findings.is_empty(), "{findings:?}");
+            let pod = pod.to_json();
+            let names = |list: &serde_json::Value| {
+                list.as_array()
+                    .map(|list| {
+                        list.iter()
+                            .map(|one| one["name"].as_str().unwrap_or("").to_owned())
+                            .collect::<Vec<_>>()
+                    })
+                    .unwrap_or_default()
+            };
+            let env = names(&pod["initContainers"][0]["env"]);
+            assert_eq!(
+                env.iter()
+                    .filter(|name| !name.starts_with("HF_HUB") && !name.starts_with("HF_XET"))
+                    .collect::<Vec<_>>(),
+                variables,
+                "{data}"
+            );
+            assert_eq!(
+                names(&pod["volumes"])
+                    .iter()
+                    .filter(|name| *name != "kserve-provision-location")
+                    .collect::<Vec<_>>(),
+                volumes,
+                "{data}"
+            );
+            assert!(
+                !pod.to_string().contains("\"value\":\"k\""),
+                "no value of a Secret is printed"
+            );
+        }
+    }
+
+    // kserve.md 5.7; SetIstioCniSecurityContext.
+    #[test]
+    fn a_download_runs_as_the_proxy_that_it_needs() {
+        let user = |predictor: &str| {
+            testing::expanded("storageUri: 's3://b/m'", predictor, "").0.to_json()["initContainers"]
+                [0]["securityContext"]
+                .clone()
+        };
+        let redirected = "sidecar.istio.io/interceptionMode: REDIRECT, sidecar.istio.io/status: '{\"containers\": [\"istio-proxy\"]}'";
+        for (predictor, expected) in [
+            (
+                "annotations: {serving.kserve.io/storage-initializer-uid: '7'}".to_owned(),
+                serde_json::json!({"runAsUser": 7}),
+            ),
+            (
+                "annotations: {serving.kserve.io/storage-initializer-uid: seven}".to_owned(),
+                serde_json::Value::Null,
+            ),
+            (format!("annotations: {{{redirected}}}"), serde_json::Value::Null),
+            (
+                format!(
+                    "annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p}}]"
+                ),
+                serde_json::json!({"runAsUser": 1337}),
+            ),
+            (
+                format!(
+                    "annotations: {{{redirected}}}, containers: [{{name: istio-proxy, image: p, securityContext: {{runAsUser: 9}}}}]"
+                ),
+                serde_json::json!({"runAsUser": 9}),
+            ),
+            (
+                format!(
+                    "annotations: {{{}}}, containers: [{{name: istio-proxy, image: p}}]",
+                    redirected.replace("REDIRECT", "TPROXY")
+                ),
+                serde_json::Value::Null,
+            ),
+        ] {
+            assert_eq!(user(&predictor), expected, "{predictor}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_is_said() {
+        let said = |predictor: &str, beside: &str| {
+            let findings = testing::expanded("storageUri: 's3://b/m'", predictor, beside).1;
+            findings
+                .iter()
+                .map(|finding| (finding.code.as_str(), finding.severity))
+                .collect::<Vec<_>>()
+        };
+        let code = "credentials-unresolved";
+        assert_eq!(said("", ""), [(code, Severity::Info)]);
+        assert_eq!(said("serviceAccountName: sa", ""), [(code, Severity::Warning)]);
+        assert_eq!(
+            said(
+                "",
+                "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\nsecrets: [{name: gone}]\n"
+            ),
+            [(code, Severity::Warning)]
+        );
+    }
+
+    #[test]
+    fn a_storage_names_its_address_in_parts() {
+        let first = |storage: &str, beside: &str| {
+            let (pod, findings) = testing::expanded(&format!("storage: {storage}"), "", beside);
+            let pod = pod.to_json();
+            let env: Vec<String> = pod["initContainers"][0]["env"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["name"].as_str().unwrap().to_owned())
+                .filter(|name| name.starts_with("STORAGE"))
+                .collect();
+            (
+                pod["initContainers"][0]["args"][0].as_str().unwrap().to_owned(),
+                env.join(" "),
+                findings.iter().filter(|finding| finding.severity > Severity::Info).count(),
+            )
+        };
+        let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: storage-config}\nstringData: {mine: '{\"type\": \"s3\", \"bucket\": \"b\"}'}\n";
+        assert_eq!(
+            first("{key: mine, path: m}", secret),
+            ("s3://b/m".into(), "STORAGE_CONFIG".into(), 0)
+        );
+        assert_eq!(
+            first("{path: m, parameters: {type: hdfs}}", ""),
+            ("hdfs://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 0)
+        );
+        assert_eq!(
+            first("{path: m, parameters: {type: s3}}", ""),
+            ("<scheme-placeholder>://m".into(), "STORAGE_OVERRIDE_CONFIG".into(), 1)
+        );
+        assert_eq!(
+            first("{key: mine, path: m}", ""),
+            ("<scheme-placeholder>://m".into(), "STORAGE_CONFIG".into(), 2)
+        );
+    }
+}

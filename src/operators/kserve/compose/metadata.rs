@@ -1,0 +1,224 @@
+//! Labels and annotations of a component (kserve.md 5.6).
+
+use super::Facts;
+use crate::api::Api;
+use crate::api::{ComponentKind, KServeConfig, Service};
+use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION as ANNOTATION};
+use crate::merge::edit::{lost, within};
+use crate::merge::history::{Record, Step};
+use crate::operators::ome::compose::metadata::union;
+use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
+use crate::policy::{Policy, ReplicaRule, Semantics};
+use crate::yaml::{Map, Node, Origin, Value};
+use ecow::{EcoString, eco_format};
+
+/// Prefix of annotations for the webhook of pods.
+const INTERNAL: &str = "internal.serving.kserve.io/";
+
+/// Annotation of the number of pods that a revision begins with.
+const INITIAL_SCALE: &str = "autoscaling.knative.dev/initial-scale";
+
+/// The annotations of a service as the controller finds them, with what the webhook writes. A first
+/// scale that Knative would not take is dropped.
+pub(super) fn of_service(
+    policy: &Policy,
+    service: &Service,
+    model: Option<&Node>,
+    mode: DeploymentMode,
+    config: &KServeConfig,
+) -> Map {
+    let mut annotations = service.object.annotations();
+    if mode == DeploymentMode::Serverless {
+        let scale = annotations.get(INITIAL_SCALE).and_then(Node::scalar_text);
+        let refused = |scale: i64| scale == 0 && !config.zero_initial_scale;
+        if scale.is_some_and(|text| text.parse().ok().is_none_or(refused)) {
+            annotations.remove(INITIAL_SCALE);
+        }
+    }
+    if policy.replicas == ReplicaRule::Webhook {
+        let written = annotations.get(ANNOTATION).and_then(Node::as_str);
+        let default = config.default_mode.as_deref().and_then(DeploymentMode::from_kserve);
+        let mode = match written {
+            Some(text) => DeploymentMode::from_kserve(text),
+            None => default.filter(|mode| *mode != DeploymentMode::Serverless),
+        };
+        if let Some(mode) = mode {
+            let word = mode.word(Api::KServe, Semantics::Controller);
+            if written != Some(word) {
+                annotations.insert(ANNOTATION, Node::str(word, Origin::Default(&KSERVE_MODE)));
+            }
+        }
+    }
+    let format = model
+        .and_then(|model| model.at(&["modelFormat", "name"]))
+        .and_then(Node::as_str)
+        .filter(|name| !name.is_empty());
+    if let Some(format) = format.filter(|_| !annotations.contains_key("modelFormat")) {
+        annotations.insert("modelFormat", Node::str(format, Origin::Default(&KSERVE_FORMAT)));
+    }
+    annotations.sort();
+    annotations
+}
+
+/// Labels of a component, sorted by key: runtime, service, component, then what the controller
+/// sets.
+pub(super) fn labels<R: Record>(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    runtime: Option<&Node>,
+    spec: &Node,
+    rec: &mut R,
+) -> Map {
+    within(Step::Field(kind.as_str()), rec, |rec| {
+        within(Step::Field("labels"), rec, |rec| {
+            let runtime = runtime.and_then(|runtime| runtime.get("labels"));
+            let service =
+                Node::new(Value::Map(facts.labels.clone()), facts.service.object.node.origin);
+            let mut labels = union(
+                union(union(Map::new(), runtime, rec), Some(&service), rec),
+                spec.get("labels"),
+                rec,
+            );
+            let origin = Origin::Derived(&KSERVE_LABELS);
+            for (key, value) in [
+                ("serving.kserve.io/inferenceservice", facts.service.name().as_str()),
+                ("component", kind.as_str()),
+            ] {
+                let node = Node::str(value, origin);
+                if let Some(written) = labels.get(key) {
+                    lost(Step::Field(key), written, &node, rec);
+                }
+                labels.insert(key, node);
+            }
+            labels.sort();
+            labels
+        })
+    })
+}
+
+/// Annotations of a component, sorted by key: runtime, service with what the webhook of pods needs,
+/// component.
+pub(super) fn annotations<R: Record>(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    runtime: Option<&Node>,
+    spec: &Node,
+    rec: &mut R,
+) -> Map {
+    within(Step::Field(kind.as_str()), rec, |rec| {
+        within(Step::Field("annotations"), rec, |rec| {
+            let allowed = |node: Option<&Node>| {
+                node.map(|node| {
+                    Node::new(Value::Map(facts.allowed_annotations(node.as_map())), node.origin)
+                })
+            };
+            let runtime = runtime.and_then(|runtime| runtime.get("annotations"));
+            let origin = facts.service.object.node.origin;
+            let mut service = facts.allowed_annotations(Some(&facts.annotations));
+            internal(facts, kind, spec, &mut service);
+            let service = Node::new(Value::Map(service), origin);
+            let lower = union(Map::new(), allowed(runtime).as_ref(), rec);
+            let mut annotations = union(
+                union(lower, Some(&service), rec),
+                allowed(spec.get("annotations")).as_ref(),
+                rec,
+            );
+            annotations.sort();
+            annotations
+        })
+    })
+}
+
+/// What the webhook of pods is told.
+fn internal(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, annotations: &mut Map) {
+    let derived = Origin::Derived(&KSERVE_INTERNAL);
+    let mut put = |key: &str, value: EcoString, origin: Origin| {
+        annotations.insert(eco_format!("{INTERNAL}{key}"), Node::str(value, origin));
+    };
+    if let Some((uri, origin)) = kind.storage_uri(spec) {
+        put("storage-initializer-sourceuri", uri, origin);
+        // Quirk: who fetches is said only beside the one address.
+        if let Some(name) = spec
+            .get("storageContainerName")
+            .filter(|name| kind == ComponentKind::Predictor && name.as_str() != Some(""))
+        {
+            put("storage-container-name", name.scalar_text().unwrap_or_default(), name.origin);
+        }
+    }
+    if kind == ComponentKind::Predictor {
+        if let Some(storage) = facts.model("storage") {
+            put("storage-spec", "true".into(), derived);
+            if let Some((parameters, map)) = storage
+                .get("parameters")
+                .and_then(|parameters| Some((parameters, parameters.as_map()?)))
+            {
+                put("storage-spec-param", super::other::parameters(map).into(), parameters.origin);
+            }
+            if let Some(key) = storage.get("key") {
+                put("storage-spec-key", key.scalar_text().unwrap_or_default(), key.origin);
+            }
+            if let Some(path) =
+                storage.get("path").and_then(|path| Some((path.as_str()?, path.origin)))
+            {
+                put(
+                    "storage-initializer-sourceuri",
+                    eco_format!(
+                        "<scheme-placeholder>://{}",
+                        path.0.strip_prefix('/').unwrap_or(path.0)
+                    ),
+                    path.1,
+                );
+            }
+        }
+        if let Some(confidential) = facts.model("confidential").filter(|confidential| {
+            confidential.get("enabled").and_then(Node::as_bool) == Some(true)
+        }) {
+            put("confidential-enabled", "true".into(), derived);
+            if let Some(id) = confidential.get("resourceId").filter(|id| id.as_str() != Some("")) {
+                put("confidential-resource-id", id.scalar_text().unwrap_or_default(), id.origin);
+            }
+        }
+    }
+    if let Some(logger) = spec.get("logger").filter(|logger| logger.as_map().is_some()) {
+        put("logger", "true".into(), derived);
+        let lists = [
+            ("metadataHeaders", "logger-metadata-headers"),
+            ("metadataAnnotations", "logger-metadata-annotations"),
+        ];
+        for (field, key) in [("url", "logger-sink-url"), ("mode", "logger-mode")] {
+            if let Some(value) =
+                logger.get(field).and_then(|node| Some((node.scalar_text()?, node.origin)))
+            {
+                put(key, value.0, value.1);
+            }
+        }
+        for (field, key) in lists {
+            if let Some(list) = logger.get(field).filter(|list| !list.items().is_empty()) {
+                let items: Vec<&str> = list.items().iter().filter_map(Node::as_str).collect();
+                put(key, items.join(",").into(), list.origin);
+            }
+        }
+    }
+    // Quirk: an explainer is never told of its batcher.
+    if let Some(batcher) = spec
+        .get("batcher")
+        .filter(|batcher| kind != ComponentKind::Explainer && batcher.as_map().is_some())
+    {
+        put("batcher", "true".into(), derived);
+        for (field, key) in
+            [("maxBatchSize", "batcher-max-batchsize"), ("maxLatency", "batcher-max-latency")]
+        {
+            if let Some(value) =
+                batcher.get(field).and_then(|node| Some((node.scalar_text()?, node.origin)))
+            {
+                put(key, value.0, value.1);
+            }
+        }
+    }
+    if kind == ComponentKind::Predictor && facts.pulls_models() {
+        put("agent", "true".into(), derived);
+        put("configVolumeName", eco_format!("modelconfig-{}-0", facts.service.name()), derived);
+        put("configMountPath", "/mnt/configs".into(), derived);
+        put("modelDir", "/mnt/models".into(), derived);
+    }
+}

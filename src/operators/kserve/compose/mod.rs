@@ -1,0 +1,441 @@
+//! Components of KServe: a predictor that a runtime or the service itself runs, a transformer, an
+//! explainer (kserve.md 3, 5, 6; seeds 001 and 003).
+//!
+//! Layers, templates, metadata and records are those of OME; here stands only what KServe does with
+//! them.
+
+pub(crate) mod agent;
+pub(crate) mod canary;
+pub(crate) mod credentials;
+pub(crate) mod effective;
+pub(crate) mod initializer;
+pub(crate) mod metadata;
+pub(crate) mod nodes;
+pub(crate) mod oci;
+pub(crate) mod other;
+pub(crate) mod predictor;
+pub(crate) mod server;
+pub(crate) mod storage;
+#[cfg(test)]
+pub(crate) mod testing;
+pub(crate) mod workload;
+
+pub(crate) use effective::effective;
+
+use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
+use crate::decision::{DeploymentMode, ServiceError, kserve_mode};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::merge::history::Record;
+use crate::operators::ome::compose::component::{Merged, MergedComponent, error};
+use crate::operators::ome::compose::{ComposedComponent, typed};
+use crate::pods::lint;
+use crate::pods::lint::Place;
+use crate::pods::rules::KSERVE_NODES;
+use crate::policy::{FaultRule, Policy};
+use crate::template::Metadata;
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+use ecow::{EcoString, eco_format};
+
+/// Annotation that takes everything of a service down.
+const STOP: &str = "serving.kserve.io/stop";
+
+static NO_MAXIMUM: Rule = Rule {
+    id: "kserve-max-replicas",
+    text: "maxReplicas follows minReplicas when nobody writes it.",
+    cite: "kserve 6.1, hpa_reconciler.go",
+};
+
+/// A component with what decided about its mode.
+pub(crate) struct Made {
+    pub(crate) component: ComposedComponent,
+    basis: &'static str,
+}
+
+/// What is known of a service before its pods are built.
+pub(crate) struct Facts<'a> {
+    policy: &'a Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+    mode: DeploymentMode,
+    basis: &'static str,
+    /// The predictor, a framework key already rewritten as `model`.
+    predictor: &'a Node,
+    server: &'a str,
+    protocol: Option<EcoString>,
+    /// Labels of the service, sorted, with those of its server.
+    pub labels: Map,
+    /// Annotations of the service, sorted, with those of the webhook.
+    pub annotations: Map,
+}
+
+/// What is known of a service, with the model's container as the server needs it.
+fn of<'a>(
+    policy: &'a Policy,
+    service: &'a Service,
+    predictor: &'a Node,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+) -> (Facts<'a>, Option<Node>) {
+    let model = predictor.get("model").filter(|model| model.as_map().is_some());
+    let (mode, basis) = kserve_mode(policy, service, config);
+    let server = runtime.map(server::of).unwrap_or_default();
+    let mut labels = service.object.labels();
+    let mut facts = Facts {
+        policy,
+        service,
+        runtime,
+        config,
+        mode,
+        basis,
+        predictor,
+        server,
+        protocol: model
+            .and_then(|model| model.get("protocolVersion")?.as_str().map(EcoString::from))
+            .or_else(|| service.protocol.as_ref().map(|protocol| protocol.value.clone()))
+            .or_else(|| (server == "mlserver" || server == "tritonserver").then(|| "v2".into())),
+        labels: Map::new(),
+        annotations: metadata::of_service(policy, service, model, mode, config),
+    };
+    let mut container = model.cloned();
+    if let Some(container) = &mut container {
+        server::defaults(&facts, container, &mut labels);
+    }
+    labels.sort();
+    facts.labels = labels;
+    (facts, container)
+}
+
+/// Labels and annotations of a service as its routes and entries see them.
+pub(crate) fn facts<'a>(
+    policy: &'a Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    config: &'a KServeConfig,
+) -> Option<Facts<'a>> {
+    service
+        .component(ComponentKind::Predictor)
+        .map(|predictor| of(policy, service, predictor, runtime, config).0)
+}
+
+impl Facts<'_> {
+    /// A value of the model.
+    fn model(&self, key: &str) -> Option<&Node> {
+        self.predictor.get("model").and_then(|model| model.get(key)).filter(|node| !node.is_null())
+    }
+
+    /// The format of the model; empty without one.
+    fn format(&self) -> &str {
+        self.model("modelFormat")
+            .and_then(|format| format.get("name"))
+            .and_then(Node::as_str)
+            .unwrap_or_default()
+    }
+
+    /// Whether an agent pulls models instead of the one that is stored (IsMMSPredictor).
+    pub(crate) fn pulls_models(&self) -> bool {
+        let custom = self.predictor.get("containers").map(Node::items).unwrap_or_default();
+        if let Some(first) = custom.first() {
+            let env = first.get("env").map(Node::items).unwrap_or_default();
+            return env.iter().any(|variable| {
+                variable.get("name").and_then(Node::as_str) == Some("MULTI_MODEL_SERVER")
+                    && variable.get("value").and_then(Node::as_str) == Some("true")
+            });
+        }
+        let stored = self.model("storageUri").is_some()
+            || self.model("storage").is_some()
+            || self.predictor.get("storageUris").is_some_and(|uris| !uris.is_empty());
+        self.predictor.get("model").is_some() && self.format() != "huggingface" && !stored
+    }
+
+    /// Annotations without those that are not copied.
+    pub(crate) fn allowed_annotations(&self, annotations: Option<&Map>) -> Map {
+        let allowed = annotations
+            .into_iter()
+            .flatten()
+            .filter(|entry| !self.config.disallowed_annotations.contains(&entry.key));
+        allowed.cloned().collect()
+    }
+
+    /// The name of the predictor's objects.
+    pub(crate) fn predictor_name(&self) -> EcoString {
+        let named =
+            self.predictor.get("name").and_then(Node::as_str).filter(|name| !name.is_empty());
+        named.map_or_else(
+            || eco_format!("{}-predictor", self.service.name()),
+            |name| eco_format!("{}-{name}-predictor", self.service.name()),
+        )
+    }
+
+    /// The metadata that placeholders read.
+    fn template(&self) -> Metadata<'_> {
+        fn pairs(map: &Map) -> crate::template::Pairs<'_> {
+            map.iter()
+                .filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)))
+                .collect()
+        }
+        Metadata {
+            namespace: &self.service.namespace,
+            labels: pairs(&self.labels),
+            annotations: pairs(&self.annotations),
+            ..Metadata::of_service(&self.service.object.node)
+        }
+    }
+
+    /// How the service is deployed.
+    pub(crate) fn mode(&self) -> DeploymentMode {
+        self.mode
+    }
+
+    fn place(&self, kind: ComponentKind) -> Place<'_> {
+        Place { service: self.service, runtime: self.runtime, kind }
+    }
+
+    fn invalid(&self, message: impl Into<String>) -> ServiceError {
+        error(self.service, Code::InvalidInput, message)
+    }
+}
+
+/// Merges and assembles every component of a service that is not stopped; none of a service that is
+/// left to ModelMesh.
+///
+/// # Errors
+/// What the controller says when it gives up, which it also does for a service that is stopped.
+pub(crate) fn components<R: Record>(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &KServeConfig,
+    rec: &mut R,
+) -> Result<Checked<Vec<Made>>, ServiceError> {
+    if let Some(message) = &config.error {
+        return Err(error(service, Code::InvalidInput, message.as_str()));
+    }
+    let Some(predictor) = service.component(ComponentKind::Predictor) else {
+        return Err(error(service, Code::RequiredField, "`spec.predictor` is required"));
+    };
+    let (facts, container) = of(policy, service, predictor, runtime, config);
+    let mut findings = Vec::new();
+    let mut made = Vec::new();
+    if facts.mode == DeploymentMode::ModelMesh {
+        // A transformer is looked at, and waits for a predictor that another controller runs.
+        if let Some(transformer) = service.component(ComponentKind::Transformer) {
+            facts.bundle()?;
+            predictor::stored(&facts, ComponentKind::Transformer, transformer)?;
+        }
+        return Ok(Checked::clean(made));
+    }
+    facts.bundle()?;
+    for component in &service.components {
+        let (kind, node) = (component.kind, &component.node);
+        let is_predictor = kind == ComponentKind::Predictor;
+        let name = if is_predictor {
+            facts.predictor_name()
+        } else {
+            eco_format!("{}-{}", service.name(), kind.as_str())
+        };
+        let runtime_layer =
+            runtime.filter(|_| is_predictor).and_then(|runtime| runtime.object.node.get("spec"));
+        let mut labels = metadata::labels(&facts, kind, runtime_layer, node, rec);
+        let annotations = metadata::annotations(&facts, kind, runtime_layer, node, rec);
+        let worker_layer = runtime_layer.and_then(|spec| spec.get("workerSpec"));
+        let worker_metadata = (
+            metadata::labels(&facts, kind, worker_layer, node, &mut ()),
+            metadata::annotations(&facts, kind, worker_layer, node, &mut ()),
+        );
+        let (pod, mut worker) = if is_predictor {
+            // In a service whose runtime was not found, the service alone says what its components
+            // are.
+            let unknown = service.inline.is_some() && runtime.is_none();
+            if unknown {
+                (typed::pod_fields(node), None)
+            } else {
+                let annotations =
+                    nodes::Annotations { head: &annotations, workers: &worker_metadata.1 };
+                let model = container.as_ref();
+                predictor::pods(&facts, model, Some(annotations), rec, &mut findings)?
+            }
+        } else {
+            (other::pod(&facts, kind, node, &annotations, &mut findings)?, None)
+        };
+        facts.workload(&name, &labels, &annotations)?;
+        // Knative runs the head alone, which is told of its workers all the same.
+        if facts.mode == DeploymentMode::Serverless && worker.take().is_some() {
+            labels.insert(
+                "isvc.generation",
+                Node::str(eco_format!("{}", facts.generation()), Origin::Derived(&KSERVE_NODES)),
+            );
+            labels.sort();
+        }
+        lints(&facts, kind, node, &pod, &mut findings);
+        let mut spec = node.clone();
+        let canaries = if is_predictor {
+            canary::variants(&facts, container.as_ref(), &mut spec, rec, &mut findings)?
+        } else {
+            Vec::new()
+        };
+        let component = ComposedComponent {
+            kind,
+            name,
+            mode: facts.mode,
+            spec,
+            labels,
+            annotations,
+            main: main_container(&pod),
+            worker_main: worker.as_ref().map_or(0, |(pod, _)| main_container(pod)),
+            pod,
+            worker_metadata: worker.as_ref().map(|_| worker_metadata),
+            worker,
+        };
+        made.push(Made { component, basis: facts.basis });
+        made.extend(canaries);
+    }
+    // What is stopped was built all the same: the controller fails on it before it looks.
+    made.retain(|Made { component, .. }| {
+        let workers = component.worker_metadata.as_ref();
+        !stops(&component.annotations) || workers.is_some_and(|(_, own)| !stops(own))
+    });
+    Ok(Checked { value: made, diagnostics: findings })
+}
+
+/// Whether annotations take an object down.
+pub(crate) fn stops(annotations: &Map) -> bool {
+    let stop = annotations.get(STOP).and_then(Node::as_str);
+    stop.is_some_and(|stop| stop.eq_ignore_ascii_case("true"))
+}
+
+/// Index of the container that runs the model, of head or worker; the first where a service has
+/// containers of its own.
+fn main_container(pod: &Node) -> usize {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let named = |name: &str| crate::merge::edit::position(containers, "name", name);
+    named("kserve-container").or_else(|| named("worker-container")).unwrap_or_default()
+}
+
+/// What can be said of a component before it is wrapped.
+fn lints(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+    pod: &Node,
+    findings: &mut Vec<Diagnostic>,
+) {
+    if facts.policy.pod_faults == FaultRule::Print {
+        return;
+    }
+    let object = facts.service.object.id.to_string();
+    if facts.mode == DeploymentMode::Serverless {
+        if let Some(metric) = spec
+            .get("scaleMetric")
+            .filter(|metric| matches!(metric.as_str(), Some("cpu" | "memory")))
+        {
+            findings.push(
+                Diagnostic::new(
+                    Code::MetricNeedsRaw,
+                    format!(
+                        "the metric `{}` is not there in Serverless mode",
+                        metric.as_str().unwrap_or_default()
+                    ),
+                )
+                .at(metric.origin.span())
+                .path(format!("spec.{}.scaleMetric", kind.as_str()))
+                .object(object.clone())
+                .help("use `concurrency` or `rps`, or deploy with RawDeployment"),
+            );
+        }
+        if let Some(min) = spec.get("minReplicas").filter(|min| min.as_int() == Some(0)) {
+            findings.push(
+                Diagnostic::new(
+                    Code::NeedsKnativeActivator,
+                    format!(
+                        "the {} scales to zero: Knative's activator brings it back",
+                        kind.as_str()
+                    ),
+                )
+                .at(min.origin.span())
+                .object(object.clone()),
+            );
+        }
+    }
+    if kind == ComponentKind::Explainer
+        && matches!(facts.protocol.as_deref(), Some("v2" | "grpc-v2"))
+    {
+        findings.push(
+            Diagnostic::new(
+                Code::ExplainV1Only,
+                "explain exists in V1 only: nothing leads to the explainer of a v2 service",
+            )
+            .at(spec.origin.span())
+            .path("spec.explainer")
+            .object(object.clone())
+            .help("use protocol v1, or leave the explainer out"),
+        );
+    }
+    if let Some(canary) = spec.get("canaryTrafficPercent") {
+        findings.push(
+            Diagnostic::new(Code::NeedsClusterStatus, "canaryTrafficPercent needs cluster status: which revision came before is not known offline")
+                .at(canary.origin.span())
+                .object(object.clone()),
+        );
+    }
+    if kind == ComponentKind::Predictor {
+        predictor::lints(facts, pod, findings);
+    }
+    lint::replica_range_of(spec, kind, findings);
+}
+
+/// The components with their pods, which are made as soon as runtime and service are merged.
+///
+/// # Errors
+/// What the controller says when it gives up.
+pub(crate) fn merged<R: Record>(
+    policy: &Policy,
+    service: &Service,
+    runtime: Option<&Runtime>,
+    config: &OperatorConfig,
+    rec: &mut R,
+) -> Result<Checked<Merged<'static>>, ServiceError> {
+    let made = components(policy, service, runtime, &config.kserve, rec)?;
+    let components = made.value.iter().map(said).collect();
+    let built = Some(made.value.into_iter().map(|made| made.component).collect());
+    Ok(Checked { value: Merged { components, built }, diagnostics: made.diagnostics })
+}
+
+/// What `plan` says of a component.
+fn said(Made { component, basis }: &Made) -> MergedComponent<'static> {
+    let mut spec = component.spec.clone();
+    let origin = Origin::Default(&NO_MAXIMUM);
+    let least = spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
+    if let Some(map) = spec.as_map_mut() {
+        if let Some(containers) = component.pod.get("containers") {
+            map.insert("containers", containers.clone());
+        }
+        let most = map.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
+        match most {
+            Some(_) => {}
+            None if component.mode == DeploymentMode::Serverless => drop(map.remove("maxReplicas")),
+            None => map.insert("maxReplicas", Node::int(least.max(1), origin)),
+        }
+        map.remove("workerSpec");
+        if let Some((pod, count)) = &component.worker {
+            let mut worker = pod.clone();
+            if let Some(worker) = worker.as_map_mut() {
+                worker.insert("size", Node::int(*count, origin));
+            }
+            map.insert("worker", worker);
+        }
+    }
+    MergedComponent {
+        kind: component.kind,
+        name: component.name.clone(),
+        mode: component.mode,
+        mode_basis: Some(basis),
+        spec,
+        accelerator: None,
+    }
+}
+
+/// An empty mapping written by a rule.
+fn empty(rule: &'static Rule) -> Node {
+    Node::new(Value::Map(Map::new()), Origin::Derived(rule))
+}

@@ -1,0 +1,281 @@
+//! A predictor on several nodes: sizes, GPUs and environment of head and workers (kserve.md 6.1,
+//! multi-node).
+
+use super::Facts;
+use super::predictor::{over, pod_over};
+use super::storage::WORKER;
+use crate::api::GPU_TYPES;
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::Code;
+use crate::merge::edit::{list_mut, map_mut, text};
+use crate::merge::history::Record;
+use crate::operators::ome::compose::container::set_env;
+use crate::operators::ome::compose::typed;
+use crate::pods::rules::KSERVE_NODES;
+use crate::quantity::Quantity;
+use crate::yaml::{Map, Node, Origin};
+use ecow::{EcoString, eco_format};
+
+/// The GPU when nobody names one.
+const USUAL: &str = "nvidia.com/gpu";
+
+/// How head and workers share the GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shares {
+    nodes: i64,
+    head: i64,
+    worker: i64,
+}
+
+/// Annotations of the pods of a predictor.
+#[derive(Clone, Copy)]
+pub(super) struct Annotations<'m> {
+    /// Of its only pod, or of its head.
+    pub(super) head: &'m Map,
+    /// Of its workers.
+    pub(super) workers: &'m Map,
+}
+
+/// Finishes the head's pod and builds the workers'; none when the predictor runs on one node.
+pub(super) fn workers<R: Record>(
+    facts: &Facts<'_>,
+    Annotations { head: annotations, workers: of_workers }: Annotations<'_>,
+    head: &mut Node,
+    rec: &mut R,
+) -> Result<Option<(Node, i64)>, ServiceError> {
+    let Some(own) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
+        return Ok(None);
+    };
+    // A service that brings its own containers has no runtime that says how workers look.
+    let Some((runtime, spec)) =
+        facts.runtime.and_then(|runtime| Some((runtime, runtime.object.spec("workerSpec")?)))
+    else {
+        return Err(ServiceError {
+            code: Code::WouldPanic,
+            help: Some("delete `workerSpec`, or give the predictor a model whose runtime has one".into()),
+            span: own.origin.span().or_else(|| Some(facts.service.object.name_span())),
+            ..facts.invalid("the controller would crash: you cannot set WorkerSpec in the InferenceService if the ServingRuntime does not have a WorkerSpec")
+        });
+    };
+    let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+    if listed.is_empty() {
+        return Err(facts
+            .invalid("No workerSpec container configuration found in selected serving runtime"));
+    }
+    let Some(lower) = listed.iter().find(|container| text(container, "name") == WORKER) else {
+        return Err(facts.invalid(format!("failed to find {WORKER} in ServingRuntime containers")));
+    };
+    let upper = own.get("containers").and_then(|list| list.items().first());
+    let container = match upper {
+        Some(upper) => over(facts, lower, upper, rec)?,
+        None => over(facts, lower, &Node::map(own.origin), rec)?,
+    };
+    let without = |spec: &Node| {
+        let mut pod = typed::pod_fields(spec);
+        if let Some(map) = pod.as_map_mut() {
+            map.remove("containers");
+        }
+        pod
+    };
+    let mut worker = pod_over(facts, &without(spec), &without(own), rec)?;
+    if text(&container, "name") != WORKER {
+        return Err(facts.invalid(format!(
+            "failed to add RAY_NODE_COUNT environment to the container({WORKER}): target container({WORKER}) does not exist"
+        )));
+    }
+    // Quirk: whatever else the runtime lists beside its workers is gone.
+    if let Some(map) = worker.as_map_mut() {
+        map.insert("containers", Node::list([container], spec.origin));
+    }
+
+    let size =
+        |key: &str| own.get(key).or_else(|| spec.get(key)).and_then(Node::as_int).unwrap_or(1);
+    let (pipeline, tensor) = (size("pipelineParallelSize"), size("tensorParallelSize"));
+    let backend = runtime
+        .object
+        .node
+        .at(&["spec", "annotations", "multinode/executor-backend"])
+        .and_then(Node::as_str);
+    let shares = if backend == Some("mp") {
+        Shares { nodes: pipeline, head: tensor, worker: tensor }
+    } else {
+        shares(pipeline.saturating_mul(tensor), requested(facts, head), requested(facts, &worker))
+            .map_err(|message| facts.invalid(message))?
+    };
+    let name = facts.service.name();
+    let number = |value: i64| eco_format!("{value}");
+    let sizes =
+        [("PIPELINE_PARALLEL_SIZE", number(pipeline)), ("TENSOR_PARALLEL_SIZE", number(tensor))];
+    let counts =
+        |gpus: i64| [("RAY_NODE_COUNT", number(shares.nodes)), ("REQUEST_GPU_COUNT", number(gpus))];
+    let uri = annotations
+        .get("internal.serving.kserve.io/storage-initializer-sourceuri")
+        .and_then(Node::as_str)
+        .unwrap_or_default();
+    let stored = matches!(uri.split("://").next(), Some("pvc" | "oci"));
+    let model = [
+        Some(("MODEL_NAME", name.clone())),
+        stored.then(|| ("MODEL_DIR", EcoString::from("/mnt/models"))),
+    ];
+    let generation = facts.generation();
+    // Quirk: the Service of the head follows the predictor's own name, the variable that of the
+    // service, from which it takes the suffix too.
+    let named = facts.predictor_name();
+    let without = |name: &'_ str| name.strip_suffix("-predictor").unwrap_or(name).to_owned();
+    let peers = [
+        ("ISVC_NAME", name.clone()),
+        ("HEAD_SVC", eco_format!("{}-head-{generation}", without(name))),
+        ("WORKER_SVC", eco_format!("{}-workers-{generation}", without(&named))),
+    ];
+    variables(head, sizes.iter().chain(&counts(shares.head)).chain(model.iter().flatten()));
+    variables(&mut worker, counts(shares.worker).iter().chain(&sizes).chain(&peers));
+    // Knative Services are written without what Deployments are given.
+    if facts.mode == DeploymentMode::RawDeployment {
+        devices(facts, annotations, head, shares.head)?;
+        devices(facts, of_workers, &mut worker, shares.worker)?;
+    }
+    Ok(Some((worker, shares.nodes - 1)))
+}
+
+impl Facts<'_> {
+    /// The generation of the service; 1 offline.
+    pub(super) fn generation(&self) -> i64 {
+        self.service.object.metadata("generation").and_then(Node::as_int).unwrap_or(1)
+    }
+}
+
+/// The first container of a pod.
+fn first(pod: &Node) -> Option<&Node> {
+    pod.get("containers").and_then(|list| list.items().first())
+}
+
+/// How many GPUs the first container of a pod requests. Those that only an annotation names do not
+/// count here.
+fn requested(facts: &Facts<'_>, pod: &Node) -> i64 {
+    let requests = first(pod).and_then(|container| container.at(&["resources", "requests"]));
+    let known = requests
+        .into_iter()
+        .flat_map(Node::entries)
+        .filter(|entry| facts.config.is_gpu(&entry.key, None));
+    known.map(|entry| count(&entry.node)).find(|count| *count > 0).unwrap_or(0)
+}
+
+fn count(node: &Node) -> i64 {
+    node.scalar_text()
+        .and_then(|text| Quantity::parse(&text).ok())
+        .and_then(|quantity| quantity.value())
+        .unwrap_or(0)
+}
+
+/// Nodes and GPUs of each for `total` GPUs, of which the head requests `head` and each worker
+/// `worker`.
+fn shares(total: i64, head: i64, worker: i64) -> Result<Shares, String> {
+    let ceil = |share: i64| total.checked_add(share - 1).map_or(total, |sum| sum / share.max(1));
+    let shares = if worker > 0 {
+        let mut nodes = ceil(worker);
+        if head > 0 && ceil(head) == 1 {
+            nodes = 1;
+        }
+        if nodes == 1 {
+            Shares { nodes, head: total, worker: 0 }
+        } else {
+            Shares {
+                nodes,
+                head: if head > 0 { head } else { total - worker * (nodes - 1) },
+                worker,
+            }
+        }
+    } else if head > 0 {
+        let remaining = total - head;
+        if remaining <= 0 {
+            Shares { nodes: 1, head, worker: 1 }
+        } else {
+            Shares { nodes: remaining + 1, head, worker: 1 }
+        }
+    } else {
+        Shares { nodes: total, head: 1, worker: 1 }
+    };
+    let given = shares.head + shares.worker * (shares.nodes - 1);
+    if total > given {
+        // The controller's words, which say it the wrong way round.
+        return Err(format!(
+            "the total required number of GPUs({total}) is less than the number of GPUs assigned to the head node({}) + worker node({})",
+            shares.head,
+            shares.worker * (shares.nodes - 1)
+        ));
+    }
+    Ok(shares)
+}
+
+/// Writes variables into the first container of a pod.
+fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static str, EcoString)>) {
+    let Some(container) = list_mut(pod, "containers", Origin::Derived(&KSERVE_NODES))
+        .and_then(|list| list.make_mut().first_mut())
+    else {
+        return;
+    };
+    for (name, value) in variables {
+        set_env(container, name, value.clone(), &KSERVE_NODES, &mut ());
+    }
+}
+
+/// Writes GPUs into the first container of a pod: of the kind it asks for already, by the
+/// annotations of the pod.
+fn devices(
+    facts: &Facts<'_>,
+    annotations: &Map,
+    pod: &mut Node,
+    gpus: i64,
+) -> Result<(), ServiceError> {
+    let known = facts
+        .config
+        .gpus(annotations.get(GPU_TYPES).and_then(Node::as_str))
+        .map_err(|message| facts.invalid(message))?;
+    let resources = first(pod).and_then(|container| container.get("resources"));
+    let asked = |gpu: &&EcoString| {
+        ["limits", "requests"].iter().any(|side| {
+            let amount = resources.and_then(|resources| resources.at(&[side, gpu]));
+            amount.is_some_and(|amount| count(amount) != 0)
+        })
+    };
+    let kind = known.iter().find(asked).cloned().unwrap_or_else(|| USUAL.into());
+    let origin = Origin::Derived(&KSERVE_NODES);
+    let Some(container) =
+        list_mut(pod, "containers", origin).and_then(|list| list.make_mut().first_mut())
+    else {
+        return Ok(());
+    };
+    for side in ["limits", "requests"] {
+        let Some(resources) = map_mut(container, "resources", origin) else { break };
+        let mut amounts = resources
+            .get(side)
+            .filter(|node| node.as_map().is_some())
+            .cloned()
+            .unwrap_or_else(|| Node::map(origin));
+        if let Some(map) = amounts.as_map_mut() {
+            map.insert(kind.clone(), Node::str(eco_format!("{gpus}"), origin));
+        }
+        resources.insert(side, amounts);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // kserve.md T28.
+    #[test]
+    fn gpus_are_shared_between_head_and_workers() {
+        for (total, head, worker, expected) in [
+            (2, 0, 0, Shares { nodes: 2, head: 1, worker: 1 }),
+            (4, 0, 1, Shares { nodes: 4, head: 1, worker: 1 }),
+            (8, 0, 2, Shares { nodes: 4, head: 2, worker: 2 }),
+            (4, 4, 2, Shares { nodes: 1, head: 4, worker: 0 }),
+            (4, 2, 0, Shares { nodes: 3, head: 2, worker: 1 }),
+        ] {
+            assert_eq!(shares(total, head, worker), Ok(expected), "{total} {head} {worker}");
+        }
+        assert!(shares(8, 1, 2).is_err());
+    }
+}

@@ -1,0 +1,438 @@
+//! The pod of a predictor: a runtime's containers with the model's over the main one, or the
+//! service's own containers (kserve.md 5.1 to 5.5).
+
+use super::effective::missing_probes;
+use super::{Facts, initializer, nodes, other, server, storage};
+use crate::api::ComponentKind;
+use crate::decision::ServiceError;
+use crate::diag::{Code, Diagnostic};
+use crate::merge::edit::{each_mut, position, text, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::written as merge;
+use crate::operators::ome::compose::container::set_env;
+use crate::operators::ome::compose::typed;
+use crate::pods::rules::SERVICE_NAME_ENV;
+use crate::pods::{lint, quantities, variables};
+use crate::policy::LayerRule;
+use crate::yaml::{Map, Node, Places, Value};
+
+/// The container that serves.
+pub(super) const MAIN: &str = "kserve-container";
+/// A transformer in the predictor's own pod.
+pub(super) const TRANSFORMER: &str = "transformer-container";
+/// What of a runtime belongs to the pod; the rest is not copied.
+const POD_OF_RUNTIME: [&str; 7] = [
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "volumes",
+    "imagePullSecrets",
+    "schedulerName",
+    "resourceClaims",
+];
+
+/// A pod and, of a predictor on several nodes, the workers' pod with their number.
+pub(super) type Pods = (Node, Option<(Node, i64)>);
+
+/// Schemes that are served beside what a ClusterStorageContainer knows.
+const SCHEMES: [&str; 12] = [
+    "gs://",
+    "s3://",
+    "pvc://",
+    "file://",
+    "https://",
+    "http://",
+    "hdfs://",
+    "webhdfs://",
+    "oci://",
+    "oci+native://",
+    "oci+fetch://",
+    "hf://",
+];
+
+/// Whether the model of a component can be fetched from where it is said to be (kserve 4.2,
+/// S1-004).
+pub(super) fn stored(
+    facts: &Facts<'_>,
+    kind: ComponentKind,
+    spec: &Node,
+) -> Result<(), ServiceError> {
+    let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
+    if kind == ComponentKind::Predictor
+        && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
+    {
+        return Err(facts.invalid("must provide only one of storageUri and storage.path"));
+    }
+    let known = facts
+        .config
+        .storage_containers
+        .iter()
+        .any(|container| initializer::fetches(container, &text));
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let local = !text.match_indices("://").any(|(at, _)| text[..at].ends_with(word));
+    let served = if text.contains(AZURE) {
+        is_azure_blob(&text)
+    } else {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    };
+    if known || local || served {
+        return Ok(());
+    }
+    Err(ServiceError {
+        code: Code::StorageUriScheme,
+        help: Some(format!("use one of {}", SCHEMES.join(", "))),
+        span: origin.span(),
+        ..facts.invalid(format!(
+            "StorageURI not supported: storageUri, must be one of: [{}] or match https://{{}}.blob.core.windows.net/{{}}/{{}} or be an absolute or relative local path. StorageUri [{text}] is not supported",
+            SCHEMES.join(", ")
+        ))
+    })
+}
+
+/// Host of blobs in Azure.
+const AZURE: &str = "blob.core.windows.net";
+
+/// `https://ACCOUNT.blob.core.windows.net/CONTAINER`, anywhere in the text.
+fn is_azure_blob(text: &str) -> bool {
+    text.match_indices("https://").any(|(at, scheme)| {
+        let rest = &text[at + scheme.len()..];
+        // The account has a letter at least, and the dot before the host stands for any letter
+        // upstream.
+        let host = rest.match_indices(AZURE).find(|(at, host)| {
+            rest[..*at].chars().count() >= 2 && rest[at + host.len()..].starts_with('/')
+        });
+        host.is_some_and(|(at, host)| rest.len() > at + host.len() + 1)
+    })
+}
+
+/// Builds the pods of a predictor; without the annotations of its pods `storageUris` are left
+/// alone.
+pub(super) fn pods<R: Record>(
+    facts: &Facts<'_>,
+    model: Option<&Node>,
+    annotations: Option<nodes::Annotations<'_>>,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Pods, ServiceError> {
+    stored(facts, ComponentKind::Predictor, facts.predictor)?;
+    let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
+        (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
+        _ => of_service(facts),
+    })?;
+    let name = facts.service.name();
+    each_mut(&mut pod, "containers", |container| {
+        set_env(container, "INFERENCE_SERVICE_NAME", name.clone(), &SERVICE_NAME_ENV, &mut ());
+    });
+    other::token(facts, &mut pod);
+    if facts.policy.layers == LayerRule::Written {
+        quantities::canonical(&mut pod);
+    }
+    let mut worker = None;
+    if let Some(annotations) = annotations {
+        worker = nodes::workers(facts, annotations, &mut pod, rec)?;
+        let kind = ComponentKind::Predictor;
+        storage::several(facts, kind, facts.predictor, annotations.head, &mut pod, findings)?;
+        if let Some((worker, _)) = &mut worker {
+            // Nothing new is to be said of what the head was told already.
+            let quiet = &mut Vec::new();
+            storage::several(facts, kind, facts.predictor, annotations.workers, worker, quiet)?;
+        }
+    }
+    Ok((pod, worker))
+}
+
+/// One container over another, by the policy's layers; arguments follow arguments.
+pub(super) fn over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, ServiceError> {
+    let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
+    let merged = within(Step::Field("containers"), rec, |rec| {
+        within(Step::Keyed("name", &key), rec, |rec| match facts.policy.layers {
+            LayerRule::Written => Ok(merge::written(lower, upper, rec)),
+            LayerRule::Typed => typed::container(Some(lower.clone()), upper, rec),
+        })
+    });
+    let mut merged =
+        merged.map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?;
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
+/// One container over another where arguments replace arguments.
+pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, ServiceError> {
+    let mut merged = match facts.policy.layers {
+        LayerRule::Written => {
+            let mut merged = merge::written(lower, upper, &mut ());
+            let own = upper.get("args").filter(|args| !args.is_empty());
+            if let (Some(args), Some(map)) = (own.or(lower.get("args")), merged.as_map_mut()) {
+                map.insert("args", args.clone());
+            }
+            merged
+        }
+        LayerRule::Typed => typed::patched(lower, upper, &mut ())
+            .map_err(|message| facts.invalid(format!("failed to merge container: {message}")))?,
+    };
+    one_value(&mut merged, upper);
+    Ok(merged)
+}
+
+/// A variable keeps the kind of value that the upper container gives it.
+fn one_value(merged: &mut Node, upper: &Node) {
+    let own = upper.get("env").map(Node::items).unwrap_or_default();
+    let places = Places::of(own.iter().map(|variable| Some(text(variable, "name"))));
+    each_mut(merged, "env", |variable| {
+        let written = places.get(text(variable, "name")).map(|index| &own[index]);
+        if let (Some(written), Some(map)) = (written, variable.as_map_mut())
+            && map.contains_key("value")
+            && map.contains_key("valueFrom")
+        {
+            map.remove(if written.get("valueFrom").is_some() { "value" } else { "valueFrom" });
+        }
+    });
+}
+
+fn of_runtime<R: Record>(
+    facts: &Facts<'_>,
+    model: &Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
+    let Some(runtime) = facts.runtime else { return of_service(facts) };
+    let none = Node::map(runtime.object.node.origin);
+    let spec = runtime.object.node.get("spec").unwrap_or(&none);
+    let listed = spec.get("containers").map(Node::items).unwrap_or_default();
+    if listed.is_empty() {
+        return Err(facts.invalid("no container configuration found in selected serving runtime"));
+    }
+    let Some(main) = position(listed, "name", MAIN) else {
+        return Err(facts.invalid("failed to find kserve-container in ServingRuntime containers"));
+    };
+    let own = facts.predictor.get("containers").map(Node::items).unwrap_or_default();
+    let mut container = over(facts, &listed[main], &typed::container_fields(model), rec)?;
+    container = expand(facts, MAIN, &container, findings)?;
+    server::image(server::of_image(runtime), &mut container, facts.model("runtimeVersion"));
+    let mut containers = vec![container];
+    let collocated =
+        |list: &[Node]| position(list, "name", TRANSFORMER).map(|index| list[index].clone());
+    match (collocated(listed), collocated(own)) {
+        (Some(lower), Some(upper)) => containers.push(expand(
+            facts,
+            TRANSFORMER,
+            &over(facts, &lower, &upper, rec)?,
+            findings,
+        )?),
+        (Some(one), None) | (None, Some(one)) => {
+            containers.push(expand(facts, TRANSFORMER, &decoded(facts, &one)?, findings)?);
+        }
+        (None, None) => {}
+    }
+    let another = |container: &&Node| !matches!(text(container, "name"), MAIN | TRANSFORMER);
+    for container in listed.iter().filter(another) {
+        containers.push(decoded(facts, container)?);
+    }
+    for container in own.iter().filter(|container| text(container, "name") != TRANSFORMER) {
+        containers.push(decoded(facts, container)?);
+    }
+    let base: Map = spec
+        .entries()
+        .filter(|entry| POD_OF_RUNTIME.contains(&entry.key.as_str()))
+        .cloned()
+        .collect();
+    let mut upper = typed::pod_fields(facts.predictor);
+    if let Some(map) = upper.as_map_mut() {
+        map.remove("containers");
+    }
+    let mut pod = pod_over(facts, &Node::new(Value::Map(base), spec.origin), &upper, rec)?;
+    if let Some(map) = pod.as_map_mut() {
+        map.remove("containers");
+        let origin = spec.get("containers").map_or(spec.origin, |list| list.origin);
+        map.insert("containers", Node::list(containers, origin));
+    }
+    Ok(pod)
+}
+
+/// A container as the controller holds it.
+fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, ServiceError> {
+    match facts.policy.layers {
+        LayerRule::Written => Ok(container.clone()),
+        LayerRule::Typed => {
+            typed::decoded_container(container).map_err(|message| facts.invalid(message))
+        }
+    }
+}
+
+/// One pod over another, containers left out.
+pub(super) fn pod_over<R: Record>(
+    facts: &Facts<'_>,
+    lower: &Node,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, ServiceError> {
+    match facts.policy.layers {
+        LayerRule::Written => Ok(merge::written(lower, upper, rec)),
+        LayerRule::Typed => typed::pod(lower, upper, rec)
+            .map_err(|message| facts.invalid(format!("failed to merge pod specs: {message}"))),
+    }
+}
+
+fn expand(
+    facts: &Facts<'_>,
+    name: &str,
+    container: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
+    let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());
+    let context =
+        format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
+    variables::expand_with(
+        facts.policy,
+        &facts.place(ComponentKind::Predictor),
+        &facts.template(),
+        &context,
+        container,
+        findings,
+    )
+}
+
+/// The pod of a predictor that brings its own containers.
+fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
+    let mut pod = other::own_pod(facts, facts.predictor)?;
+    let containers: Vec<Node> = pod.get("containers").map(Node::items).unwrap_or_default().to_vec();
+    if containers.is_empty() {
+        return Err(facts.invalid("the predictor has neither a model nor a container"));
+    }
+    let mut containers = containers;
+    // Quirk: what asks for ModelMesh is not defaulted, also where something else is decided.
+    if !facts.asks_for_modelmesh() {
+        if containers.len() == 1 || text(&containers[0], "name").is_empty() {
+            other::named(&mut containers[0]);
+        }
+        other::resources(facts, &mut containers[0]);
+    }
+    // Quirk: the main container is copied over the first one.
+    let Some(main) = position(&containers, "name", MAIN) else {
+        return Err(ServiceError {
+            code: Code::WouldPanic,
+            help: Some(format!("call the container that serves `{MAIN}`")),
+            ..facts.invalid(format!("the controller would crash: no container named {MAIN}"))
+        });
+    };
+    containers[0] = containers[main].clone();
+    if let Some(map) = pod.as_map_mut() {
+        let origin = map.get("containers").map_or(facts.predictor.origin, |list| list.origin);
+        map.insert("containers", Node::list(containers, origin));
+    }
+    Ok(pod)
+}
+
+/// What is said of a predictor's pod in `plan` and `explain`.
+pub(super) fn lints(facts: &Facts<'_>, pod: &Node, findings: &mut Vec<Diagnostic>) {
+    let containers = pod.get("containers").map(Node::items).unwrap_or_default();
+    let Some(main) = position(containers, "name", MAIN).map(|index| &containers[index]) else {
+        return;
+    };
+    let object = facts.service.object.id.to_string();
+    if facts.protocol.as_deref() == Some("grpc-v2") {
+        let ports = main.get("ports").map(Node::items).unwrap_or_default();
+        if !ports
+            .iter()
+            .any(|port| ["h2c", "grpc"].iter().any(|word| text(port, "name").contains(word)))
+        {
+            findings.push(
+                Diagnostic::new(
+                    Code::GrpcPortMissing,
+                    "grpc-v2 is asked for and kserve-container declares no h2c or grpc port",
+                )
+                .at(facts.service.protocol.as_ref().and_then(crate::api::Field::span))
+                .object(object.clone())
+                .help("add `ports: [{name: h2c, containerPort: 9000}]` to the model"),
+            );
+        }
+    }
+    let missing = missing_probes(main);
+    if facts.protocol.as_deref() == Some("v2") && !facts.config.v2_probes && !missing.is_empty() {
+        let (probes, paths): (Vec<&str>, Vec<&str>) = missing.into_iter().unzip();
+        findings.push(
+            Diagnostic::new(
+                Code::V2Probes,
+                format!(
+                    "kserve-container has no {}, and a server that speaks v2 answers {}",
+                    probes.join(" and no "),
+                    paths.join(" and ")
+                ),
+            )
+            .at(facts.service.object.name_span())
+            .object(object.clone())
+            .help("`ome render --v2-probes` writes them; or add them to the runtime's container"),
+        );
+    }
+    let args = main.get("args").map(Node::items).unwrap_or_default();
+    lint::duplicate_flags(
+        args,
+        &facts.place(ComponentKind::Predictor),
+        "arguments of the service follow those of the runtime; leave one out",
+        findings,
+    );
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(probe_node) = main.get(probe) else { continue };
+        let handlers: Vec<&str> = ["httpGet", "tcpSocket", "exec", "grpc"]
+            .into_iter()
+            .filter(|handler| probe_node.get(handler).is_some())
+            .collect();
+        if let [first, second, ..] = handlers.as_slice() {
+            findings.push(
+                Diagnostic::new(
+                    Code::ProbeTwoHandlers,
+                    format!("the merged {probe} has two handlers: {first} and {second}"),
+                )
+                .at(probe_node.get(second).and_then(|handler| handler.origin.span()))
+                .object(object.clone())
+                .help("leave one of the two out"),
+            );
+        }
+    }
+    if let Some(runtime) = facts.runtime {
+        let mesh = ["storageHelper", "grpcEndpoint", "grpcDataEndpoint", "builtInAdapter"]
+            .into_iter()
+            .find_map(|key| Some((key, runtime.object.spec(key)?)));
+        if let Some((key, node)) = mesh {
+            findings.push(
+                Diagnostic::new(
+                    Code::ModelmeshOnlyField,
+                    format!("`{key}` is for ModelMesh only: no effect on single-model rendering"),
+                )
+                .at(node.origin.span())
+                .object(runtime.object.id.to_string()),
+            );
+        }
+        if let Some(multi) = runtime.multi_model.as_ref().filter(|multi| multi.value) {
+            findings.push(
+                Diagnostic::new(
+                    Code::MultiModelRuntime,
+                    "ModelMesh runtime used for single-model serving",
+                )
+                .at(facts.service.runtime.as_ref().and_then(|named| named.name.span()))
+                .label(multi.span(), "multiModel")
+                .object(object.clone())
+                .help("name a runtime for single models"),
+            );
+        }
+        let v1 = facts.protocol.as_deref().unwrap_or("v1") == "v1";
+        if v1
+            && runtime.protocols.iter().any(|listed| listed.value == "v1")
+            && runtime.protocols.iter().any(|listed| listed.value == "v2")
+        {
+            findings.push(
+                Diagnostic::new(
+                    Code::AlsoServesV2,
+                    format!("the runtime {} also serves v2", runtime.object.id.name),
+                )
+                .at(facts.service.object.name_span())
+                .object(object),
+            );
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A service of KServe for tests of this folder, straight from a text.
+
+use super::effective;
+use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope};
+use crate::decision::{Resolution, RuntimeDecision};
+use crate::diag::Diagnostic;
+use crate::operators::kserve::read as kserve;
+use crate::policy::{AcceleratorOptions, Releases, Semantics};
+use crate::source::SourceId;
+use crate::yaml::{Limits, Node, parse, split};
+
+fn objects(text: &str) -> Vec<Object> {
+    let parsed = split(SourceId(0), text)
+        .value
+        .into_iter()
+        .filter_map(|range| parse(SourceId(0), text, range, &Limits::default()).value);
+    parsed
+        .map(|node| {
+            let field =
+                |keys: &[&str]| node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned();
+            let kind = field(&["kind"]);
+            let scope = if kind.starts_with("Cluster") {
+                Scope::Cluster
+            } else {
+                Scope::Namespace("default".into())
+            };
+            let id =
+                ObjectRef { kind: kind.into(), scope, name: field(&["metadata", "name"]).into() };
+            let span = node.origin.span().expect("read from a text");
+            Object {
+                api: Api::KServe,
+                api_version: field(&["apiVersion"]).into(),
+                id,
+                span,
+                builtin: false,
+                reported: true,
+                node,
+            }
+        })
+        .collect()
+}
+
+/// The pod of a predictor as the webhook leaves it in Standard mode, from what the model and the
+/// predictor say beside format and containers, and from the objects beside the service; with what
+/// was found on the way.
+pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec<Diagnostic>) {
+    let predictor = if predictor.is_empty() { String::new() } else { format!("{predictor}, ") };
+    let text = format!(
+        "kind: InferenceService\nmetadata: {{name: s, annotations: {{serving.kserve.io/deploymentMode: Standard}}}}\nspec: {{predictor: {{{predictor}model: {{modelFormat: {{name: f}}, {model}}}}}}}\n\
+         ---\nkind: ClusterServingRuntime\nmetadata: {{name: rt}}\nspec: {{containers: [{{name: kserve-container, image: i}}]}}\n---\n{beside}"
+    );
+    let policy = Releases::default()
+        .policy(Api::KServe, Semantics::Documented)
+        .expect("KServe has a policy");
+    let mut found = Vec::new();
+    let mut objects = objects(&text).into_iter();
+    let service = kserve::service(objects.next().expect("the service"), policy, &mut found);
+    let runtime =
+        kserve::runtime(objects.next().expect("the runtime"), Semantics::Documented, &mut found);
+    let mut config = OperatorConfig::default();
+    config.kserve.expand = true;
+    config.kserve.accounts = objects.collect();
+    let resolution = Resolution {
+        model: None,
+        runtime: RuntimeDecision { chosen: Some(&runtime), ..RuntimeDecision::none() },
+        accelerators: Vec::new(),
+        error: None,
+    };
+    let composed = crate::operators::ome::compose::compose(
+        policy,
+        &service,
+        &resolution,
+        &crate::operators::ome::compose::Context {
+            options: &AcceleratorOptions::default(),
+            config: &config,
+            weights: &|_| None,
+            writable: &|_| Ok(()),
+        },
+        &mut (),
+    )
+    .expect("it composes");
+    let component = &composed.value.components[0];
+    let shown =
+        effective(policy, &service, Some(&runtime), &config.kserve, component).expect("it expands");
+    (shown.value.component.pod, shown.diagnostics)
+}

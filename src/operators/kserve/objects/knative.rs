@@ -1,0 +1,96 @@
+//! Knative Service of a component (kserve.md 6.2).
+
+use super::View;
+use crate::objects::build::{IntoNode, node, set};
+use crate::objects::metadata::{label, metadata, text, with, without};
+use crate::objects::rules;
+use crate::operators::ome::compose::ComposedComponent;
+use crate::yaml::{Entry, Map, Node, Rule, Value};
+
+const RULE: &Rule = &rules::KSERVE_KNATIVE;
+/// Annotations of the Service itself; all others belong to its revisions.
+const MANAGED: [&str; 2] =
+    ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
+
+/// The Knative Service of a component; `of_pods` are annotations that only its pods have.
+pub(super) fn object(
+    view: &View<'_>,
+    component: &ComposedComponent,
+    of_pods: Option<&Map>,
+) -> Option<Node> {
+    let managed = without(&component.annotations, |key| !MANAGED.contains(&key));
+    let labels = without(&component.labels, |key| {
+        view.config.disallowed_labels.iter().any(|label| label == key)
+    });
+    node!(RULE; {
+        apiVersion: "serving.knative.dev/v1",
+        kind: "Service",
+        metadata: (metadata(component.name.clone(), Some(&view.namespace), &component.labels, &managed)),
+        spec: {
+            template: { metadata: { labels: labels, annotations: (with(&scaling(component), of_pods.into_iter().flatten().cloned())) }, spec: (revision(component)) },
+            traffic: (traffic(view, component)),
+        },
+    })
+}
+
+fn scaling(component: &ComposedComponent) -> Map {
+    let number = |key: &str| {
+        component
+            .spec
+            .get(key)
+            .and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)))
+    };
+    let entry = |key: &'static str, node: Option<Node>| {
+        node.map(|node| Entry { key: key.into(), key_origin: node.origin, node })
+    };
+    let given = without(&component.annotations, |key| MANAGED.contains(&key));
+    let class = (!given.contains_key("autoscaling.knative.dev/class"))
+        .then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
+    let entries = [
+        class,
+        entry(
+            "autoscaling.knative.dev/min-scale",
+            number("minReplicas").or_else(|| "1".into_node(RULE)),
+        ),
+        entry(
+            "autoscaling.knative.dev/max-scale",
+            number("maxReplicas").filter(|node| node.as_str() != Some("0")),
+        ),
+        entry("autoscaling.knative.dev/target", number("scaleTarget")),
+        entry("autoscaling.knative.dev/metric", number("scaleMetric")),
+    ];
+    with(&given, entries.into_iter().flatten())
+}
+
+/// The pod with what a revision adds to it.
+fn revision(component: &ComposedComponent) -> Node {
+    let mut pod = component.pod.clone();
+    if let Some(map) = pod.as_map_mut() {
+        let timeout =
+            component.spec.get("timeout").or_else(|| component.spec.get("timeoutSeconds"));
+        set(map, "containerConcurrency", component.spec.get("containerConcurrency"), RULE);
+        set(map, "timeoutSeconds", timeout, RULE);
+        set(map, "responseStartTimeoutSeconds", timeout, RULE);
+    }
+    pod
+}
+
+/// All traffic goes to the latest revision, unless a share is asked for and the status knows an
+/// earlier one.
+fn traffic(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
+    let tag = (text(&component.annotations, "serving.kserve.io/enable-tag-routing").as_deref()
+        == Some("true"))
+    .then_some("latest");
+    let kind = component.kind.as_str();
+    let status = view.service.object.node.at(&["status", "components", kind]);
+    let earlier = status
+        .and_then(|status| status.get("latestRolledoutRevision"))
+        .filter(|revision| revision.as_str().is_some_and(|name| !name.is_empty()));
+    let share = component.spec.get("canaryTrafficPercent").and_then(Node::as_int);
+    if let (Some(share), Some(earlier)) = (share, earlier) {
+        let rest = (share < 100).then(|| node!(RULE; { tag: "prev", revisionName: earlier, latestRevision: false, percent: (100 - share) })).flatten();
+        node!(RULE; [{ tag: tag, latestRevision: true, percent: share }, rest])
+    } else {
+        node!(RULE; [{ tag: tag, latestRevision: true, percent: 100 }])
+    }
+}

@@ -1,0 +1,287 @@
+//! Which objects KServe's controller writes for a service, in which order (kserve.md 6).
+//!
+//! Standard mode: a Service, a Deployment and an autoscaler per component and a way in. Knative
+//! mode: a Knative Service per component, a VirtualService and an alias. ModelMesh: nothing.
+
+pub(crate) mod entry;
+pub(crate) mod knative;
+pub(crate) mod nodes;
+pub(crate) mod raw;
+pub(crate) mod route;
+pub(crate) mod scale;
+pub(crate) mod virtual_service;
+
+use crate::api::{ComponentKind, KServeConfig, Service};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code};
+use crate::objects::build::node;
+use crate::objects::domain::IngressSettings;
+use crate::objects::metadata;
+use crate::objects::{RenderedObject, Settings, pod_defaults as pod, rules};
+use crate::operators::kserve::compose::effective::probed as kserve_probed;
+use crate::operators::kserve::compose::{
+    Facts, effective as kserve_effective, facts as kserve_facts, stops as kserve_stops,
+};
+use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::operators::ome::objects::kind::config_map;
+use crate::policy::Semantics;
+use crate::yaml::{Map, Node};
+use ecow::{EcoString, eco_format};
+
+/// Label that keeps a service of Standard mode inside the cluster.
+const VISIBILITY: &str = "networking.kserve.io/visibility";
+
+/// A service as its entries see it.
+struct View<'a> {
+    service: &'a Service,
+    config: &'a KServeConfig,
+    composed: &'a Composed<'a>,
+    namespace: Node,
+    /// Labels of the service with those of its server, sorted.
+    labels: Map,
+    /// Annotations of the service with those of the webhook, sorted.
+    annotations: Map,
+    /// The annotations that are copied.
+    allowed: Map,
+    settings: IngressSettings,
+    cluster_domain: &'a str,
+    /// The release deletes workers in every pass, and creates them again.
+    recreates_workers: bool,
+}
+
+/// A component that a route leads to is not ready, so the route is not written.
+struct NotReady;
+
+impl View<'_> {
+    fn name(&self) -> &EcoString {
+        self.service.name()
+    }
+
+    fn component(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+        self.composed.components.iter().find(|component| component.kind == kind)
+    }
+
+    /// The host of a name, by labels and annotations of the service.
+    fn host(&self, name: &str) -> Result<EcoString, ServiceError> {
+        self.settings
+            .host_of(name, &self.service.namespace, &self.labels, &self.annotations)
+            .map_err(|message| self.fault(message, "correct `domainTemplate` or `ingressDomain`"))
+    }
+
+    /// What is wrong with the settings of the entry.
+    fn fault(&self, message: String, help: &str) -> ServiceError {
+        let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
+        ServiceError {
+            code: Code::InvalidInput,
+            message,
+            help: Some(help.into()),
+            span: Some(span),
+        }
+    }
+
+    /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
+    /// on several nodes never does, for the controller deletes its workers in every pass and creates
+    /// them again (components/predictor.go, reconcileCanaryDeployments).
+    fn ready(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+        self.running(kind).filter(|component| !self.recreates_workers || component.worker.is_none())
+    }
+
+    /// A component that is not stopped.
+    fn running(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+        self.component(kind).filter(|component| !kserve_stops(&component.annotations))
+    }
+
+    /// Whether the service has a component, stopped or not.
+    fn has(&self, kind: ComponentKind) -> bool {
+        self.service.component(kind).is_some()
+    }
+
+    /// A transformer or explainer that is ready, none when the service has none; an error while it
+    /// is not ready.
+    fn optional(&self, kind: ComponentKind) -> Result<Option<&ComposedComponent>, NotReady> {
+        if !self.has(kind) {
+            return Ok(None);
+        }
+        self.ready(kind).map(Some).ok_or(NotReady)
+    }
+
+    /// Labels without those that are not copied.
+    fn allowed_labels(&self) -> Map {
+        metadata::without(&self.labels, |key| {
+            self.config.disallowed_labels.iter().any(|label| label == key)
+        })
+    }
+
+    /// Variants of the predictor beside the stable one: name of the Service and share of the
+    /// traffic.
+    fn canaries(&self) -> Vec<(EcoString, i64)> {
+        let listed = self.service.object.spec("canary").map(Node::items).unwrap_or_default();
+        let name = |canary: &Node| {
+            canary
+                .at(&["predictor", "name"])
+                .and_then(Node::as_str)
+                .map(|name| eco_format!("{}-{name}-predictor", self.name()))
+        };
+        listed
+            .iter()
+            .filter_map(|canary| {
+                Some((
+                    name(canary)?,
+                    canary.get("trafficPercent").and_then(Node::as_int).unwrap_or(0),
+                ))
+            })
+            .collect()
+    }
+}
+
+/// What a service is rendered from; none without a predictor.
+fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<'a>, Facts<'a>)> {
+    let service = composed.service;
+    let config = &settings.config.kserve;
+    let facts = kserve_facts(settings.policy, service, composed.runtime, config)?;
+    let view = View {
+        service,
+        config,
+        composed,
+        namespace: metadata::namespace(service),
+        allowed: facts.allowed_annotations(Some(&facts.annotations)),
+        labels: facts.labels.clone(),
+        annotations: facts.annotations.clone(),
+        settings: IngressSettings::of(&config.ingress),
+        cluster_domain: settings.cluster_domain,
+        recreates_workers: settings.policy.semantics != Semantics::Documented,
+    };
+    Some((view, facts))
+}
+
+/// Whether the controller can write the objects that lead requests to a service.
+///
+/// # Errors
+/// What it fails on, in its words.
+pub(crate) fn reachable(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    match view(composed, settings) {
+        Some((view, facts)) => entries(&view, facts.mode()).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// The objects that lead requests to a service.
+///
+/// # Errors
+/// Where the controller finds no host or no path for it.
+fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, ServiceError> {
+    let stopped = kserve_stops(&view.annotations);
+    if mode == DeploymentMode::Serverless {
+        if stopped || view.config.ingress.disable_istio_virtual_host {
+            return Ok(Vec::new());
+        }
+        // Quirk: the alias is written also while there is nothing that it leads to.
+        return Ok(vec![virtual_service::object(view), entry::alias(view)]);
+    }
+    if mode != DeploymentMode::RawDeployment {
+        return Ok(Vec::new());
+    }
+    let gateway = view.config.ingress.enable_gateway_api;
+    let open = entry::is_open(view);
+    if stopped && (open || !gateway) {
+        return Ok(Vec::new());
+    }
+    let objects = match (open, gateway) {
+        (false, _) => Vec::new(),
+        (true, true) => route::objects(view)?,
+        (true, false) => match entry::ingress(view)? {
+            Some(ingress) => vec![Some(ingress)],
+            None => return Ok(Vec::new()),
+        },
+    };
+    if !gateway || !open {
+        view.host(view.name())?;
+        entry::address(view)?;
+    }
+    Ok(objects)
+}
+
+/// The objects of a service.
+///
+/// # Errors
+/// Where the controller fails before it has written everything, in its words.
+pub(crate) fn objects(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    let service = composed.service;
+    let Some((view, facts)) = view(composed, settings) else {
+        return Ok(Checked::clean(Vec::new()));
+    };
+    let (config, mode) = (view.config, facts.mode());
+    let mesh = mode == DeploymentMode::ModelMesh;
+    if mesh && !view.has(ComponentKind::Transformer) {
+        return Ok(Checked::clean(Vec::new()));
+    }
+    let mut writer = Vec::new();
+    let mut push = |component: Option<ComponentKind>, wave: i32, object: Option<Node>| {
+        if let Some(node) = object {
+            writer.push(RenderedObject { node, component, wave });
+        }
+    };
+    let own = |name: &str| config.ca_bundle == name && service.namespace == "kserve";
+    if let Some(file) = facts.bundle()?.filter(|_| !own(BUNDLE)) {
+        let data = node!(&rules::KSERVE_BUNDLE; { "cabundle.crt": file });
+        let data = data.unwrap_or_else(|| file.clone());
+        push(None, 0, config_map::plain(BUNDLE.into(), &view.namespace, &Map::new(), data));
+    }
+    if !mesh && facts.pulls_models() {
+        let data = node!(&rules::KSERVE_MODELS; { "models.json": "[]" })
+            .unwrap_or_else(|| view.namespace.clone());
+        let labels = metadata::sorted(service.object.labels());
+        push(
+            None,
+            0,
+            config_map::plain(
+                eco_format!("modelconfig-{}-0", service.name()),
+                &view.namespace,
+                &labels,
+                data,
+            ),
+        );
+    }
+    let mut findings = Vec::new();
+    let raw = mode == DeploymentMode::RawDeployment;
+    for component in &composed.components {
+        let kind = Some(component.kind);
+        let mut component = component.clone();
+        kserve_probed(settings.policy, service, composed.runtime, config, &mut component);
+        if raw {
+            // Before the webhook sees the pods, the controller has written defaults into them.
+            component.pod = pod::deployment(&component.pod, &raw::PROBED);
+            if let Some((worker, _)) = &mut component.worker {
+                *worker = pod::deployment(worker, &raw::PROBED);
+            }
+        }
+        let mut of_pods = None;
+        if config.expand {
+            let shown =
+                kserve_effective(settings.policy, service, composed.runtime, config, &component)?;
+            findings.extend(shown.diagnostics);
+            component = shown.value.component;
+            of_pods = Some(shown.value.annotations);
+        }
+        if raw {
+            for (wave, object) in raw::objects(&view, &component, of_pods.as_ref()) {
+                push(kind, wave, object);
+            }
+        } else {
+            push(kind, 1, knative::object(&view, &component, of_pods.as_ref()));
+        }
+    }
+    for object in entries(&view, mode)? {
+        push(None, 3, object);
+    }
+    Ok(Checked { value: writer, diagnostics: findings })
+}
+
+/// The copy of the CA bundle in the namespace of a service.
+const BUNDLE: &str = "global-ca-bundle";

@@ -1,0 +1,482 @@
+//! The controller's own settings: ConfigMap `inferenceservice-config` (kserve.md 1.3).
+
+use crate::api::ingress;
+use crate::api::ingress::Spelling;
+use crate::api::{
+    Amounts, CollectorConfig, CredentialConfig, ImageConfig, IngressConfig, KSERVE_DISALLOWED,
+    KServeConfig, KnativeDomain, LoggerStore, ModelImages, Object,
+};
+use crate::diag::{Code, Diagnostic};
+use crate::quantity::go_json_text::{boolean, fields, list, string};
+use crate::quantity::names::dns1123_label;
+use crate::source::SourceId;
+use crate::yaml::{Entry, Limits, Map, Node, parse, split};
+use ecow::EcoString;
+use serde_json::Value as Json;
+
+/// How KServe spells what OME spells otherwise.
+const SPELLING: Spelling = Spelling {
+    gateway: "kserveIngressGateway",
+    switch: "enableGatewayApi",
+    template: "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}",
+};
+
+/// Keys that only KServe's ConfigMap has.
+const OWN_KEYS: [&str; 7] = [
+    "storageInitializer",
+    "inferenceService",
+    "explainers",
+    "predictors",
+    "security",
+    "localModel",
+    "agent",
+];
+
+/// Whether a ConfigMap of the common name is KServe's: by its namespace, else by its keys.
+pub fn is_config(object: &Object) -> bool {
+    let data = object.node.get("data").and_then(Node::as_map);
+    match object.id.scope.namespace().map(EcoString::as_str) {
+        Some("kserve") => true,
+        Some("ome") => false,
+        _ => data.is_some_and(|data| {
+            OWN_KEYS.iter().any(|key| data.contains_key(key))
+                && !data.contains_key("multinodeProber")
+        }),
+    }
+}
+
+/// Reads one key of the ConfigMap.
+type Reader = fn(&mut KServeConfig, &str) -> Result<(), EcoString>;
+
+/// Reads the ConfigMap. What is wrong with it is a finding at its key; what makes every reconcile
+/// fail also stands in [`KServeConfig::error`], in the controller's words.
+pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> KServeConfig {
+    let mut config = KServeConfig::default();
+    let Some(data) = object.node.get("data").and_then(Node::as_map) else { return config };
+    // What the shipped ConfigMap says does not stand in another one.
+    config.mount_token = false;
+    config.disallowed_annotations = Vec::new();
+    config.disallowed_labels = Vec::new();
+    config.resources = Amounts::default();
+    config.windows = Default::default();
+    config.collector = CollectorConfig::default();
+    config.credentials = CredentialConfig::default();
+    config.metrics = Default::default();
+    if let Some(entry) = data.entry("predictors") {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::PredictorsConfigIgnored,
+                "the key `predictors` is ignored since v0.10: runtimes name the images",
+            )
+            .at(entry.key_origin.span())
+            .path("data.predictors")
+            .object(object.id.to_string())
+            .help("delete the key"),
+        );
+    }
+    let readers: [(&str, Reader); 13] = [
+        ("deploy", deploy),
+        ("ingress", read_ingress),
+        ("inferenceService", inference_service),
+        ("service", service),
+        ("security", security),
+        ("explainers", explainers),
+        ("storageInitializer", storage_initializer),
+        ("agent", |config, text| image("agent config", &mut config.agent, text)),
+        ("logger", logger),
+        ("credentials", credentials),
+        ("metricsAggregator", metrics),
+        ("autoscaler", autoscaler),
+        ("opentelemetryCollector", collector),
+    ];
+    for (key, read) in readers {
+        let Some(entry) = data.entry(key) else { continue };
+        if key == "ingress" {
+            config.ingress.span = entry.key_origin.span();
+        }
+        let Some(text) = entry.node.as_str() else { continue };
+        if let Err(message) = read(&mut config, text) {
+            diagnostics.push(wrong(object, entry, &message));
+            config.error = config.error.or(Some(message));
+        }
+    }
+    config.gpu_types = custom_gpus(data);
+    config
+}
+
+fn wrong(object: &Object, entry: &Entry, message: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::InvalidInput,
+        format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name),
+    )
+    .at(entry.key_origin.span())
+    .path(format!("data.{}", entry.key))
+    .object(object.id.to_string())
+    .help("every service fails until this is corrected")
+}
+
+fn custom_gpus(data: &Map) -> Vec<EcoString> {
+    let text = data.get("multiNode").and_then(Node::as_str).unwrap_or("{}");
+    let found = fields(text, "multiNode config")
+        .ok()
+        .and_then(|fields| fields.get("customGPUResourceTypeList").cloned());
+    found
+        .and_then(|value| {
+            list(&value, "multiNode config", "MultiNodeConfig.customGPUResourceTypeList").ok()
+        })
+        .unwrap_or_default()
+}
+
+fn deploy(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "deploy config";
+    let mut mode = EcoString::new();
+    for (key, value) in fields(text, WHAT)? {
+        if key.eq_ignore_ascii_case("defaultDeploymentMode") {
+            string(&mut mode, &value, WHAT, "DeployConfig.defaultDeploymentMode")?;
+        }
+        if key.eq_ignore_ascii_case("deploymentRolloutStrategy") {
+            let part = |name: &str| {
+                value
+                    .get("defaultRollout")
+                    .and_then(|rollout| rollout.get(name))
+                    .and_then(Json::as_str)
+                    .unwrap_or_default()
+            };
+            config.rollout = (part("maxSurge").into(), part("maxUnavailable").into());
+        }
+    }
+    match mode.as_str() {
+        "" => return Err("invalid deploy config, defaultDeploymentMode is required".into()),
+        "Serverless" | "RawDeployment" | "Knative" | "Standard" | "ModelMesh" => {}
+        _ => {
+            return Err(
+                "invalid deployment mode. Supported modes are Knative, Standard and ModelMesh"
+                    .into(),
+            );
+        }
+    }
+    config.default_mode = Some(mode);
+    Ok(())
+}
+
+fn read_ingress(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    let mut found = IngressConfig { span: config.ingress.span, ..ingress::empty() };
+    for (key, value) in fields(text, ingress::WHAT)? {
+        ingress::field(&mut found, &SPELLING, &key, &value)?;
+        if key.eq_ignore_ascii_case("disableHTTPRouteTimeout") {
+            boolean(
+                &mut found.disable_route_timeout,
+                &value,
+                ingress::WHAT,
+                "IngressConfig.disableHTTPRouteTimeout",
+            )?;
+        }
+    }
+    if found.ingress_gateway.is_empty() {
+        return Err("invalid ingress config - ingressGateway is required".into());
+    }
+    if found.enable_gateway_api {
+        let problem = |words: &str| {
+            Err(ecow::eco_format!("invalid ingress config - kserveIngressGateway{words}"))
+        };
+        let mut parts = found.ome_ingress_gateway.split('/');
+        match (parts.next().unwrap_or_default(), parts.next(), parts.next()) {
+            ("", None, _) => return problem(" is required"),
+            (namespace, Some(name), None) => {
+                if !dns1123_label(name).is_empty() {
+                    return problem(" gateway name is invalid");
+                }
+                if !dns1123_label(namespace).is_empty() {
+                    return problem(" gateway namespace is invalid");
+                }
+            }
+            _ => return problem(" should be in the format <namespace>/<name>"),
+        }
+    }
+    ingress::path_has_a_domain(&found)?;
+    ingress::default_empty(&mut found, &SPELLING);
+    if found.knative_local_gateway_service.is_empty() {
+        found.knative_local_gateway_service = found.local_gateway_service.clone();
+    }
+    config.ingress = found;
+    Ok(())
+}
+
+fn inference_service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "isvc config";
+    config.resources = Amounts::default();
+    // Quirk: the controller's own lists count only where this key is there.
+    config.disallowed_annotations = KSERVE_DISALLOWED.map(EcoString::from).to_vec();
+    config.disallowed_labels = KServeConfig::default().disallowed_labels;
+    for (key, value) in fields(text, WHAT)? {
+        if key.eq_ignore_ascii_case("resource") {
+            amounts(WHAT, &mut config.resources, &value)?;
+        }
+        if key.eq_ignore_ascii_case("serviceAnnotationDisallowedList") {
+            config.disallowed_annotations.extend(list(
+                &value,
+                WHAT,
+                "InferenceServicesConfig.serviceAnnotationDisallowedList",
+            )?);
+        }
+        if key.eq_ignore_ascii_case("serviceLabelDisallowedList") {
+            config.disallowed_labels.extend(list(
+                &value,
+                WHAT,
+                "InferenceServicesConfig.serviceLabelDisallowedList",
+            )?);
+        }
+    }
+    Ok(())
+}
+
+fn amounts(what: &str, amounts: &mut Amounts, value: &Json) -> Result<(), EcoString> {
+    let names = [
+        ("cpuRequest", &mut amounts.cpu_request),
+        ("cpuLimit", &mut amounts.cpu_limit),
+        ("memoryRequest", &mut amounts.memory_request),
+        ("memoryLimit", &mut amounts.memory_limit),
+    ];
+    for (name, field) in names {
+        if let Some(value) = value.get(name) {
+            string(field, value, what, name)?;
+        }
+    }
+    Ok(())
+}
+
+fn image(what: &str, image: &mut ImageConfig, text: &str) -> Result<(), EcoString> {
+    let fields = fields(text, what)?;
+    if let Some(value) = fields.get("image") {
+        string(&mut image.image, value, what, "image")?;
+    }
+    amounts(what, &mut image.resources, &Json::Object(fields))
+}
+
+fn service(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    for (key, value) in fields(text, "service config")? {
+        if key.eq_ignore_ascii_case("serviceClusterIPNone") {
+            boolean(
+                &mut config.headless,
+                &value,
+                "service config",
+                "ServiceConfig.serviceClusterIPNone",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn security(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    for (key, value) in fields(text, "security config")? {
+        if key.eq_ignore_ascii_case("autoMountServiceAccountToken") {
+            boolean(
+                &mut config.mount_token,
+                &value,
+                "security config",
+                "SecurityConfig.autoMountServiceAccountToken",
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn explainers(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "explainers config";
+    if let Some(art) = fields(text, WHAT)?.get("art") {
+        string(
+            &mut config.art.0,
+            art.get("image").unwrap_or(&Json::Null),
+            WHAT,
+            "ExplainerConfig.image",
+        )?;
+        string(
+            &mut config.art.1,
+            art.get("defaultImageVersion").unwrap_or(&Json::Null),
+            WHAT,
+            "ExplainerConfig.defaultImageVersion",
+        )?;
+    }
+    Ok(())
+}
+
+fn storage_initializer(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "storageInitializer config";
+    image(WHAT, &mut config.storage_initializer, text)?;
+    config.images = ModelImages::default();
+    config.ca_mount.clear();
+    let mut enabled = false;
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("StorageInitializerConfig.{key}");
+        match key.as_str() {
+            "caBundleConfigMapName" => string(&mut config.ca_bundle, &value, WHAT, &name)?,
+            "caBundleVolumeMountPath" => string(&mut config.ca_mount, &value, WHAT, &name)?,
+            "ociModelMode" => string(&mut config.images.mode, &value, WHAT, &name)?,
+            "cpuModelcar" => string(&mut config.images.cpu, &value, WHAT, &name)?,
+            "memoryModelcar" => string(&mut config.images.memory, &value, WHAT, &name)?,
+            "uidModelcar" => config.images.user = value.as_i64(),
+            "ociInsecureRegistry" => boolean(&mut config.images.insecure, &value, WHAT, &name)?,
+            "enableModelcar" | "enableOciModelSupport" => {
+                let mut one = false;
+                boolean(&mut one, &value, WHAT, &name)?;
+                enabled |= one;
+            }
+            _ => {}
+        }
+    }
+    match config.images.mode.as_str() {
+        "" if enabled => config.images.mode = "modelcar".into(),
+        "" | "modelcar" | "native" | "fetch" => {}
+        other => {
+            return Err(ecow::eco_format!(
+                "invalid \"storageInitializer\".ociModelMode \"{other}\": must be one of \"modelcar\", \"native\", \"fetch\""
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn credentials(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "credential config";
+    let found = fields(text, WHAT)?;
+    let mut known = CredentialConfig::default();
+    for (key, field) in [
+        ("storageSpecSecretName", &mut known.storage_secret),
+        ("storageSecretNameAnnotation", &mut known.annotation),
+    ] {
+        string(
+            field,
+            found.get(key).unwrap_or(&Json::Null),
+            WHAT,
+            &format!("CredentialConfig.{key}"),
+        )?;
+    }
+    let file =
+        found.get("gcs").and_then(|gcs| gcs.get("gcsCredentialFileName")).unwrap_or(&Json::Null);
+    string(&mut known.gcs_file, file, WHAT, "GCSConfig.gcs.gcsCredentialFileName")?;
+    for (key, value) in found.get("s3").and_then(Json::as_object).into_iter().flatten() {
+        let mut text = EcoString::new();
+        string(&mut text, value, WHAT, &format!("S3Config.s3.{key}"))?;
+        known.s3.insert(key.as_str().into(), text);
+    }
+    config.credentials = known;
+    Ok(())
+}
+
+fn metrics(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "metricsAggregator config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "enableMetricAggregation" => string(
+                &mut config.metrics.0,
+                &value,
+                WHAT,
+                "MetricsAggregator.enableMetricAggregation",
+            )?,
+            "enablePrometheusScraping" => string(
+                &mut config.metrics.1,
+                &value,
+                WHAT,
+                "MetricsAggregator.enablePrometheusScraping",
+            )?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn logger(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "logger config";
+    for (key, value) in fields(text, WHAT)? {
+        let name = format!("LoggerConfig.{key}");
+        match key.as_str() {
+            "defaultUrl" => string(&mut config.logger.url, &value, WHAT, &name)?,
+            "caBundle" => string(&mut config.logger.ca_bundle, &value, WHAT, &name)?,
+            "caCertFile" => string(&mut config.logger.ca_file, &value, WHAT, &name)?,
+            "tlsSkipVerify" => boolean(&mut config.logger.skip_verify, &value, WHAT, &name)?,
+            "marshallerUrl" => string(&mut config.logger.marshaller, &value, WHAT, &name)?,
+            "batchSize" => config.logger.batch_size = value.as_i64().unwrap_or_default(),
+            "batchInterval" => string(&mut config.logger.batch_interval, &value, WHAT, &name)?,
+            "storage" => config.logger.store = logger_store(&value)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn logger_store(value: &Json) -> Result<Option<LoggerStore>, EcoString> {
+    const WHAT: &str = "logger config";
+    if value.is_null() {
+        return Ok(None);
+    }
+    let mut store = LoggerStore::default();
+    let parameters = value.get("parameters").unwrap_or(&Json::Null);
+    for (field, from, key) in [
+        (&mut store.path, value, "path"),
+        (&mut store.format, parameters, "format"),
+        (&mut store.account, value, "serviceAccountName"),
+    ] {
+        let written = from.get(key).unwrap_or(&Json::Null);
+        string(field, written, WHAT, &format!("LoggerConfig.storage.{key}"))?;
+    }
+    Ok(Some(store))
+}
+
+/// The domains of Knative's ConfigMap `config-domain`, by name. A value that is no mapping selects
+/// every route, and so does the key of its example, which Knative skips and KServe does not.
+pub fn knative_domains(object: &Object) -> Vec<KnativeDomain> {
+    let mut domains: Vec<KnativeDomain> = object
+        .node
+        .get("data")
+        .and_then(Node::as_map)
+        .into_iter()
+        .flatten()
+        .map(|entry| KnativeDomain {
+            name: entry.key.clone(),
+            selector: selector(entry.node.as_str().unwrap_or_default()),
+        })
+        .collect();
+    domains.sort_by(|a, b| a.name.cmp(&b.name));
+    domains
+}
+
+/// `selector` of a domain.
+fn selector(text: &str) -> Vec<(EcoString, EcoString)> {
+    let source = SourceId(0);
+    let limits = Limits::default();
+    let Some(range) = split(source, text).value.into_iter().next() else { return Vec::new() };
+    let written = parse(source, text, range, &limits).value;
+    let labels = written.as_ref().and_then(|node| node.get("selector"));
+    let pair = |entry: &Entry| Some((entry.key.clone(), entry.node.scalar_text()?));
+    labels.and_then(Node::as_map).into_iter().flatten().filter_map(pair).collect()
+}
+
+fn autoscaler(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "autoscaler config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "scaleUpStabilizationWindowSeconds" => {
+                string(&mut config.windows.0, &value, WHAT, &key)?;
+            }
+            "scaleDownStabilizationWindowSeconds" => {
+                string(&mut config.windows.1, &value, WHAT, &key)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn collector(config: &mut KServeConfig, text: &str) -> Result<(), EcoString> {
+    const WHAT: &str = "opentelemetryCollector config";
+    for (key, value) in fields(text, WHAT)? {
+        match key.as_str() {
+            "scrapeInterval" => string(&mut config.collector.interval, &value, WHAT, &key)?,
+            "metricReceiverEndpoint" => string(&mut config.collector.receiver, &value, WHAT, &key)?,
+            "metricScalerEndpoint" => string(&mut config.collector.scaler, &value, WHAT, &key)?,
+            "resource" => amounts(WHAT, &mut config.collector.resources, &value)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}

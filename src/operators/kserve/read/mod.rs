@@ -1,0 +1,281 @@
+//! KServe, group `serving.kserve.io`: InferenceService v1beta1, ServingRuntime and
+//! ClusterServingRuntime v1alpha1 of v0.20.0, with the older spellings of seeds 001 and 003.
+
+pub(crate) mod config;
+pub(crate) mod legacy;
+
+pub use config::{config, is_config, knative_domains};
+pub use legacy::{FRAMEWORKS, convert, previous};
+
+use crate::api::fields::{boolean, integer, text, texts};
+use crate::api::{
+    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field,
+    FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Refusal, Runtime,
+    RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
+};
+use crate::diag::{Code, Diagnostic, Severity, nearest};
+use crate::policy::{Policy, Semantics};
+use crate::schema;
+use crate::yaml::{Node, Rule};
+use ecow::EcoString;
+
+/// API version of services.
+pub const API_VERSION: &str = "serving.kserve.io/v1beta1";
+
+/// Protocols of the data plane (S3-017).
+pub const PROTOCOLS: [&str; 4] = ["v1", "v2", "grpc-v1", "grpc-v2"];
+
+static V2_SERVERS: Rule = Rule {
+    id: "v2-server",
+    text: "models of Triton and vLLM speak v2 when nobody asks",
+    cite: "kserve 3.1, inference_service_defaults.go",
+};
+
+/// Writes the defaults of the CRD into an object, as the server stores it.
+fn stored(object: &mut Object) {
+    if let Some(schema) = schema::kind(&object.api_version, &object.id.kind) {
+        schema.default(&mut object.node);
+    }
+}
+
+/// Writes the defaults of the CRD into a ClusterStorageContainer. Its container has those of the
+/// containers of a runtime.
+pub fn stored_container(object: &mut Object) {
+    const RUNTIME: &str = "serving.kserve.io/v1alpha1";
+    let containers = schema::kind(RUNTIME, "ClusterServingRuntime")
+        .and_then(|schema| schema.root().at(&["spec", "containers"]));
+    if let Some(schema::Type::List(item)) = containers
+        && let Some(spec) = object.node.as_map_mut().and_then(|map| map.get_mut("spec"))
+        && let Some(container) = spec.as_map_mut().and_then(|map| map.get_mut("container"))
+    {
+        item.ty.default(container);
+    }
+}
+
+/// Reads a ServingRuntime or ClusterServingRuntime.
+pub fn runtime(
+    mut object: Object,
+    semantics: Semantics,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Runtime {
+    if semantics == Semantics::Controller {
+        stored(&mut object);
+    }
+    let formats: Vec<FormatEntry> = object
+        .spec("supportedModelFormats")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .map(format_entry)
+        .collect();
+    let protocols = texts(object.spec("protocolVersions"));
+    if semantics == Semantics::Documented {
+        for protocol in
+            protocols.iter().filter(|protocol| !PROTOCOLS.contains(&protocol.value.as_str()))
+        {
+            diagnostics.push(
+                unknown_protocol(&protocol.value).severity(Severity::Warning).at(protocol.span()),
+            );
+        }
+    }
+    if semantics == Semantics::Documented {
+        dashes(object.spec("containers"), diagnostics);
+        for version in formats
+            .iter()
+            .filter_map(|entry| entry.format.as_ref()?.version.as_ref())
+            .filter(|version| version.value.text().contains('.'))
+        {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::PreferMajorVersion,
+                    format!("format version `{}` has more than a major part", version.value.text()),
+                )
+                .at(version.span())
+                .help("versions are compared as text: prefer the major version alone"),
+            );
+        }
+    }
+    Runtime {
+        formats,
+        size_range: None,
+        disabled: boolean(object.spec("disabled")),
+        protocols,
+        multi_model: boolean(object.spec("multiModel")),
+        multi_node: object.spec("workerSpec").map(|worker| worker.origin),
+        accelerator_classes: Vec::new(),
+        accelerators: AcceleratorRequirements::default(),
+        configurations: RuntimeConfigurations::default(),
+        decoded: DecodedConfigs::default(),
+        object,
+    }
+}
+
+/// A version is text and compared as text; one that a reader takes for a number is reported by the
+/// schema and absent.
+fn named_version(node: &Node) -> Option<NamedVersion> {
+    let name = text(node.get("name")).filter(|name| !name.value.is_empty())?;
+    let version = text(node.get("version"))
+        .map(|version| Field::new(Version::parse(&version.value), version.origin));
+    Some(NamedVersion { name, version, operator: None, weight: None })
+}
+
+fn format_entry(entry: &Node) -> FormatEntry {
+    FormatEntry {
+        legacy_name: None,
+        legacy_version: None,
+        format: named_version(entry),
+        framework: None,
+        architecture: None,
+        quantization: None,
+        diffusion: None,
+        accelerator_config: None,
+        auto_select: boolean(entry.get("autoSelect")),
+        priority: integer(entry.get("priority")),
+        origin: entry.origin,
+    }
+}
+
+/// Reads an InferenceService by the rules of one policy. A framework key is read as the model it
+/// stands for.
+pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+    if policy.crd_defaults {
+        stored(&mut object);
+    }
+    let namespace = match &object.id.scope {
+        Scope::Namespace(namespace) => namespace.clone(),
+        Scope::Cluster => "default".into(),
+    };
+    let mut refusal = None;
+    let converted = match convert(&object.node, policy.semantics) {
+        Ok(converted) => converted,
+        Err(conflict) => {
+            refusal = Some(Box::new(Refusal {
+                code: conflict.code,
+                message: conflict.message.clone(),
+                help: None,
+                span: conflict.span(),
+            }));
+            diagnostics.push(conflict.object(object.id.to_string()));
+            None
+        }
+    };
+    if let Some(converted) = &converted {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::DeprecatedField,
+                format!("`spec.predictor.{}` is the previous schema", converted.framework.key),
+            )
+            .at(converted.span)
+            .path(format!("spec.predictor.{}", converted.framework.key))
+            .object(object.id.to_string())
+            .help(format!("run `ome convert`, which writes\n{}", converted.snippet())),
+        );
+    }
+    let empty = Node::map(object.node.origin);
+    let spec = converted
+        .as_ref()
+        .map(|converted| &converted.spec)
+        .or_else(|| object.node.get("spec"))
+        .unwrap_or(&empty);
+    if policy.semantics == Semantics::Documented {
+        dashes(spec.at(&["predictor", "containers"]), diagnostics);
+        argument_dashes(spec.at(&["predictor", "model", "args"]), diagnostics);
+        if let Some(alibi) = spec.at(&["explainer", "alibi"]).filter(|_| refusal.is_none()) {
+            refusal = Some(Box::new(Refusal {
+                code: Code::RemovedField,
+                message: "`spec.explainer.alibi` is removed".into(),
+                help: Some("use a custom explainer container: `containers: [{image: …}]`".into()),
+                span: alibi.origin.span(),
+            }));
+        }
+    }
+    let model = spec.at(&["predictor", "model"]).filter(|model| model.as_map().is_some());
+    let runtime = model
+        .and_then(|model| text(model.get("runtime")))
+        .map(|name| RuntimeRef { name, kind: None });
+    let protocol = model.and_then(|model| protocol(model, policy, diagnostics));
+    let inline = model.map(|model| {
+        let format = model.get("modelFormat").and_then(named_version);
+        Box::new(InlineModel {
+            model: Model::of_format(object.clone(), format),
+            multi_node: spec
+                .at(&["predictor", "workerSpec"])
+                .is_some_and(|worker| !worker.is_null()),
+        })
+    });
+    let components: Vec<Component> = ComponentKind::KSERVE
+        .into_iter()
+        .filter_map(|kind| {
+            spec.get(kind.as_str())
+                .filter(|node| node.as_map().is_some())
+                .map(|node| Component { kind, node: node.clone() })
+        })
+        .collect();
+    Service {
+        protocol,
+        accelerator_classes: Vec::new(),
+        accelerators: AcceleratorWish::silent(),
+        predictor: Predictor { migrated: converted.is_some(), ..Predictor::default() },
+        namespace,
+        model: None,
+        runtime,
+        inline,
+        refusal,
+        components,
+        object,
+    }
+}
+
+/// Arguments of containers that begin with a dash no server reads (S3-050).
+fn dashes(containers: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) {
+    for container in containers.map(Node::items).unwrap_or_default() {
+        argument_dashes(container.get("args"), diagnostics);
+    }
+}
+
+fn argument_dashes(arguments: Option<&Node>, diagnostics: &mut Vec<Diagnostic>) {
+    for argument in arguments.map(Node::items).unwrap_or_default() {
+        if let Some(text) =
+            argument.as_str().filter(|text| text.starts_with(['\u{2013}', '\u{2014}']))
+        {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::NonAsciiDash,
+                    format!("the argument `{text}` begins with a dash that is not ASCII"),
+                )
+                .at(argument.origin.span())
+                .help("type `-` or `--`"),
+            );
+        }
+    }
+}
+
+/// The protocol a model asks for, or has asked for in its name by the webhook.
+fn protocol(
+    model: &Node,
+    policy: &Policy,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Field<EcoString>> {
+    let asked = text(model.get("protocolVersion"));
+    if let Some(asked) = &asked
+        && policy.semantics == Semantics::Documented
+        && !PROTOCOLS.contains(&asked.value.as_str())
+    {
+        diagnostics.push(unknown_protocol(&asked.value).severity(Severity::Error).at(asked.span()));
+    }
+    let format = model.at(&["modelFormat", "name"]).and_then(Node::as_str);
+    asked.or_else(|| {
+        matches!(format, Some("triton" | "vLLM"))
+            .then(|| Field::new("v2".into(), crate::yaml::Origin::Default(&V2_SERVERS)))
+    })
+}
+
+/// The finding about a protocol that is none of the four.
+pub fn unknown_protocol(name: &str) -> Diagnostic {
+    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
+        match nearest(name, PROTOCOLS) {
+            Some(near) => format!("did you mean `{near}`? known are {}", PROTOCOLS.join(", ")),
+            None => format!("known are {}", PROTOCOLS.join(", ")),
+        },
+    )
+}

@@ -1,0 +1,63 @@
+//! An object of the controller with what gave way in it.
+
+use crate::objects::build::IntoNode;
+use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule};
+
+/// One object that the controller creates.
+#[derive(Clone, Debug)]
+pub struct Expanded {
+    /// The object.
+    pub node: Node,
+    /// What others took the place of.
+    pub replaced: Replaced,
+}
+
+impl Expanded {
+    /// An object in which nothing gave way.
+    pub(super) fn of(node: Node) -> Self {
+        Self { node, replaced: Replaced::default() }
+    }
+}
+
+/// Values of one object that others took the place of, by the path at which they stood.
+#[derive(Clone, Debug, Default)]
+pub struct Replaced(Vec<(FieldPath, Node)>);
+
+impl Replaced {
+    /// What stood at a path, the nearest first.
+    pub fn at(&self, path: &FieldPath) -> Vec<&Node> {
+        self.0.iter().rev().filter(|(at, _)| at == path).map(|(_, node)| node).collect()
+    }
+
+    /// A value gives way at a path.
+    pub(super) fn note(&mut self, path: FieldPath, loser: &Node) {
+        self.0.push((path, loser.clone()));
+    }
+
+    /// Writes a rule's value into a mapping that stands at `at`; what stood there gives way.
+    pub(super) fn put(
+        &mut self,
+        map: &mut Map,
+        at: &[&str],
+        key: &str,
+        value: impl IntoNode,
+        rule: &'static Rule,
+    ) {
+        if let Some(node) = value.into_node(rule) {
+            self.put_entry(
+                map,
+                at,
+                Entry { key: key.into(), key_origin: Origin::Derived(rule), node },
+            );
+        }
+    }
+
+    /// Writes an entry into a mapping that stands at `at`; what stood there gives way.
+    pub(super) fn put_entry(&mut self, map: &mut Map, at: &[&str], entry: Entry) {
+        if let Some(loser) = map.get(&entry.key) {
+            let path = at.iter().fold(FieldPath::root(), |path, field| path.field(*field));
+            self.note(path.field(entry.key.clone()), loser);
+        }
+        map.insert_entry(entry);
+    }
+}

@@ -1,0 +1,193 @@
+//! What the Kthena controller makes of a ModelServing when it sees it first.
+//!
+//! In: a ModelServing with its defaults. Out: PodGroups, ControllerRevisions, pods and headless
+//! Services as the controller sends them, before the API server fills in its own defaults. Owner
+//! references are left out: nobody knows the uid offline.
+
+pub(crate) mod expanded;
+pub mod names;
+pub mod plugins;
+pub mod pod_group;
+pub(crate) mod pods;
+pub mod revision;
+pub mod rules;
+
+use crate::api::ModelServing;
+use crate::diag::{Code, Diagnostic};
+use crate::objects::build::node;
+use crate::policy::KthenaPolicy;
+use crate::schema::{self, Library};
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+pub use expanded::{Expanded, Replaced};
+use plugins::Chain;
+use pods::{Common, Prepared};
+use std::convert::Infallible;
+
+/// API version of a ModelServing.
+pub const API_VERSION: &str = "workload.serving.volcano.sh/v1alpha1";
+
+/// Most pods of a ModelServing that is expanded or simulated.
+pub const MOST_PODS: i128 = 200_000;
+
+/// The finding about a ModelServing that is too large to be looked at pod by pod.
+pub fn too_many_pods(serving: &ModelServing) -> Option<Diagnostic> {
+    let pods = serving.pods();
+    // Groups without pods and roles of no group are counted out too.
+    let what = if pods > MOST_PODS {
+        format!("{pods} pods")
+    } else {
+        format!("{} pods if none of its counts were 0", serving.extent())
+    };
+    (serving.extent() > MOST_PODS).then(|| {
+        Diagnostic::new(
+            Code::TooManyPods,
+            format!(
+                "`{}` asks for {what}; more than {MOST_PODS} are neither expanded nor simulated",
+                serving.name()
+            ),
+        )
+        .at(serving.replicas.span().unwrap_or_else(|| serving.object.name_span()))
+        .path("spec.replicas")
+        .object(serving.object.id.to_string())
+        .help("check the replicas")
+    })
+}
+
+/// What [`expand_each`] gives, in a list.
+pub fn expand(
+    serving: &ModelServing,
+    policy: &KthenaPolicy,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Expanded> {
+    let mut objects = Vec::new();
+    let each = &mut |object| -> Result<(), Infallible> {
+        objects.push(object);
+        Ok(())
+    };
+    match expand_each(serving, policy, diagnostics, each) {
+        Ok(()) => objects,
+    }
+}
+
+/// What the controller creates for a ModelServing that is new, in the order of its requests but for
+/// Services, which come last; one at a time, since there may be many thousand. Defects of the
+/// controller that leave something out are findings.
+///
+/// # Errors
+/// The first of `each`, which ends it.
+pub fn expand_each<E>(
+    serving: &ModelServing,
+    policy: &KthenaPolicy,
+    diagnostics: &mut Vec<Diagnostic>,
+    each: &mut dyn FnMut(Expanded) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut each = |mut object: Expanded| {
+        crate::objects::tidy::tidy(&mut object.node);
+        each(object)
+    };
+    let replicas = serving.replicas.value;
+    if replicas == 0 {
+        if policy.controller_revisions {
+            diagnostics.push(
+                defect(
+                    serving,
+                    "with 0 replicas at creation every reconcile fails: no status is ever written",
+                )
+                .at(serving.replicas.span()),
+            );
+        }
+        return Ok(());
+    }
+    let chain = Chain::of(serving);
+    if let Err(broken) = &chain {
+        let said = format!("no pod of `{}` is ever created: {}", serving.name(), broken.problem);
+        diagnostics.push(
+            Diagnostic::new(Code::InvalidValue, said)
+                .severity(crate::diag::Severity::Warning)
+                .at(broken.plugin.name.span())
+                .object(serving.object.id.to_string())
+                .help(format!("the plugins are {}", plugins::REGISTERED.join(", "))),
+        );
+    }
+    let roles = serving.roles.iter().map(|role| &role.node);
+    let revision = revision::of_roles(roles, policy.role_struct);
+    let has_gang = pod_group::has_pod_group(serving, policy);
+    let gang = pod_group::gang(serving, policy);
+    let prepared: Vec<Prepared<'_>> =
+        serving.roles.iter().map(|role| Prepared::new(serving, role, policy)).collect();
+    let partition = serving.budget.protected(replicas);
+    for group in 0..replicas {
+        // The snapshot is written before the first group that the partition does not protect.
+        if policy.controller_revisions && group == partition {
+            each(Expanded::of(controller_revision(serving, &revision)))?;
+        }
+        if has_gang {
+            each(Expanded::of(pod_group::pod_group(serving, &gang, group, policy)))?;
+        }
+        // Only a pod needs the chain.
+        let chain = match &chain {
+            Ok(chain) => chain,
+            Err(_) if serving.pods_per_group() == 0 => continue,
+            Err(_) => break,
+        };
+        let common = Common { revision: &revision, chain, gang: has_gang, policy };
+        for (role, prepared) in serving.roles.iter().zip(&prepared) {
+            for ordinal in 0..role.replicas.value {
+                let pods = pods::pods(serving, prepared, common, group, ordinal);
+                pods.into_iter().try_for_each(&mut each)?;
+            }
+        }
+    }
+    if policy.controller_revisions && partition >= replicas && chain.is_ok() {
+        let said = "a partition of all replicas at creation leaves no ControllerRevision: a protected group comes back with the new templates";
+        diagnostics.push(
+            defect(serving, said).at(serving
+                .budget
+                .partition
+                .as_ref()
+                .and_then(crate::api::Field::span)),
+        );
+    }
+    let with_workers = || serving.roles.iter().filter(|role| role.worker.is_some());
+    for group in (0..replicas).filter(|_| chain.is_ok()) {
+        for role in with_workers() {
+            for ordinal in 0..role.replicas.value {
+                each(Expanded::of(pods::service(serving, role, group, ordinal)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn defect(serving: &ModelServing, said: &str) -> Diagnostic {
+    Diagnostic::new(Code::KthenaDefect, format!("`{}`: {said}", serving.name()))
+        .object(serving.object.id.to_string())
+}
+
+fn controller_revision(serving: &ModelServing, revision: &EcoString) -> Node {
+    let rule = &rules::CONTROLLER_REVISION;
+    let ty = schema::kind(API_VERSION, "ModelServing")
+        .and_then(|schema| schema.root().at(&["spec", "template", "roles"]))
+        .and_then(schema::Type::item);
+    let roles = serving.roles.iter().map(|role| {
+        let stored = ty.and_then(|item| schema::marshal(&role.node, &item.ty, Library::V0_34).ok());
+        stored.unwrap_or_else(|| role.node.clone())
+    });
+    let roles = Node::list(roles, Origin::Derived(rule));
+    node!(rule; {
+        apiVersion: "apps/v1",
+        kind: "ControllerRevision",
+        metadata: {
+            name: (eco_format!("{}-{revision}", serving.name())),
+            namespace: (&serving.namespace),
+            labels: {
+                "modelserving.volcano.sh/name": (serving.name()),
+                "modelserving.volcano.sh/revision": revision,
+            },
+        },
+        data: { data: (roles) },
+        revision: 1,
+    })
+    .unwrap_or_else(|| Node::map(Origin::Derived(rule)))
+}

@@ -1,0 +1,171 @@
+//! What each ModelServing becomes: its gang, what it asks for, and whether it fits.
+
+use crate::api::{ModelServing, PodTemplate, Role};
+use crate::diag::{Code, Diagnostic};
+use crate::operators::kthena::objects::{MOST_PODS, pod_group};
+use crate::pipeline::together::Placement;
+use crate::pods::gpus::of_pod;
+use crate::policy::{GangRule, KthenaPolicy};
+use crate::quantity::is_accelerator;
+use crate::quantity::{Count, Range};
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
+
+/// A ModelServing with what a plan says of it.
+#[derive(Debug)]
+pub struct PlannedServing<'a> {
+    /// The ModelServing.
+    pub serving: &'a ModelServing,
+    /// The gang of each group; none where the scheduler knows no gangs.
+    pub gang: Option<pod_group::Gang>,
+    /// Whether each group has a place for its gang, or for all its pods where it is none, together
+    /// with everything else; none without nodes that state what they have.
+    pub fits: Option<Vec<bool>>,
+    /// Where its pods are, together with everything else.
+    pub placement: Option<Placement>,
+    /// GPUs of all pods.
+    pub gpus: Count,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl PlannedServing<'_> {
+    /// The arithmetic of the gang of a group: `2*(1+3) + 1*(1+2) = 11`.
+    pub fn arithmetic(&self) -> Option<String> {
+        self.gang.as_ref().map(|gang| pod_group::arithmetic(self.serving, gang))
+    }
+
+    /// Pods of every role replica that the gang of a group counts, by its name.
+    pub fn task_members(&self) -> impl Iterator<Item = (EcoString, i64)> {
+        self.gang.iter().flat_map(|gang| pod_group::task_members(self.serving, gang))
+    }
+
+    /// Resources of the gang of a group, by name.
+    pub fn resources(&self) -> Map {
+        self.gang.as_ref().map(pod_group::resources).unwrap_or_default()
+    }
+}
+
+/// Plans ModelServings. Those with too many pods, or with
+/// numbers of pods that are none, are left out; reading has said so.
+pub fn plan_servings<'a>(
+    servings: &[&'a ModelServing],
+    policy: &KthenaPolicy,
+) -> Vec<PlannedServing<'a>> {
+    let small = servings.iter().filter(|serving| serving.counted && serving.extent() <= MOST_PODS);
+    small.map(|serving| plan(serving, policy)).collect()
+}
+
+fn plan<'a>(serving: &'a ModelServing, policy: &KthenaPolicy) -> PlannedServing<'a> {
+    let mut diagnostics = Vec::new();
+    let gang = pod_group::has_pod_group(serving, policy).then(|| pod_group::gang(serving, policy));
+    if policy.gang == GangRule::Volcano && gang.is_none() {
+        let scheduler = &serving.scheduler;
+        diagnostics.push(
+            Diagnostic::new(
+                Code::GangNeedsVolcano,
+                format!(
+                    "gang scheduling needs volcano, the scheduler of `{}` is `{}`",
+                    serving.name(),
+                    scheduler.value
+                ),
+            )
+            .at(scheduler.span().unwrap_or_else(|| serving.object.name_span()))
+            .path("spec.schedulerName")
+            .object(serving.object.id.to_string())
+            .help("write `schedulerName: volcano` to start the pods of a group together"),
+        );
+    }
+    if let Some(minima) = serving.gang.as_ref().filter(|gang| !gang.min_role_replicas.is_empty()) {
+        for role in serving.roles.iter().filter(|role| minima.minimum(&role.name.value).is_none()) {
+            let counted = if gang.as_ref().is_some_and(|gang| {
+                gang.roles.iter().zip(&serving.roles).any(|(minimum, other)| {
+                    other.name.value == role.name.value && minimum.is_some()
+                })
+            }) {
+                "it counts with all its replicas"
+            } else {
+                "its pods are not waited for"
+            };
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::RoleWithoutGangMinimum,
+                    format!("role `{}` has no gang minimum: {counted}", role.name.value),
+                )
+                .at(minima.origin.span())
+                .path("spec.template.gangPolicy.minRoleReplicas")
+                .object(serving.object.id.to_string())
+                .help(format!("add `{}` to minRoleReplicas", role.name.value)),
+            );
+        }
+    }
+    for (index, role) in serving.roles.iter().enumerate() {
+        gpus_in_limits(serving, role, index, &mut diagnostics);
+    }
+    let gpus = serving_gpus(serving);
+    if !gpus.is_known() {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::NotCounted,
+                format!(
+                    "the GPUs are not counted: what a container asks for is not {}",
+                    Range::DEVICES
+                ),
+            )
+            .at(serving.object.name_span())
+            .object(serving.object.id.to_string())
+            .help("mend the number: `ome validate` shows where it is"),
+        );
+    }
+    PlannedServing { serving, gang, fits: None, placement: None, gpus, diagnostics }
+}
+
+/// A GPU that stands in the limits alone (S4-017).
+fn gpus_in_limits(
+    serving: &ModelServing,
+    role: &Role,
+    index: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let templates =
+        [("entryTemplate", Some(&role.entry)), ("workerTemplate", role.worker.as_ref())];
+    for (key, template) in templates.iter().filter_map(|(key, template)| Some((*key, (*template)?)))
+    {
+        for (position, container) in
+            template.spec.get("containers").map_or(&[][..], Node::items).iter().enumerate()
+        {
+            let requested = container.at(&["resources", "requests"]);
+            let limits = container.at(&["resources", "limits"]).into_iter().flat_map(Node::entries);
+            for entry in limits.filter(|entry| {
+                is_accelerator(&entry.key)
+                    && requested.is_none_or(|requests| requests.get(&entry.key).is_none())
+            }) {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::GpuLimitsOnly,
+                        format!(
+                            "role `{}`: `{}` stands in the limits and not in the requests, which are all that the shipped gang counts",
+                            role.name.value, entry.key
+                        ),
+                    )
+                    .at(entry.key_origin.span())
+                    .path(format!("spec.template.roles[{index}].{key}.spec.containers[{position}].resources.limits"))
+                    .object(serving.object.id.to_string())
+                    .help(format!("add `{}` with the same number to `requests`", entry.key)),
+                );
+            }
+        }
+    }
+}
+
+/// GPUs of all pods of a ModelServing.
+pub(crate) fn serving_gpus(serving: &ModelServing) -> Count {
+    let of = |template: Option<&PodTemplate>| {
+        template.map_or_else(Count::default, |template| of_pod(&template.spec).into())
+    };
+    let role = |role: &Role| {
+        let workers = Count::from(role.workers.value) * of(role.worker.as_ref());
+        Count::from(role.replicas.value) * (of(Some(&role.entry)) + workers)
+    };
+    Count::from(serving.replicas.value) * serving.roles.iter().map(role).sum()
+}

@@ -1,0 +1,139 @@
+//! A rollout with everything that is worth saying about it.
+
+use crate::api::{ModelServing, Role, RolloutType};
+use crate::diag::{Code, Diagnostic};
+use crate::operators::kthena::objects::revision;
+use crate::operators::kthena::rollout::{Action, Cause, Kind, Outcome, Scenario, simulate};
+use crate::policy::{KthenaPolicy, RoleScaling};
+use crate::quantity::Range;
+use std::collections::BTreeSet;
+
+/// Plays a scenario and adds what it shows.
+pub(crate) fn play(scenario: &Scenario<'_>) -> (Outcome, Vec<Diagnostic>) {
+    let outcome = simulate(scenario);
+    let mut found = Vec::new();
+    let to = scenario.to;
+    let from = scenario.from.last().map(|before| before.serving);
+    let mut say = |code: Code, message: String, help: &str| {
+        let at = to.object.name_span();
+        found.push(
+            Diagnostic::new(code, message).at(at).object(to.object.id.to_string()).help(help),
+        );
+    };
+    if !outcome.gpus_known {
+        say(
+            Code::NotCounted,
+            format!(
+                "the GPUs of `{}` are not counted: what a container asks for is not {}",
+                to.name(),
+                Range::DEVICES
+            ),
+            "mend the number: `ome validate` shows where it is",
+        );
+    }
+    let updates = || {
+        outcome
+            .trace
+            .group_steps()
+            .filter(|event| event.cause == Cause::Update && event.action == Action::Delete)
+    };
+    let outage = outcome.available_before > 0
+        && outcome.trace.capacity.iter().any(|capacity| capacity.groups == 0)
+        && updates().next().is_some();
+    if outage {
+        let said = if to.replicas.value == 1 {
+            format!(
+                "full outage: the only group of `{}` is rebuilt and there is no surge",
+                to.name()
+            )
+        } else {
+            format!("full outage: no group of `{}` runs in the middle of the update", to.name())
+        };
+        say(
+            Code::FullOutage,
+            said,
+            "raise `replicas` before the update, or lower `maxUnavailable`",
+        );
+    }
+    let partition = to.budget.protected(to.replicas.value);
+    if outcome.templates_changed
+        && partition >= to.replicas.value
+        && partition > 0
+        && updates().next().is_none()
+    {
+        let said = format!(
+            "all protected: the templates of `{}` changed, and partition {partition} protects {}",
+            to.name(),
+            match to.replicas.value {
+                1 => "its only group".to_owned(),
+                groups => format!("all {groups} groups"),
+            }
+        );
+        say(Code::RolloutAllProtected, said, "lower `partition` to begin the update");
+    }
+    if let Some(from) =
+        from.filter(|_| to.rollout.value == RolloutType::ServingGroup && updates().next().is_some())
+    {
+        let (same, changed) = roles_by_change(from, to, scenario.policy);
+        if !same.is_empty() && !changed.is_empty() {
+            let said = format!(
+                "{} pods restart too, although only {} changed: the update replaces whole groups",
+                same.join(" and "),
+                changed.join(" and ")
+            );
+            say(
+                Code::GroupLevelRollout,
+                said,
+                "with Kthena v0.4.0 and later, `rolloutStrategy.type: RoleRollingUpdate` replaces only the roles that changed",
+            );
+        }
+    }
+    let scaled: BTreeSet<i64> = outcome
+        .trace
+        .events
+        .iter()
+        .filter(|event| event.kind == Kind::Role && event.cause == Cause::Roles)
+        .map(|event| event.group)
+        .collect();
+    if scenario.policy.role_scaling == RoleScaling::OnePass && scaled.len() > 1 {
+        let said = format!(
+            "all {} groups change their role replicas in one pass, not one after another as the document shows",
+            scaled.len()
+        );
+        say(Code::RoleScalingOnePass, said, "nothing to do");
+    }
+    if !outcome.left_behind.is_empty() && scenario.policy.reconciles {
+        let said = format!(
+            "{} keep another template than the one asked for: the controller only looks at groups whose revision differs",
+            outcome.left_behind.join(", ")
+        );
+        say(
+            Code::KthenaDefect,
+            said,
+            "delete these pods by hand, or change the template once more",
+        );
+    }
+    if from.is_none() && to.replicas.value == 0 && scenario.policy.controller_revisions {
+        say(
+            Code::KthenaDefect,
+            format!("with 0 replicas at creation every reconcile of `{}` fails", to.name()),
+            "create it with at least one replica",
+        );
+    }
+    (outcome, found)
+}
+
+/// Names of the roles in both whose templates are the same, and of those that are not.
+fn roles_by_change<'a>(
+    from: &ModelServing,
+    to: &'a ModelServing,
+    policy: &KthenaPolicy,
+) -> (Vec<&'a str>, Vec<&'a str>) {
+    let hash = |role: &Role| revision::of_role(&role.node, policy.role_struct);
+    let unchanged =
+        |role: &&Role| from.role(&role.name.value).is_some_and(|old| hash(old) == hash(role));
+    let (same, changed): (Vec<&Role>, Vec<&Role>) = to.roles.iter().partition(unchanged);
+    let names =
+        |roles: Vec<&'a Role>| roles.into_iter().map(|role| role.name.value.as_str()).collect();
+    (names(same), names(changed))
+}

@@ -1,0 +1,50 @@
+//! Whether the pods of every stage find a place on the nodes that were given.
+
+use super::Scenario;
+use super::target::{Id, Names};
+use super::trace::Trace;
+use crate::api::Role;
+use crate::cluster::{Inventory, Shape};
+use crate::operators::kthena::objects::revision;
+use crate::policy::RoleStruct;
+
+/// One answer per stage; none when what some pod asks for is not known. The pods of all stages are
+/// made from the templates of the scenario.
+pub fn fits(
+    trace: &Trace,
+    scenario: &Scenario<'_>,
+    inventory: &Inventory<'_>,
+) -> Option<Vec<bool>> {
+    let servings = scenario.from.iter().map(|before| before.serving).chain([scenario.to]);
+    let shapes: Vec<(ecow::EcoString, Shape, Option<Shape>)> = servings
+        .flat_map(|serving| &serving.roles)
+        .map(|role| shapes_of(role, scenario.policy.role_struct))
+        .collect();
+    let known = |(_, entry, worker): &(_, Shape, Option<Shape>)| {
+        entry.is_known() && worker.as_ref().is_none_or(Shape::is_known)
+    };
+    if !shapes.iter().all(known) {
+        return None;
+    }
+    let find = |names: &Names, (hash, worker): (Id, bool)| {
+        let (_, entry, other) = shapes.iter().find(|(known, ..)| known == names.text(hash))?;
+        if worker { other.as_ref() } else { Some(entry) }
+    };
+    let stage = |capacity: &super::trace::Capacity| {
+        let pods: Vec<(&Shape, i64)> = capacity
+            .templates
+            .iter()
+            .filter_map(|(key, count)| Some((find(&trace.names, *key)?, *count)))
+            .collect();
+        inventory.clone().place_all(pods)
+    };
+    Some(trace.capacity.iter().map(stage).collect())
+}
+
+fn shapes_of(role: &Role, declared: RoleStruct) -> (ecow::EcoString, Shape, Option<Shape>) {
+    (
+        revision::of_role(&role.node, declared),
+        Shape::of(&role.entry.spec),
+        role.worker.as_ref().map(|worker| Shape::of(&worker.spec)),
+    )
+}

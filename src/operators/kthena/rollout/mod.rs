@@ -1,0 +1,39 @@
+//! What happens to the pods of a ModelServing when it is created, changed, or when one of them
+//! fails.
+//!
+//! In: ModelServings before and after, and what goes wrong. Out: a [`Trace`] of everything that is
+//! requested and of everything that gets ready, in order, with the reason for each. The state is a
+//! tree of groups, role replicas and pods (`cluster`); every way in which it changes is a named
+//! transition (`transition`), and the strategies only choose among transitions. Group-level steps
+//! and rows are a fold over the same events. Nothing here reads a file or words a finding.
+//!
+//! | file | kthena.md |
+//! |---|---|
+//! | `transition` | the events and requests themselves: 2.3, 2.4, 3.1, 6 |
+//! | `controller` | one reconcile: 2.4, 4.5, status 1.3 |
+//! | `scale` | more and fewer groups and role replicas: 5 |
+//! | `update_groups`, `update_roles` | a new revision: 4.2, 4.4 |
+//! | `recover` | a lost pod: 6 |
+//! | `document` | the same as seed 004 tells it: ledger S4.C to S4.E |
+//! | `environment` | the cluster around the controller: pods end, pods get ready, things go wrong |
+
+pub(crate) mod cluster;
+pub(crate) mod controller;
+pub(crate) mod document;
+pub(crate) mod environment;
+pub(crate) mod findings;
+pub(crate) mod fit;
+pub(crate) mod recover;
+pub(crate) mod scale;
+pub(crate) mod target;
+pub(crate) mod trace;
+pub(crate) mod transition;
+pub(crate) mod update_groups;
+pub(crate) mod update_roles;
+
+#[cfg(test)]
+mod tests;
+
+pub use environment::{Before, Outcome, Scenario, simulate};
+pub use fit::fits;
+pub use trace::{Action, Capacity, Cause, Cell, Event, GroupStatus, Groups, Kind, Row, Trace};

@@ -1,0 +1,366 @@
+//! Everything that is requested and everything that gets ready, in order.
+
+use super::target::{Id, Names};
+use crate::operators::kthena::objects::names;
+use ecow::EcoString;
+use std::fmt;
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Something is created.
+    Create,
+    /// Something is deleted.
+    Delete,
+    /// Something runs.
+    Ready,
+    /// Something does not get ready and holds up the rest.
+    Wait,
+}
+
+impl Action {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Delete => "delete",
+            Self::Ready => "ready",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// What it happens to. Groups and role replicas are no objects of the API; the controller thinks in
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A PodGroup.
+    PodGroup,
+    /// A pod.
+    Pod,
+    /// A headless Service.
+    Service,
+    /// A whole group.
+    ServingGroup,
+    /// A role replica.
+    Role,
+}
+
+impl Kind {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PodGroup => "PodGroup",
+            Self::Pod => "Pod",
+            Self::Service => "Service",
+            Self::ServingGroup => "ServingGroup",
+            Self::Role => "Role",
+        }
+    }
+
+    /// Whether it is an object of the API.
+    pub fn is_object(self) -> bool {
+        matches!(self, Self::PodGroup | Self::Pod | Self::Service)
+    }
+}
+
+/// What a change wants when it touches something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// More or fewer groups.
+    Groups,
+    /// More or fewer replicas of a role, or of their pods.
+    Roles,
+    /// A new revision, group by group.
+    Update,
+    /// A new revision, role by role.
+    RoleUpdate,
+    /// A failed pod.
+    Recovery,
+    /// What goes with something else: PodGroups and Services that are missing.
+    Upkeep,
+}
+
+/// Why something happens now and to this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The ordinal is free and wanted.
+    MissingOrdinal,
+    /// The ordinal is protected by the partition and comes back as it was.
+    Protected,
+    /// A role replica has fewer pods than its role asks for.
+    MissingPods,
+    /// There are too many; this one does not run.
+    SurplusNotRunning,
+    /// There are too many; this one is the cheapest to delete.
+    SurplusCost(i64),
+    /// There are too many; this one has the highest ordinal.
+    SurplusOrdinal,
+    /// There are too many, and too few that the partition leaves open.
+    SurplusProtected,
+    /// Its revision is old, and it does not run anyway.
+    OutdatedNotRunning,
+    /// Its revision is old, and it has the highest ordinal of those.
+    OutdatedOrdinal,
+    /// Its role is no longer asked for.
+    RoleRemoved,
+    /// A container of it crashed.
+    Crashed,
+    /// A pod of it is gone.
+    PodLost,
+    /// It stayed progressing for too long.
+    Escalated,
+    /// Its pods, PodGroup or Service are missing while it runs.
+    Upkeep,
+    /// The topology was removed, so that PodGroups are made anew.
+    TopologyRemoved,
+    /// All its pods are ready.
+    AllReady,
+    /// A pod of it never gets ready.
+    NeverReady,
+    /// Its pods find no place on the nodes.
+    NoPlace,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingOrdinal => f.write_str("lowest free ordinal"),
+            Self::Protected => {
+                f.write_str("protected by the partition: comes back with its revision")
+            }
+            Self::MissingPods => f.write_str("its role replica lacks pods"),
+            Self::SurplusNotRunning => f.write_str("too many: those that do not run go first"),
+            Self::SurplusCost(cost) => write!(f, "too many: lowest deletion cost ({cost})"),
+            Self::SurplusOrdinal => f.write_str("too many: highest ordinal"),
+            Self::SurplusProtected => f.write_str("too many: the unprotected ones are not enough"),
+            Self::OutdatedNotRunning => f.write_str("outdated: those that do not run go first"),
+            Self::OutdatedOrdinal => f.write_str("outdated: highest ordinal"),
+            Self::RoleRemoved => f.write_str("its role was removed"),
+            Self::Crashed => f.write_str("a container crashed"),
+            Self::PodLost => f.write_str("a pod of it is gone"),
+            Self::Escalated => f.write_str("it stayed progressing for too long"),
+            Self::Upkeep => f.write_str("missing beside what runs"),
+            Self::TopologyRemoved => f.write_str("networkTopology was removed"),
+            Self::AllReady => f.write_str("all its pods are ready"),
+            Self::NeverReady => f.write_str("a pod of it does not get ready"),
+            Self::NoPlace => f.write_str("its pods do not fit on the nodes"),
+        }
+    }
+}
+
+/// One thing that happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// Stage of the simulation, from 0; stages without requests have no number.
+    pub stage: u32,
+    /// What happens.
+    pub action: Action,
+    /// What it happens to.
+    pub kind: Kind,
+    /// Ordinal of its group.
+    pub group: i64,
+    /// Role and ordinal of its replica; none of groups and PodGroups.
+    pub replica: Option<(Id, i64)>,
+    /// Position in the replica, of pods.
+    pub index: i64,
+    /// What it is for.
+    pub cause: Cause,
+    /// Why now and why this one.
+    pub reason: Reason,
+}
+
+/// What serves and what is asked for at the end of a stage.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// The stage.
+    pub stage: u32,
+    /// Groups that run.
+    pub groups: i64,
+    /// Replicas that run, by role.
+    pub roles: Vec<(Id, i64)>,
+    /// GPUs of all pods that exist, terminating ones included.
+    pub gpus: i64,
+    /// Pods that exist, terminating ones included.
+    pub pods: i64,
+    /// Groups whose readiness opens the next stage.
+    pub waits_for: Vec<i64>,
+    /// Pods that exist, by the hash of their role's template and by whether they are workers.
+    pub templates: Vec<((Id, bool), i64)>,
+}
+
+/// How far a group is with a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Not yet changed.
+    Old,
+    /// In the middle of it.
+    Rolling,
+    /// As it is wanted.
+    Updated,
+}
+
+impl Cell {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Old => "old",
+            Self::Rolling => "rolling",
+            Self::Updated => "updated",
+        }
+    }
+}
+
+/// What a group is doing, in the words of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupStatus {
+    /// All its pods are ready.
+    Running,
+    /// Its roles get more or fewer replicas.
+    Scaling,
+    /// It is created, deleted or waits for its pods.
+    Rolling,
+    /// It does not exist.
+    Absent,
+}
+
+impl GroupStatus {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Scaling => "scaling",
+            Self::Rolling => "rolling",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// All groups at the end of a stage; the first row is before the change.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Stage after which the groups are as they are; none before the change.
+    pub stage: Option<u32>,
+    /// How far each group is.
+    pub groups: Groups,
+    /// Groups that run.
+    pub available: i64,
+}
+
+/// How far groups are and what they do, in the order of the columns: neighbors that are alike stand
+/// together, since of many thousand groups few are under way at a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups(Vec<(usize, (Cell, GroupStatus))>);
+
+impl Groups {
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|(count, _)| count).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Neighbors that are alike, with their number.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, (Cell, GroupStatus))> {
+        self.0.iter().copied()
+    }
+
+    /// Every group.
+    pub fn iter(&self) -> impl Iterator<Item = (Cell, GroupStatus)> {
+        self.runs().flat_map(|(count, group)| std::iter::repeat_n(group, count))
+    }
+
+    /// The places of groups that are as `wanted` says, beside what they were in an earlier row.
+    pub fn changed(&self, earlier: &Self, wanted: impl Fn(Cell, Cell) -> bool) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut before = earlier.runs();
+        let (mut place, mut left, mut was) = (0, 0, None);
+        for (mut count, (cell, _)) in self.runs() {
+            while count > 0 {
+                if left == 0 {
+                    let Some((next, (cell, _))) = before.next() else { return found };
+                    (left, was) = (next, Some(cell));
+                }
+                let both = count.min(left);
+                if was.is_some_and(|was| wanted(was, cell)) {
+                    found.extend(place..place + both);
+                }
+                (place, count, left) = (place + both, count - both, left - both);
+            }
+        }
+        found
+    }
+}
+
+impl FromIterator<(Cell, GroupStatus)> for Groups {
+    fn from_iter<T: IntoIterator<Item = (Cell, GroupStatus)>>(groups: T) -> Self {
+        let mut runs: Vec<(usize, (Cell, GroupStatus))> = Vec::new();
+        for group in groups {
+            match runs.last_mut() {
+                Some((count, last)) if *last == group => *count += 1,
+                _ => runs.push((1, group)),
+            }
+        }
+        Self(runs)
+    }
+}
+
+/// Everything that happens, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Name of the ModelServing.
+    pub serving: EcoString,
+    /// What happens.
+    pub events: Vec<Event>,
+    /// One entry per stage with requests.
+    pub capacity: Vec<Capacity>,
+    /// Ordinals of the groups that the rows show, ascending.
+    pub columns: Vec<i64>,
+    /// The groups before the change, at the end of every stage, and after the last one.
+    pub rows: Vec<Row>,
+    /// Texts of numbers.
+    pub names: Names,
+    /// A failed pod is replaced without its role replica or group.
+    pub pods_recover_alone: bool,
+}
+
+impl Trace {
+    /// What the controller requests of the API server.
+    pub fn requests(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| {
+            event.kind.is_object() && matches!(event.action, Action::Create | Action::Delete)
+        })
+    }
+
+    /// What happens to groups, and to roles and pods where they are the unit of a change; a
+    /// selection of the same events. An event of stage `n` is in row `n + 2`: rows count from
+    /// 1, and the first is before the change.
+    pub fn group_steps(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| match (event.kind, event.cause) {
+            (Kind::ServingGroup, Cause::Groups) | (Kind::Role, Cause::Roles) => {
+                event.action != Action::Ready
+            }
+            (Kind::ServingGroup, Cause::Update | Cause::Recovery)
+            | (Kind::Role, Cause::RoleUpdate | Cause::Recovery) => true,
+            (Kind::ServingGroup, Cause::Roles | Cause::RoleUpdate | Cause::Upkeep) => {
+                event.action == Action::Wait
+            }
+            (Kind::Pod, Cause::Recovery) => self.pods_recover_alone,
+            _ => false,
+        })
+    }
+
+    /// Name of what an event is about.
+    pub fn name(&self, event: &Event) -> EcoString {
+        let group = names::group(&self.serving, event.group);
+        let Some((role, ordinal)) = event.replica else { return group };
+        let role_id = names::role_id(self.names.text(role), ordinal);
+        match event.kind {
+            Kind::Role => ecow::eco_format!("{group}-{role_id}"),
+            _ => names::pod(&group, &role_id, event.index),
+        }
+    }
+}

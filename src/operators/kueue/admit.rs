@@ -1,0 +1,451 @@
+//! Which flavor Kueue gives to pods, and how many replicas the quota of their queue admits.
+//!
+//! In: the queues and flavors that were loaded, shapes of pods, the queue they name. Out: a
+//! [`QueueDecision`]. As Kueue's scheduler decides (flavorassigner.go findFlavorForPodSets;
+//! accelerators.md 6.2): per resource group, flavors in the order of the ClusterQueue; the first
+//! whose taints, labels and quota fit is taken, one that needs borrowed quota last
+//! where `whenCanBorrow` says so.
+//!
+//! Quota is what workloads that were admitted before leave ([`Ledger`]); what others run in the
+//! queue is not known. Not modelled: preemption, fair sharing, admission checks, topologies, cohorts
+//! of cohorts.
+
+use crate::api::{ClusterQueue, Field, FlavorQuotas, LocalQueue, ResourceGroup};
+use crate::catalog::Catalog;
+use crate::cluster::{Milli, Shape, label_selector_matches};
+use crate::decision::{Admitted, FlavorRejection, QueueDecision};
+use crate::diag::{Code, nearest};
+use crate::facts;
+use crate::operators::kueue::flavor::{Barrier, Selects};
+use crate::quantity::Quantity;
+use crate::yaml::{Map, Node};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// Pods of one replica that are alike.
+#[derive(Clone, Copy, Debug)]
+pub struct PodSet<'s> {
+    /// What one of them asks for.
+    pub shape: &'s Shape,
+    /// How many there are.
+    pub count: i64,
+}
+
+/// Thousandths in use, by flavor and resource.
+type Usage<'a> = BTreeMap<(&'a str, &'a str), Milli>;
+
+/// What was admitted so far: thousandths by ClusterQueue, flavor and resource.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(BTreeMap<(EcoString, EcoString, EcoString), Milli>);
+
+impl Ledger {
+    fn used(&self, queue: &EcoString, flavor: &EcoString, resource: &str) -> Milli {
+        let key = (queue.clone(), flavor.clone(), resource.into());
+        self.0.get(&key).copied().unwrap_or_default()
+    }
+}
+
+/// A flavor for the resources of one group of one pod set.
+#[derive(Debug)]
+struct Assigned<'a> {
+    flavor: &'a FlavorQuotas,
+    /// What all pods of the set ask for, in thousandths, of the resources of the group.
+    asked: Vec<(&'a str, Milli)>,
+    borrows: bool,
+}
+
+/// What became of one replica: per pod set, a flavor for each group it asks of; or why there is
+/// none.
+struct Attempt<'a> {
+    sets: Vec<Vec<Assigned<'a>>>,
+    rejected: Vec<FlavorRejection>,
+    fits: bool,
+}
+
+/// What Kueue gives to replicas that consist of these pods, the main pod first, when they name
+/// `queue` in a namespace, after what the ledger says was admitted; it is written there, too.
+pub fn admit(
+    catalog: &Catalog,
+    namespace: &str,
+    queue: Field<EcoString>,
+    pods: &[PodSet<'_>],
+    replicas: i64,
+    ledger: &mut Ledger,
+) -> QueueDecision {
+    let mut decision = QueueDecision {
+        queue,
+        cluster_queue: None,
+        flavor: None,
+        worker_flavor: None,
+        loose: false,
+        rejected: Vec::new(),
+        obstacle: None,
+        admitted: Vec::new(),
+        waiting: 0,
+        known: catalog.flavors().len()
+            + catalog.cluster_queues().len()
+            + catalog.local_queues().len()
+            > 0,
+    };
+    if !decision.known {
+        return decision;
+    }
+    let found = door(catalog, namespace, &decision.queue.value)
+        .and_then(|local| open(catalog, namespace, local, &mut decision.cluster_queue));
+    match found {
+        Ok(cluster) => {
+            let used = assign(&Desk { catalog, cluster, ledger }, pods, replicas, &mut decision);
+            ledger.0.extend(used);
+        }
+        Err(obstacle) => decision.obstacle = Some(obstacle),
+    }
+    decision
+}
+
+fn door<'a>(catalog: &'a Catalog, namespace: &str, name: &str) -> Result<&'a LocalQueue, String> {
+    catalog.local_queue(namespace, name).ok_or_else(|| {
+        let own = catalog
+            .local_queues()
+            .filter(|queue| queue.object.id.scope.namespace().is_some_and(|own| own == namespace));
+        let near = nearest(name, own.map(|queue| queue.name().as_str()))
+            .map_or(String::new(), |near| format!("; there is `{near}`"));
+        format!("namespace {namespace} has no LocalQueue `{name}`{near}")
+    })
+}
+
+/// The ClusterQueue behind a LocalQueue, when it takes pods of the namespace.
+fn open<'a>(
+    catalog: &'a Catalog,
+    namespace: &str,
+    local: &LocalQueue,
+    named: &mut Option<EcoString>,
+) -> Result<&'a ClusterQueue, String> {
+    let name = local
+        .cluster_queue
+        .as_ref()
+        .map(|name| &name.value)
+        .ok_or_else(|| format!("LocalQueue `{}` names no ClusterQueue", local.name()))?;
+    named.clone_from(&Some(name.clone()));
+    let Some(cluster) = catalog.cluster_queue(name) else {
+        *named = None;
+        return Err(format!(
+            "ClusterQueue `{name}` of LocalQueue `{}` is not loaded",
+            local.name()
+        ));
+    };
+    for (kind, name, stopped) in [
+        ("LocalQueue", local.name(), &local.stopped),
+        ("ClusterQueue", cluster.name(), &cluster.stopped),
+    ] {
+        if let Some(policy) = stopped {
+            return Err(format!("{kind} `{name}` is stopped: stopPolicy {}", policy.value));
+        }
+    }
+    let Some(selector) = &cluster.namespace_selector else {
+        return Err(format!(
+            "ClusterQueue `{name}` has no namespaceSelector and takes pods of no namespace"
+        ));
+    };
+    if !selects_namespace(catalog, selector, namespace) {
+        return Err(format!(
+            "the namespaceSelector of ClusterQueue `{name}` does not select namespace {namespace}"
+        ));
+    }
+    if let Some(missing) =
+        cluster.flavors().find(|quotas| catalog.flavor(&quotas.flavor.value).is_none())
+    {
+        return Err(format!(
+            "ClusterQueue `{name}` is inactive: ResourceFlavor `{}` is not loaded",
+            missing.flavor.value
+        ));
+    }
+    Ok(cluster)
+}
+
+/// Whether a selector takes a namespace; of one that was not read only the name is known, and it is
+/// taken at that.
+fn selects_namespace(catalog: &Catalog, selector: &Node, namespace: &str) -> bool {
+    const NAME: &str = "kubernetes.io/metadata.name";
+    if selector.is_empty() {
+        return true;
+    }
+    let read = catalog.others().iter().find(|object| {
+        object.id.kind == "Namespace" && object.id.name == namespace && object.api_version == "v1"
+    });
+    let mut labels: Map = read.map(crate::api::Object::labels).unwrap_or_default();
+    labels.insert(NAME, Node::str(namespace, selector.origin));
+    let about_name = |node: &Node| node.get("key").and_then(Node::as_str) == Some(NAME);
+    let named = selector
+        .get("matchLabels")
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .all(|entry| entry.key == NAME)
+        && selector
+            .get("matchExpressions")
+            .map(Node::items)
+            .unwrap_or_default()
+            .iter()
+            .all(about_name);
+    (read.is_none() && !named) || label_selector_matches(selector, &labels)
+}
+
+/// A queue with what its flavors are.
+struct Desk<'a> {
+    catalog: &'a Catalog,
+    cluster: &'a ClusterQueue,
+    ledger: &'a Ledger,
+}
+
+/// Gives flavors to replicas as long as the quota lasts; answers what the queue then uses.
+fn assign<'a>(
+    desk: &Desk<'a>,
+    pods: &'a [PodSet<'a>],
+    replicas: i64,
+    decision: &mut QueueDecision,
+) -> Vec<((EcoString, EcoString, EcoString), Milli)> {
+    let queue = desk.cluster.name();
+    let before = desk.ledger.0.iter().filter(|((known, ..), _)| known == queue);
+    let mut usage: Usage<'a> = before
+        .map(|((_, flavor, resource), used)| ((flavor.as_str(), resource.as_str()), *used))
+        .collect();
+    let mut left = replicas.max(0);
+    let first = desk.attempt(pods, &usage);
+    if first.fits {
+        let flavor = |set: Option<&Vec<Assigned<'_>>>| {
+            set.and_then(|set| telling(set)).map(|assigned| assigned.flavor.flavor.value.clone())
+        };
+        decision.flavor = flavor(first.sets.first());
+        decision.worker_flavor =
+            flavor(first.sets.get(1)).filter(|worker| Some(worker) != decision.flavor.as_ref());
+        let own = decision.flavor.as_ref().and_then(|name| desk.catalog.flavor(name));
+        decision.loose = own
+            .zip(pods.first())
+            .is_some_and(|(flavor, set)| set.shape.selects(flavor) == Selects::Elsewhere);
+    }
+    decision.rejected.clone_from(&first.rejected);
+    let mut attempt = first;
+    while attempt.fits && left > 0 {
+        let alike = desk.alike(&attempt, &usage).min(left).max(1);
+        for (key, amount) in totals(&attempt.sets) {
+            let used = usage.entry(key).or_default();
+            *used += amount * Milli::from(alike);
+        }
+        if let Some(assigned) = attempt.sets.first().and_then(|set| telling(set)) {
+            let borrows = attempt.sets.iter().flatten().any(|assigned| assigned.borrows);
+            decision.admitted.push(Admitted {
+                flavor: assigned.flavor.flavor.value.clone(),
+                replicas: alike,
+                borrows,
+            });
+        }
+        left -= alike;
+        attempt = desk.attempt(pods, &usage);
+    }
+    decision.waiting = left;
+    let key = |(flavor, resource): (&str, &str)| (queue.clone(), flavor.into(), resource.into());
+    usage.into_iter().map(|(at, used)| (key(at), used)).collect()
+}
+
+/// The assignment that names the kind of machine: that of the accelerators, else the first.
+fn telling<'x, 'a>(set: &'x [Assigned<'a>]) -> Option<&'x Assigned<'a>> {
+    let counts = |assigned: &&Assigned<'_>| {
+        assigned.asked.iter().any(|(name, _)| facts::is_accelerator(name))
+    };
+    set.iter().find(counts).or_else(|| set.first())
+}
+
+/// What one replica takes, by flavor and resource.
+fn totals<'a>(sets: &[Vec<Assigned<'a>>]) -> Usage<'a> {
+    let mut totals = Usage::new();
+    for assigned in sets.iter().flatten() {
+        for (name, amount) in &assigned.asked {
+            let sum = totals.entry((assigned.flavor.flavor.value.as_str(), *name)).or_default();
+            *sum += *amount;
+        }
+    }
+    totals
+}
+
+/// Quotas that were read are within the range of amounts.
+fn milli(quantity: &Quantity) -> Milli {
+    quantity.milli().unwrap_or_default()
+}
+
+fn text(milli: Milli) -> EcoString {
+    Quantity::from_milli(milli).canonical()
+}
+
+impl<'a> Desk<'a> {
+    /// Gives one more replica its flavors.
+    fn attempt(&self, pods: &'a [PodSet<'a>], usage: &Usage<'a>) -> Attempt<'a> {
+        let mut attempt = Attempt { sets: Vec::new(), rejected: Vec::new(), fits: true };
+        let mut usage = usage.clone();
+        for set in pods.iter().filter(|set| set.count > 0) {
+            let asked: Vec<(&'a str, Milli)> = set
+                .shape
+                .amounts()
+                .map(|(name, amount)| (name.as_str(), amount * Milli::from(set.count)))
+                .collect();
+            // Pods are counted only where the queue covers them.
+            if let Some((name, _)) = asked
+                .iter()
+                .find(|(name, _)| *name != "pods" && self.cluster.group_of(name).is_none())
+            {
+                let detail = eco_format!("no resource group covers {name}");
+                let reject = |quotas: &FlavorQuotas| FlavorRejection {
+                    flavor: quotas.flavor.value.clone(),
+                    code: Code::ReasonNotCovered,
+                    detail: detail.clone(),
+                };
+                attempt.rejected = self.cluster.flavors().map(reject).collect();
+                attempt.fits = false;
+                return attempt;
+            }
+            let mut given = Vec::new();
+            for group in &self.cluster.groups {
+                let asked: Vec<(&'a str, Milli)> = asked
+                    .iter()
+                    .filter(|(name, _)| group.covered.iter().any(|covered| covered == name))
+                    .copied()
+                    .collect();
+                if asked.is_empty() {
+                    continue;
+                }
+                match self.flavor(group, set.shape, &asked, &usage, &mut attempt.rejected) {
+                    Some(assigned) => {
+                        for (name, amount) in &assigned.asked {
+                            let used = usage
+                                .entry((assigned.flavor.flavor.value.as_str(), *name))
+                                .or_default();
+                            *used += *amount;
+                        }
+                        given.push(assigned);
+                    }
+                    None => attempt.fits = false,
+                }
+            }
+            attempt.sets.push(given);
+        }
+        attempt
+    }
+
+    fn flavor(
+        &self,
+        group: &'a ResourceGroup,
+        shape: &Shape,
+        asked: &[(&'a str, Milli)],
+        usage: &Usage<'a>,
+        rejected: &mut Vec<FlavorRejection>,
+    ) -> Option<Assigned<'a>> {
+        let mut borrowed = None;
+        for quotas in &group.flavors {
+            let name = &quotas.flavor.value;
+            let mut reject = |code: Code, detail: EcoString| {
+                let rejection = FlavorRejection { flavor: name.clone(), code, detail };
+                // Leader and workers may meet the same obstacle.
+                if !rejected.contains(&rejection) {
+                    rejected.push(rejection);
+                }
+            };
+            match self.catalog.flavor(name).and_then(|flavor| shape.flavor_barrier(flavor)) {
+                Some(Barrier::Taint(detail)) => {
+                    reject(Code::ReasonTaint, detail);
+                    continue;
+                }
+                Some(Barrier::Affinity(detail)) => {
+                    reject(Code::ReasonNodeAffinity, detail);
+                    continue;
+                }
+                None => {}
+            }
+            let used =
+                |resource: &str| usage.get(&(name.as_str(), resource)).copied().unwrap_or_default();
+            let short = asked
+                .iter()
+                .find(|(resource, amount)| used(resource) + *amount > self.most(quotas, resource));
+            if let Some((resource, amount)) = short {
+                let most = self.most(quotas, resource);
+                let left = text((most - used(resource)).max(0));
+                let of = if used(resource) == 0 {
+                    EcoString::new()
+                } else {
+                    eco_format!(" of {}", text(most))
+                };
+                reject(
+                    Code::ReasonQuota,
+                    eco_format!("{resource}: {} asked, {left}{of} in quota", text(*amount)),
+                );
+                continue;
+            }
+            let borrows = asked
+                .iter()
+                .any(|(resource, amount)| used(resource) + *amount > own(quotas, resource));
+            let assigned = Assigned { flavor: quotas, asked: asked.to_vec(), borrows };
+            if !borrows || !self.cluster.borrows_last {
+                return Some(assigned);
+            }
+            borrowed.get_or_insert(assigned);
+        }
+        borrowed
+    }
+
+    /// The most the queue may have of a resource: its own, and what its cohort lends up to its
+    /// borrowing limit, less what others of the cohort use beyond what is theirs alone
+    /// (pkg/cache/scheduler/resource_node.go `available`).
+    fn most(&self, quotas: &FlavorQuotas, resource: &str) -> Milli {
+        let nominal = own(quotas, resource);
+        let Some(cohort) = &self.cluster.cohort else { return nominal };
+        let others = self.catalog.cluster_queues().filter(|other| {
+            other.cohort.as_ref() == Some(cohort) && other.name() != self.cluster.name()
+        });
+        let lent = |other: &ClusterQueue| -> Milli {
+            let of_flavor = other.flavors().filter(|own| own.flavor.value == quotas.flavor.value);
+            let (all, lent) = of_flavor.filter_map(|own| own.of(resource)).fold(
+                (0, 0),
+                |(all, lent): (Milli, Milli), quota| {
+                    let nominal = milli(&quota.nominal);
+                    let limit = quota.lending_limit.as_ref();
+                    (all + nominal, lent + limit.map_or(nominal, |limit| milli(limit).min(nominal)))
+                },
+            );
+            let used = self.ledger.used(other.name(), &quotas.flavor.value, resource);
+            lent - (used - (all - lent)).max(0)
+        };
+        // What the others use beyond what they lend is out of what this queue lends.
+        let lent: Milli = others.map(lent).sum();
+        let limits = quotas.of(resource);
+        let limit = limits.and_then(|quota| quota.borrowing_limit.as_ref());
+        let lending = limits.and_then(|quota| quota.lending_limit.as_ref());
+        let kept = lending.map_or(0, |limit| (nominal - milli(limit)).max(0));
+        let shared = nominal - kept + lent;
+        kept + limit.map_or(shared, |limit| shared.min(nominal - kept + milli(limit))).max(0)
+    }
+
+    /// How many replicas, this one included, get the same flavors before anything changes.
+    fn alike(&self, attempt: &Attempt<'a>, usage: &Usage<'a>) -> i64 {
+        let totals = totals(&attempt.sets);
+        let mut prefix = usage.clone();
+        let mut alike = Milli::MAX;
+        for assigned in attempt.sets.iter().flatten() {
+            for (resource, amount) in &assigned.asked {
+                let key = (assigned.flavor.flavor.value.as_str(), *resource);
+                let before = prefix.entry(key).or_default();
+                *before += *amount;
+                let limit = if self.cluster.borrows_last && !assigned.borrows {
+                    own(assigned.flavor, resource)
+                } else {
+                    self.most(assigned.flavor, resource)
+                };
+                let each = totals.get(&key).copied().unwrap_or(1).max(1);
+                alike = alike.min(1 + (limit - *before).max(0) / each);
+            }
+        }
+        i64::try_from(alike).unwrap_or(i64::MAX)
+    }
+}
+
+/// What the queue itself has.
+fn own(quotas: &FlavorQuotas, resource: &str) -> Milli {
+    quotas.of(resource).map_or(0, |quota| milli(&quota.nominal))
+}

@@ -1,0 +1,240 @@
+//! Whether a pod may get a flavor of Kueue: what a node is asked, put to the labels and the taints
+//! of the flavor.
+//!
+//! As Kueue's scheduler asks it (accelerators.md 6.2; flavorassigner.go checkFlavorForPodSets):
+//! taints of the flavor must be tolerated by the pod or by the flavor itself, those of devices too;
+//! of the pod's node selector and required node affinity only what speaks of labels that the flavor
+//! has is looked at.
+
+use crate::api::ResourceFlavor;
+use crate::cluster::node::{Machine, Taint};
+use crate::cluster::placement::{Shape, mismatch};
+use crate::cluster::terms::{keys, required_terms, selector_mismatch, terms_about, terms_match};
+use crate::yaml::{Map, Node, Value};
+use ecow::{EcoString, eco_format};
+
+/// What keeps a pod from a flavor, with both operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// A taint that nobody tolerates.
+    Taint(EcoString),
+    /// The node selector or the required node affinity.
+    Affinity(EcoString),
+}
+
+/// How much a pod says of the labels of a flavor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selects {
+    /// It selects no node at all, or by a label that the flavor has.
+    ByFlavor,
+    /// It selects nodes, and by no label that the flavor has: nothing says that the flavor's nodes
+    /// are meant.
+    Elsewhere,
+}
+
+impl Machine {
+    /// A node of which only labels are known.
+    pub fn labelled(name: EcoString, labels: Map) -> Self {
+        Self {
+            name,
+            labels,
+            ready: true,
+            cordoned: false,
+            taints: Vec::new(),
+            soft_taints: Vec::new(),
+            allocatable: None,
+            capacity: Vec::new(),
+            images: Vec::new(),
+        }
+    }
+
+    /// A node as a flavor describes it.
+    pub fn of_flavor(flavor: &ResourceFlavor) -> Self {
+        Self {
+            taints: Taint::list(&flavor.node_taints),
+            ..Self::labelled(flavor.name().clone(), flavor.node_labels.clone())
+        }
+    }
+}
+
+impl Shape {
+    /// What keeps such a pod from a flavor; none when nothing does.
+    pub fn flavor_barrier(&self, flavor: &ResourceFlavor) -> Option<Barrier> {
+        let machine = Machine::of_flavor(flavor);
+        if let Some(taint) = machine
+            .taints
+            .iter()
+            .find(|taint| !taint.is_tolerated(self.tolerations.iter().chain(&flavor.tolerations)))
+        {
+            return Some(Barrier::Taint(eco_format!("nobody tolerates {taint}")));
+        }
+        let known = |key: &str| flavor.node_labels.contains_key(key);
+        if let Some(selector) = &self.selector {
+            let asked: Map =
+                selector.entries().filter(|entry| known(&entry.key)).cloned().collect();
+            let asked = Node::new(Value::Map(asked), selector.origin);
+            if let Some(entry) = selector_mismatch(&asked, &machine) {
+                return Some(Barrier::Affinity(mismatch(entry, &machine)));
+            }
+        }
+        let terms = self.affinity.as_ref().and_then(required_terms)?.items();
+        let about = terms_about(terms, known).filter(|terms| !terms.is_empty())?;
+        (!terms_match(&about, &machine))
+            .then(|| Barrier::Affinity("no required node selector term matches".into()))
+    }
+
+    /// Whether what such a pod selects nodes by has anything to do with a flavor.
+    pub fn selects(&self, flavor: &ResourceFlavor) -> Selects {
+        let mut asked = self
+            .selector
+            .iter()
+            .flat_map(Node::entries)
+            .map(|entry| entry.key.clone())
+            .collect::<Vec<_>>();
+        asked.extend(self.affinity.as_ref().and_then(required_terms).map(keys).unwrap_or_default());
+        if asked.is_empty() || asked.iter().any(|key| flavor.node_labels.contains_key(key)) {
+            Selects::ByFlavor
+        } else {
+            Selects::Elsewhere
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Api, Object, ObjectRef, Scope};
+    use crate::source::{SourceId, Span};
+    use crate::yaml::{Limits, Origin, Rule};
+
+    static TEST: Rule = Rule { id: "test", text: "", cite: "" };
+
+    fn yaml(text: &str) -> Node {
+        crate::yaml::parse(SourceId(0), text, 0..text.len(), &Limits::default())
+            .value
+            .unwrap_or_else(|| Node::map(Origin::Default(&TEST)))
+    }
+
+    fn flavor(spec: &str) -> ResourceFlavor {
+        let node = yaml(spec);
+        let items = |key: &str| node.get(key).map(Node::items).unwrap_or_default().to_vec();
+        ResourceFlavor {
+            node_labels: node.get("nodeLabels").and_then(Node::as_map).cloned().unwrap_or_default(),
+            node_taints: items("nodeTaints"),
+            tolerations: items("tolerations"),
+            topology: None,
+            object: Object {
+                api: Api::Cluster,
+                api_version: "kueue.x-k8s.io/v1beta2".into(),
+                id: ObjectRef {
+                    kind: "ResourceFlavor".into(),
+                    scope: Scope::Cluster,
+                    name: "f".into(),
+                },
+                node: node.clone(),
+                span: Span { source: SourceId(0), start: 0, end: 0 },
+                builtin: false,
+                reported: true,
+            },
+        }
+    }
+
+    fn required(terms: &str) -> String {
+        format!(
+            "affinity: {{nodeAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}}}}}"
+        )
+    }
+
+    /// S2-121 and accelerators.md 6.2: a row per rule of Kueue.
+    #[test]
+    fn a_flavor_is_asked_what_a_node_is_asked() {
+        let h100 = "nodeLabels: {gpu: h100, zone: a}";
+        let tainted = "nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}]";
+        for (pod, spec, code) in [
+            ("{}", h100, ""),
+            ("nodeSelector: {gpu: h100}", h100, ""),
+            ("nodeSelector: {gpu: a100}", h100, "affinity"),
+            // Keys of other flavors are no business of this one.
+            ("nodeSelector: {disk: ssd, gpu: h100}", h100, ""),
+            ("nodeSelector: {gpu: h100}", "nodeLabels: {}", ""),
+            ("{}", tainted, "taint"),
+            ("tolerations: [{key: spot, operator: Exists}]", tainted, ""),
+            ("tolerations: [{key: spot, value: 'false'}]", tainted, "taint"),
+            (
+                "{}",
+                "{nodeTaints: [{key: spot, value: 'true', effect: NoSchedule}], tolerations: [{operator: Exists}]}",
+                "",
+            ),
+            ("{}", "nodeTaints: [{key: spot, effect: PreferNoSchedule}]", ""),
+            // Devices have no privilege here: the flavor can say that it adds the toleration.
+            (
+                "{}",
+                "nodeTaints: [{key: nvidia.com/gpu, value: present, effect: NoExecute}]",
+                "taint",
+            ),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: In, values: [a100, h100]}]}]"),
+                h100,
+                "",
+            ),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}]"),
+                h100,
+                "affinity",
+            ),
+            // A term that is left without expressions makes all of them match, also beside one
+            // that does not.
+            (
+                &required(
+                    "[{matchExpressions: [{key: gpu, operator: In, values: [a100]}]}, {matchExpressions: [{key: disk, operator: Exists}]}]",
+                ),
+                h100,
+                "",
+            ),
+            (
+                &required(
+                    "[{matchExpressions: [{key: gpu, operator: NotIn, values: [h100]}, {key: disk, operator: Exists}]}]",
+                ),
+                h100,
+                "affinity",
+            ),
+            // Fields are not looked at.
+            (
+                &required("[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]"),
+                h100,
+                "",
+            ),
+            (
+                &format!(
+                    "nodeSelector: {{zone: a}}\n{}",
+                    required("[{matchExpressions: [{key: gpu, operator: DoesNotExist}]}]")
+                ),
+                h100,
+                "affinity",
+            ),
+        ] {
+            let found = Shape::of(&yaml(pod)).flavor_barrier(&flavor(spec));
+            let found = found.map_or("", |barrier| match barrier {
+                Barrier::Taint(_) => "taint",
+                Barrier::Affinity(_) => "affinity",
+            });
+            assert_eq!(found, code, "{pod} and {spec}");
+        }
+    }
+
+    #[test]
+    fn a_flavor_without_the_labels_a_pod_selects_by_is_loose() {
+        for (pod, spec, expected) in [
+            ("nodeSelector: {gpu: h100}", "nodeLabels: {zone: a}", Selects::Elsewhere),
+            ("nodeSelector: {gpu: h100}", "nodeLabels: {gpu: h100}", Selects::ByFlavor),
+            (
+                &required("[{matchExpressions: [{key: gpu, operator: Exists}]}]"),
+                "{}",
+                Selects::Elsewhere,
+            ),
+            ("{}", "{}", Selects::ByFlavor),
+        ] {
+            assert_eq!(Shape::of(&yaml(pod)).selects(&flavor(spec)), expected, "{pod} and {spec}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How many accelerators a model's memory asks for (accelerators.md 3.6).
+//!
+//! Weights in bytes, a fifth more for KV cache and activations; of each accelerator nine tenths are
+//! used; numbers are powers of two, as tensor parallelism wants them.
+
+use crate::api::Model;
+use crate::policy::Policy;
+use crate::quantity::{GIB, Memory};
+
+/// Room for KV cache and activations.
+const OVERHEAD: f64 = 1.20;
+/// Share of an accelerator's memory that a server uses.
+const USABLE: f64 = 0.90;
+/// More accelerators than this make no replica.
+const MOST: u64 = 1 << 16;
+
+/// Bytes of one weight; none for a quantization nobody knows, which counts as 16 bits.
+fn bytes_per_weight(quantization: &str) -> Option<f64> {
+    Some(match quantization.to_lowercase().as_str() {
+        "fp32" => 4.0,
+        "" | "none" | "fp16" | "bf16" => 2.0,
+        "fp8" | "fbgemm_fp8" | "int8" | "w8a8" => 1.0,
+        "int4" | "awq" | "gptq" | "nf4" => 0.55,
+        "mxfp4" | "nvfp4" => 0.53125,
+        _ => return None,
+    })
+}
+
+/// Whether weights are of 8 bits floating point.
+pub(super) fn is_fp8(policy: &Policy, model: Option<&Model>) -> bool {
+    model
+        .and_then(|model| policy.quantization_of(model))
+        .is_some_and(|quantization| quantization.value.to_lowercase().contains("fp8"))
+}
+
+/// Bytes of a model's weights; none when its size is unknown. Parameters count, not what is stored
+/// of them: a packed format is in the bytes per weight.
+fn weights_of(policy: &Policy, model: &Model) -> Option<(f64, f64, f64)> {
+    let parameters = model.parameters()?.as_f64();
+    let quantization =
+        policy.quantization_of(model).map_or("", |quantization| quantization.value.as_str());
+    let width = bytes_per_weight(quantization).unwrap_or(2.0);
+    Some((parameters * width, parameters, width))
+}
+
+/// Bytes of a model's weights, with the arithmetic; none when its size is unknown.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes of a model are far below 2^53"
+)]
+pub(crate) fn weights(policy: &Policy, model: &Model) -> Option<(u64, String)> {
+    let (bytes, _, width) = weights_of(policy, model)?;
+    let unit = if width > 1.0 { "bytes" } else { "byte" };
+    let text = format!("{} parameters × {width} {unit}", model.parameters()?.short());
+    Some((bytes as u64, text))
+}
+
+/// Bytes a model needs; none when its size is unknown. `gib_per_billion` is the runtime's own word
+/// on it.
+pub(super) fn need(
+    policy: &Policy,
+    model: Option<&Model>,
+    gib_per_billion: Option<i64>,
+) -> Option<f64> {
+    let (bytes, parameters, _) = weights_of(policy, model?)?;
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    if let Some(gib) = gib_per_billion.filter(|gib| *gib > 0) {
+        return Some(parameters / 1e9 * gib as f64 * GIB as f64);
+    }
+    Some(bytes * OVERHEAD)
+}
+
+/// The smallest power of two whose usable memory holds the need; none when no memory is known.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+pub(super) fn accelerators(need: f64, memory: Memory) -> Option<u64> {
+    let usable = memory.0 as f64 * USABLE;
+    if usable <= 0.0 {
+        return None;
+    }
+    let mut number = 1;
+    while number as f64 * usable < need {
+        number *= 2;
+        if number > MOST {
+            return None;
+        }
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of worked values of accelerators.md 3.6, MiB as measured.
+    #[test]
+    fn worked_values() {
+        let classes = [15_360, 23_034, 46_068, 40_960, 81_920, 81_559, 143_771, 183_359, 196_608];
+        for (billions, bytes, expected) in [
+            (7.0, 2.0, [2, 1, 1, 1, 1, 1, 1, 1, 1]),
+            (13.0, 2.0, [4, 2, 1, 1, 1, 1, 1, 1, 1]),
+            (32.0, 2.0, [8, 4, 2, 2, 1, 1, 1, 1, 1]),
+            (32.0, 0.55, [2, 1, 1, 1, 1, 1, 1, 1, 1]),
+            (70.0, 2.0, [16, 8, 4, 8, 4, 4, 2, 1, 1]),
+            (70.0, 1.0, [8, 4, 2, 4, 2, 2, 1, 1, 1]),
+            (70.0, 0.55, [4, 4, 2, 2, 1, 1, 1, 1, 1]),
+            (405.0, 1.0, [64, 32, 16, 16, 8, 8, 4, 4, 4]),
+            (671.0, 1.0, [64, 64, 32, 32, 16, 16, 8, 8, 8]),
+        ] {
+            let need = billions * 1e9 * bytes * OVERHEAD;
+            let found = classes.map(|mib: u64| accelerators(need, Memory(mib << 20)).unwrap_or(0));
+            assert_eq!(found, expected, "{billions}B at {bytes} bytes");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is known of each class: what it declares, completed from facts about its product and from
+//! labels of its nodes, every value with its evidence (S2-028).
+
+use crate::api::{AcceleratorClass, Figure};
+use crate::catalog::Catalog;
+use crate::cluster as machines;
+use crate::cluster::{Machine, Matcher};
+use crate::decision::{Evidence, KnownCapability};
+use crate::facts;
+use crate::policy::Semantics;
+use crate::quantity::Memory;
+use crate::yaml::Origin;
+use ecow::{EcoString, eco_format};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A class with everything known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Known<'a> {
+    pub(super) class: &'a AcceleratorClass,
+    /// As it is sold: what minimums are compared with.
+    pub(super) memory: Option<(Memory, EcoString)>,
+    /// As nodes report it, else as sold: what models must fit into.
+    pub(super) measured: Option<Memory>,
+    pub(super) compute_capability: Option<EcoString>,
+    pub(super) bandwidth: Option<f64>,
+    pub(super) features: Vec<EcoString>,
+    pub(super) figures: Vec<(Figure, f64)>,
+    /// Its nodes; none when no Node was read.
+    pub(super) machines: Option<Arc<[&'a Machine]>>,
+    /// Accelerators that its largest node can give; none when no node says.
+    pub(super) per_node: Option<u64>,
+    pub(super) evidence: Vec<KnownCapability>,
+}
+
+impl Known<'_> {
+    /// Name of the class.
+    pub(crate) fn name(&self) -> &str {
+        self.class.name()
+    }
+
+    /// What models must fit into.
+    pub(crate) fn usable_memory(&self) -> Option<Memory> {
+        self.measured.or_else(|| self.memory.as_ref().map(|(memory, _)| *memory))
+    }
+
+    pub(super) fn figure(&self, figure: Figure) -> Option<f64> {
+        self.figures.iter().find(|(own, _)| *own == figure).map(|(_, value)| *value)
+    }
+
+    /// Whether a feature is known, without regard to case; a generic one is met by its versioned
+    /// form.
+    pub(super) fn has_feature(&self, wanted: &str) -> bool {
+        let wanted = wanted.to_lowercase();
+        self.features.iter().any(|own| {
+            let own = own.to_lowercase();
+            own == wanted
+                || own.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        })
+    }
+}
+
+/// Everything known of every class, by name; built-in ones that no service is given unless it names
+/// them too.
+pub(crate) fn all(catalog: &Catalog) -> Vec<Known<'_>> {
+    let machines = catalog.machines();
+    let mut matcher = Matcher::new(machines);
+    // Classes that say the same of their nodes share one list.
+    let mut seen: HashMap<*const &Machine, OfNodes<'_>> = HashMap::new();
+    let classes = catalog.classes(Semantics::Documented).map(|class| {
+        let nodes = (!machines.is_empty()).then(|| {
+            let nodes = matcher.matching(class);
+            seen.entry(nodes.as_ptr()).or_insert_with(|| OfNodes::new(nodes))
+        });
+        known(class, nodes)
+    });
+    classes.collect()
+}
+
+/// What the nodes of a class say.
+struct OfNodes<'a> {
+    machines: Arc<[&'a Machine]>,
+    memory: Option<Memory>,
+    compute_capability: Option<EcoString>,
+    /// The most that one of them can give, by resource.
+    most: HashMap<EcoString, Option<i64>>,
+}
+
+impl<'a> OfNodes<'a> {
+    fn new(machines: Arc<[&'a Machine]>) -> Self {
+        let each = || machines.iter().copied();
+        Self {
+            memory: each().filter_map(machines::labelled_memory).min(),
+            compute_capability: each().find_map(machines::labelled_compute),
+            most: HashMap::new(),
+            machines,
+        }
+    }
+
+    fn most(&mut self, resource: &EcoString) -> Option<i64> {
+        *self.most.entry(resource.clone()).or_insert_with(|| {
+            self.machines.iter().filter_map(|machine| machine.allocatable(resource)).max()
+        })
+    }
+}
+
+fn known<'a>(class: &'a AcceleratorClass, mut nodes: Option<&mut OfNodes<'a>>) -> Known<'a> {
+    let declared = &class.capabilities;
+    let product = machines::class_product(class);
+    let labelled = nodes.as_ref().and_then(|nodes| nodes.memory);
+    let mut evidence = Vec::new();
+    let mut note = |name: &'static str,
+                    value: Option<EcoString>,
+                    source: Evidence,
+                    declared: Option<Origin>| {
+        evidence.push(KnownCapability { name, value, evidence: source, origin: declared });
+    };
+    let memory = match (&declared.memory, product, labelled) {
+        (Some(memory), _, _) => {
+            Some((memory.value, declared.memory_text.clone(), Evidence::Declared))
+        }
+        (None, Some(product), _) => {
+            Some((product.nominal(), eco_format!("{}Gi", product.nominal_gib), Evidence::Catalogue))
+        }
+        (None, None, Some(measured)) => {
+            let nominal = facts::nominal_of(measured);
+            Some((nominal, eco_format!("{nominal}"), Evidence::Nodes))
+        }
+        (None, None, None) => None,
+    };
+    note(
+        "memoryGB",
+        memory.as_ref().map(|(_, text, _)| text.clone()),
+        memory.as_ref().map_or(Evidence::Unknown, |(_, _, source)| *source),
+        declared.memory.as_ref().map(|field| field.origin),
+    );
+    let by_fact = product
+        .map(|product| EcoString::from(product.compute_capability))
+        .filter(|text| !text.is_empty());
+    let by_node = || nodes.as_ref().and_then(|nodes| nodes.compute_capability.clone());
+    let (compute_capability, source) = match (&declared.compute_capability, by_fact) {
+        (Some(own), _) => (Some(own.value.clone()), Evidence::Declared),
+        (None, Some(fact)) => (Some(fact), Evidence::Catalogue),
+        (None, None) => {
+            by_node().map_or((None, Evidence::Unknown), |found| (Some(found), Evidence::Nodes))
+        }
+    };
+    note(
+        "computeCapability",
+        compute_capability.clone(),
+        source,
+        declared.compute_capability.as_ref().map(|field| field.origin),
+    );
+    let (bandwidth, source) = match (&declared.bandwidth, product) {
+        (Some(own), _) => (Some(own.value.as_f64()), Evidence::Declared),
+        (None, Some(product)) => (Some(product.bandwidth), Evidence::Catalogue),
+        (None, None) => (None, Evidence::Unknown),
+    };
+    note(
+        "memoryBandwidthGBps",
+        bandwidth.map(|value| eco_format!("{value}")),
+        source,
+        declared.bandwidth.as_ref().map(|field| field.origin),
+    );
+    let (features, source) = match product {
+        _ if !declared.features.is_empty() => (
+            declared.features.iter().map(|feature| feature.value.clone()).collect(),
+            Evidence::Declared,
+        ),
+        Some(product) => (
+            product.features.iter().map(|feature| EcoString::from(*feature)).collect(),
+            Evidence::Catalogue,
+        ),
+        None => (Vec::new(), Evidence::Unknown),
+    };
+    note(
+        "features",
+        (!features.is_empty()).then(|| features.join(", ").into()),
+        source,
+        declared.features.first().map(|field| field.origin),
+    );
+    let mut figures = Vec::new();
+    for figure in Figure::ALL {
+        let fact = product.map_or(0.0, |product| product.figure(figure));
+        let (value, source) = match declared.figure(figure) {
+            Some(own) => (own, Evidence::Declared),
+            // A class that states figures is taken at its word.
+            None if fact > 0.0 && declared.performance.is_empty() => (fact, Evidence::Catalogue),
+            None => continue,
+        };
+        let origin = declared
+            .performance
+            .iter()
+            .find(|(own, _)| *own == figure)
+            .map(|(_, field)| field.origin);
+        note(
+            figure.proposed_key(),
+            Some(eco_format!("{value}")),
+            source,
+            origin.filter(|_| source == Evidence::Declared),
+        );
+        figures.push((figure, value));
+    }
+    let resource = class.whole_resources().next();
+    let most =
+        nodes.as_mut().zip(resource).and_then(|(nodes, resource)| nodes.most(&resource.name.value));
+    let per_node = most.and_then(|most| u64::try_from(most).ok()).filter(|most| *most > 0);
+    Known {
+        class,
+        measured: labelled.or(memory.as_ref().map(|(memory, _, _)| *memory)),
+        memory: memory.map(|(memory, text, _)| (memory, text)),
+        compute_capability,
+        bandwidth,
+        features,
+        figures,
+        machines: nodes.map(|nodes| nodes.machines.clone()),
+        per_node,
+        evidence,
+    }
+}

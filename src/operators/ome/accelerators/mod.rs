@@ -1,0 +1,65 @@
+//! The accelerator class of a component: chosen after the runtime, for engine and decoder, never
+//! for a router.
+
+pub(crate) mod condition;
+pub(crate) mod fit;
+pub(crate) mod known;
+pub(crate) mod policy;
+pub(crate) mod requirements;
+
+use crate::api::{ComponentKind, Model, Runtime, Service};
+use crate::catalog::Catalog;
+use crate::decision::{AcceleratorDecision, ClassReason, ServiceError};
+use crate::diag::Code;
+use crate::policy::{AcceleratorRule, Policy};
+
+/// What a choice depends on.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a, 'k> {
+    pub(crate) policy: &'static Policy,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) service: &'a Service,
+    pub(crate) model: Option<&'a Model>,
+    pub(crate) runtime: &'a Runtime,
+    /// The service names the runtime.
+    pub(crate) named_runtime: bool,
+    /// What is known of the classes; of use to the documents' choice only.
+    pub(crate) classes: &'k [known::Known<'a>],
+}
+
+/// Decides for engine and decoder, as far as the service has them.
+///
+/// # Errors
+/// The error stops the service; what was decided before it stays.
+pub(crate) fn decide<'a>(
+    request: &Request<'a, '_>,
+) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+    let mut decisions = Vec::new();
+    for kind in [ComponentKind::Engine, ComponentKind::Decoder] {
+        if request.service.component(kind).is_none() {
+            continue;
+        }
+        let (decision, error) = match request.policy.accelerators {
+            AcceleratorRule::Policy => policy::decide(request, kind),
+            AcceleratorRule::Requirements => requirements::decide(request, request.classes, kind),
+        };
+        decisions.push(decision);
+        if error.is_some() {
+            return (decisions, error);
+        }
+    }
+    (decisions, None)
+}
+
+/// The controller's gate: a runtime that lists classes takes those alone.
+pub(crate) fn listed(runtime: &Runtime, class: &str) -> Vec<ClassReason> {
+    let listed = &runtime.accelerator_classes;
+    if listed.is_empty() || listed.iter().any(|own| own.value == class) {
+        return Vec::new();
+    }
+    vec![ClassReason {
+        code: Code::ReasonNotListed,
+        detail: "not in acceleratorClasses".into(),
+        bound: listed.first().map(|own| own.origin),
+    }]
+}

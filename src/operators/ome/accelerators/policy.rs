@@ -1,0 +1,540 @@
+//! The shipped controller's choice: a named class, or a policy over the classes that the runtime
+//! lists (accelerators.md 2.2 to 2.8, pkg/acceleratorclassselector of OME v0.1.5).
+
+use super::Request;
+use crate::api::{
+    AcceleratorClass, Capabilities, ComponentKind, Constraints, Cost, Field, Figure, FormatEntry,
+};
+use crate::decision::{
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason,
+    ServiceError, Step, Verdict,
+};
+use crate::diag::{Code, nearest};
+use crate::quantity::Quantity;
+use crate::select::gates::entry_weight;
+use crate::yaml::{Origin, Rule};
+use ecow::{EcoString, eco_format};
+use std::cmp::Ordering;
+
+/// The policy in force where a release has a default.
+const FIRST_AVAILABLE: &str = "FirstAvailable";
+
+static DEFAULT_POLICY: Rule = Rule {
+    id: "default-class-policy",
+    text: "a service that names neither class nor policy is chosen for by FirstAvailable, up to v0.1.4",
+    cite: "pkg/acceleratorclassselector/types.go of OME v0.1.4, NewConfig",
+};
+
+/// From this many classes on, upstream's sort does not keep the order of equals (accelerators.md
+/// 2.8).
+const UNSTABLE_FROM: usize = 13;
+
+pub(super) fn decide<'a>(
+    request: &Request<'a, '_>,
+    kind: ComponentKind,
+) -> (AcceleratorDecision<'a>, Option<ServiceError>) {
+    let mut decision = AcceleratorDecision::none(kind);
+    decision.entry = format_entry(request);
+    let wish = &request.service.accelerators;
+    let over = &wish.overrides[kind as usize];
+    let listed = &request.runtime.accelerator_classes;
+    let policy = over.policy.as_ref().or(wish.selector.policy.as_ref());
+    decision.policy = policy.map(|policy| policy.value.clone());
+    if listed.is_empty() {
+        return (decision, None);
+    }
+    let named = over
+        .class
+        .as_ref()
+        .or(wish.selector.class.as_ref())
+        .filter(|class| !class.value.is_empty());
+    if let Some(named) = named {
+        let error = name(request, named, &mut decision);
+        return (decision, error);
+    }
+    let release = request.policy.ome;
+    let written = policy.map(|policy| policy.value.as_str()).filter(|policy| !policy.is_empty());
+    let in_force = written.or(release.default_class.then_some(FIRST_AVAILABLE));
+    let looks = match in_force {
+        None => true,
+        Some(FIRST_AVAILABLE) => release.first_available_looks,
+        Some(_) => release.policies,
+    };
+    if !looks {
+        let error = in_force.and_then(|policy| first_listed(request, policy, &mut decision));
+        return (decision, error);
+    }
+    let implied;
+    let policy = match (policy, in_force) {
+        (Some(policy), _) if !policy.value.is_empty() => policy,
+        (_, Some(default)) => {
+            implied = Field::new(default.into(), Origin::Default(&DEFAULT_POLICY));
+            &implied
+        }
+        (Some(policy), None) => policy,
+        (None, None) => return (decision, None),
+    };
+    decision.basis = AcceleratorBasis::Policy;
+    let mut names: Vec<&EcoString> = Vec::new();
+    for class in listed {
+        if !names.contains(&&class.value) {
+            names.push(&class.value);
+        }
+    }
+    let semantics = request.policy.semantics;
+    let mut classes = Vec::with_capacity(names.len());
+    for name in &names {
+        if let Some(class) = request.catalog.class(semantics, name) {
+            classes.push(class);
+        } else {
+            // Upstream logs this and goes on without an accelerator (2.2, step 4).
+            decision.notes.push(eco_format!(
+                "the runtime lists `{name}`, which is not loaded: no class is chosen at all"
+            ));
+            return (decision, None);
+        }
+    }
+    let constraints = wish.selector.constraints.as_ref();
+    if over.constraints.is_some() {
+        decision.notes.push("constraints of acceleratorOverride are never looked at".into());
+    }
+    let (passed, rejected): (Vec<_>, Vec<_>) = classes
+        .iter()
+        .map(|class| (*class, constraints.and_then(|constraints| filter(class, constraints))))
+        .partition(|(_, reason)| reason.is_none());
+    decision.steps = vec![
+        Step { id: "listed", r#in: listed.len(), out: classes.len() },
+        Step { id: "constraints", r#in: classes.len(), out: passed.len() },
+    ];
+    let passed: Vec<&AcceleratorClass> = passed.into_iter().map(|(class, _)| class).collect();
+    let ranking = rank(&policy.value, &passed, constraints);
+    let error = matches!(ranking, Ranking::Crash).then(|| ServiceError {
+        code: Code::WouldPanic,
+        message: format!("controller would crash choosing the {}'s accelerator: BestFit over {} classes without constraints", kind.as_str(), passed.len()),
+        help: Some("write `acceleratorSelector.constraints: {}`".into()),
+        span: policy.span(),
+    });
+    let unranked = || passed.iter().map(|class| (*class, None::<f64>)).collect::<Vec<_>>();
+    let (order, chosen) = match ranking {
+        Ranking::Ordered(order, by) => (order, Some(by)),
+        Ranking::Nothing(note) => {
+            decision.notes.extend(note);
+            (unranked(), None)
+        }
+        Ranking::Crash => (unranked(), None),
+    };
+    if let Some(by) = chosen {
+        decision.chosen = order.first().map(|(class, _)| *class);
+        decision.decided_by = Some(by);
+        if by == ClassDecidedBy::Order
+            && order.len() >= UNSTABLE_FROM
+            && matches!(policy.value.as_str(), "BestFit" | "MostCapable")
+        {
+            decision.notes.push("tie: the controller's order of equals is not specified".into());
+        }
+    }
+    (decision.eligible, decision.rejected) = (order.len(), rejected.len());
+    decision.steps.push(Step {
+        id: "policy",
+        r#in: order.len(),
+        out: usize::from(decision.chosen.is_some()),
+    });
+    decision.candidates = order
+        .into_iter()
+        .enumerate()
+        .map(|(index, (class, score))| {
+            let verdict =
+                if index == 0 && chosen.is_some() { Verdict::Chosen } else { Verdict::Eligible };
+            candidate(class, verdict, score, Vec::new())
+        })
+        .chain(rejected.into_iter().map(|(class, reason)| {
+            candidate(class, Verdict::Rejected, None, reason.into_iter().collect())
+        }))
+        .collect();
+    (decision, error)
+}
+
+fn candidate(
+    class: &AcceleratorClass,
+    verdict: Verdict,
+    score: Option<f64>,
+    reasons: Vec<ClassReason>,
+) -> ClassCandidate<'_> {
+    ClassCandidate {
+        name: class.name().clone(),
+        class: Some(class),
+        verdict,
+        score,
+        terms: None,
+        behind: None,
+        gpus: None,
+        nodes_needed: 1,
+        cost_per_hour: class.cost.as_ref().and_then(hourly).map(Quantity::as_f64),
+        preference: 0,
+        capabilities: Vec::new(),
+        reasons,
+    }
+}
+
+/// Before v0.1.5: the first name of the runtime's list under FirstAvailable; any other policy
+/// chooses nothing.
+fn first_listed<'a>(
+    request: &Request<'a, '_>,
+    policy: &str,
+    decision: &mut AcceleratorDecision<'a>,
+) -> Option<ServiceError> {
+    if policy != FIRST_AVAILABLE {
+        decision.notes.push(eco_format!(
+            "OME {} knows the policy {policy} and chooses nothing by it",
+            request.policy.release
+        ));
+        return None;
+    }
+    let first = request.runtime.accelerator_classes.first()?;
+    if first.value.is_empty() {
+        return None;
+    }
+    decision.policy = Some(policy.into());
+    let error = name(request, first, decision);
+    if error.is_none() {
+        decision.basis = AcceleratorBasis::Policy;
+        decision.decided_by = Some(ClassDecidedBy::Order);
+    }
+    error
+}
+
+/// Takes the class that the service names; nothing about it is checked (2.2, step 2).
+fn name<'a>(
+    request: &Request<'a, '_>,
+    named: &Field<EcoString>,
+    decision: &mut AcceleratorDecision<'a>,
+) -> Option<ServiceError> {
+    let kind = decision.component.as_str();
+    let semantics = request.policy.semantics;
+    let Some(class) = request.catalog.class(semantics, &named.value) else {
+        let near = nearest(
+            &named.value,
+            request.catalog.classes(semantics).map(|class| class.name().as_str()),
+        );
+        return Some(ServiceError {
+            code: Code::AcceleratorNotFound,
+            message: format!(
+                "failed to get accelerator class for {kind}: accelerator class {} not found at cluster scope",
+                named.value
+            ),
+            help: near
+                .map(|near| format!("did you mean `{near}`?"))
+                .or_else(|| Some("load the class with `-f`".into())),
+            span: named.span(),
+        });
+    };
+    decision.basis = AcceleratorBasis::Explicit;
+    decision.decided_by = Some(ClassDecidedBy::Named);
+    decision.chosen = Some(class);
+    decision.eligible = 1;
+    decision.candidates = vec![candidate(class, Verdict::Chosen, None, Vec::new())];
+    None
+}
+
+/// The entry whose acceleratorConfig counts: the best weight at priority 1, first on ties; of a
+/// selected runtime only entries with autoSelect (ome-selection 2.10).
+fn format_entry(request: &Request<'_, '_>) -> Option<usize> {
+    let model = request.model?;
+    let counts = |entry: &FormatEntry| {
+        (request.named_runtime && request.policy.ome.named_runtime_formats)
+            || entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
+    };
+    let mut best: Option<(i64, usize)> = None;
+    for (index, entry) in
+        request.runtime.formats.iter().enumerate().filter(|(_, entry)| counts(entry))
+    {
+        let weight = entry_weight(request.policy, model, entry);
+        if weight > best.map_or(0, |(weight, _)| weight) {
+            best = Some((weight, index));
+        }
+    }
+    best.map(|(_, index)| index)
+}
+
+/// The first constraint that a class fails, in upstream's order and words (2.3).
+fn filter(class: &AcceleratorClass, constraints: &Constraints) -> Option<ClassReason> {
+    let no = |code: Code, detail: EcoString| Some(ClassReason { code, detail, bound: None });
+    let capabilities = &class.capabilities;
+    if constraints.excluded.iter().any(|name| name.value == *class.name()) {
+        return no(Code::ReasonExcluded, "explicitly excluded".into());
+    }
+    if !constraints.families.is_empty()
+        && !constraints.families.iter().any(|family| is_of_family(class, &family.value))
+    {
+        let family = lower(class.family.as_ref());
+        return no(
+            Code::ReasonArchitectureFamily,
+            eco_format!("architecture family {family} not in allowed list"),
+        );
+    }
+    if constraints.min_memory.is_some() || constraints.max_memory.is_some() {
+        let Some(memory) = &capabilities.memory else {
+            return no(
+                Code::ReasonMinMemory,
+                "missing memory specification for memory check".into(),
+            );
+        };
+        let own = i64::try_from(memory.value.whole_gib()).unwrap_or(i64::MAX);
+        if let Some(least) = constraints.min_memory.as_ref().filter(|least| own < least.value) {
+            return no(
+                Code::ReasonMinMemory,
+                eco_format!("memory {own}GB < required {}GB", least.value),
+            );
+        }
+        if let Some(most) = constraints.max_memory.as_ref().filter(|most| own > most.value) {
+            return no(
+                Code::ReasonMaxMemory,
+                eco_format!("memory {own}GB > max allowed {}GB", most.value),
+            );
+        }
+    }
+    if let Some(feature) =
+        constraints.features.iter().find(|feature| !has_feature(capabilities, &feature.value))
+    {
+        return no(Code::ReasonFeature, eco_format!("missing required feature: {}", feature.value));
+    }
+    // A minimum that is set to nothing still asks for a capability: it is a pointer upstream.
+    if let Some(least) = &constraints.min_architecture {
+        let Some(own) =
+            capabilities.compute_capability.as_ref().filter(|own| !own.value.is_empty())
+        else {
+            return no(
+                Code::ReasonMinArchitecture,
+                "missing compute capability for architecture version check".into(),
+            );
+        };
+        // Quirk: compared as texts, so that 10.0 < 9.0.
+        if own.value < least.value {
+            return no(
+                Code::ReasonMinArchitecture,
+                eco_format!("compute capability {} < required {}", own.value, least.value),
+            );
+        }
+    }
+    None
+}
+
+fn has_feature(capabilities: &Capabilities, feature: &str) -> bool {
+    let wanted = feature.to_lowercase();
+    capabilities.features.iter().any(|own| own.value.to_lowercase() == wanted)
+}
+
+fn lower(field: Option<&Field<EcoString>>) -> EcoString {
+    field.map(|field| field.value.to_lowercase()).unwrap_or_default()
+}
+
+/// Quirk: a value with a hyphen is compared with vendor-family, so that `ada-lovelace` alone never
+/// matches.
+fn is_of_family(class: &AcceleratorClass, allowed: &str) -> bool {
+    let allowed = allowed.to_lowercase();
+    let family = lower(class.family.as_ref());
+    if allowed.contains('-') {
+        allowed == format!("{}-{family}", lower(class.vendor.as_ref()))
+    } else {
+        family == allowed
+    }
+}
+
+/// Classes in the order of a policy.
+enum Ranking<'a> {
+    /// The first one is chosen.
+    Ordered(Vec<(&'a AcceleratorClass, Option<f64>)>, ClassDecidedBy),
+    /// None is chosen, with a remark.
+    Nothing(Option<EcoString>),
+    /// Upstream dereferences nil.
+    Crash,
+}
+
+fn rank<'a>(
+    policy: &str,
+    passed: &[&'a AcceleratorClass],
+    constraints: Option<&Constraints>,
+) -> Ranking<'a> {
+    let known = matches!(policy, "BestFit" | "Cheapest" | "MostCapable" | "FirstAvailable");
+    match passed {
+        [] => Ranking::Nothing(None),
+        _ if !known => {
+            Ranking::Nothing(Some(eco_format!("`{policy}` is no policy: no class is chosen")))
+        }
+        [only] => Ranking::Ordered(vec![(only, None)], ClassDecidedBy::OnlyCandidate),
+        _ => match (policy, constraints) {
+            ("BestFit", None) => Ranking::Crash,
+            ("BestFit", Some(constraints)) => {
+                scored(passed, |class| best_fit(&class.capabilities, constraints))
+            }
+            ("MostCapable", _) => {
+                let precisions = constraints
+                    .map(|constraints| constraints.precisions.as_slice())
+                    .unwrap_or_default();
+                let scores = most_capable(passed, precisions);
+                let mut scores = scores.into_iter();
+                scored(passed, |_| scores.next().unwrap_or(0.0))
+            }
+            ("Cheapest", _) => cheapest(passed),
+            _ => Ranking::Ordered(
+                passed.iter().map(|class| (*class, None)).collect(),
+                ClassDecidedBy::Order,
+            ),
+        },
+    }
+}
+
+/// By score, highest first; equals keep the runtime's order (2.8).
+fn scored<'a>(
+    passed: &[&'a AcceleratorClass],
+    mut score: impl FnMut(&AcceleratorClass) -> f64,
+) -> Ranking<'a> {
+    let mut order: Vec<(&AcceleratorClass, Option<f64>)> =
+        passed.iter().map(|class| (*class, Some(score(class)))).collect();
+    order.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal));
+    let tie = order[0].1 == order[1].1;
+    Ranking::Ordered(order, if tie { ClassDecidedBy::Order } else { ClassDecidedBy::Policy })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as upstream computes, in float64")]
+fn best_fit(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
+    let memory = match &constraints.min_memory {
+        None => 1.0,
+        Some(least) => {
+            let (own, least) = (
+                capabilities.memory.as_ref().map_or(0.0, |memory| memory.value.gib()),
+                least.value as f64,
+            );
+            if own < least {
+                0.0
+            } else if own.total_cmp(&least).is_eq() {
+                1.0
+            } else {
+                // In upstream's two steps, for the last bit of the quotient.
+                1.0 / (own / least)
+            }
+        }
+    };
+    0.7 * memory + 0.3 * compute(capabilities, constraints)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as upstream computes, in float64")]
+fn compute(capabilities: &Capabilities, constraints: &Constraints) -> f64 {
+    if !capabilities.has_performance {
+        return 0.0;
+    }
+    let wanted = constraints.min_tflops.as_ref().map_or(0, |least| least.value);
+    let share = |own: f64| {
+        if own == 0.0 {
+            0.0
+        } else if wanted == 0 {
+            1.0
+        } else {
+            (own / wanted as f64).min(1.0)
+        }
+    };
+    let figure = |figure: Figure| capabilities.figure(figure).unwrap_or(0.0);
+    if constraints.precisions.is_empty() {
+        return share(Figure::ALL.into_iter().map(figure).fold(0.0, f64::max));
+    }
+    let mut factor = 1.0;
+    for precision in &constraints.precisions {
+        let own = precision_figure(&precision.value).map_or(0.0, figure);
+        if own > 0.0 {
+            return share(own) * factor;
+        }
+        factor *= 0.5;
+    }
+    let asked =
+        constraints.precisions.iter().any(|precision| precision.value.eq_ignore_ascii_case("fp16"));
+    if !asked && figure(Figure::Fp16) > 0.0 { share(figure(Figure::Fp16)) * factor } else { 0.0 }
+}
+
+/// The field a precision is read from. Quirk: fp8 is read from the INT8 figure.
+fn precision_figure(precision: &str) -> Option<Figure> {
+    match precision.to_lowercase().as_str() {
+        "fp32" => Some(Figure::Fp32),
+        "fp16" => Some(Figure::Fp16),
+        "int8" | "fp8" => Some(Figure::Int8),
+        "int4" => Some(Figure::Int4),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as upstream computes, in float64")]
+fn most_capable(passed: &[&AcceleratorClass], precisions: &[Field<EcoString>]) -> Vec<f64> {
+    let raw: Vec<[f64; 3]> = passed
+        .iter()
+        .map(|class| {
+            let own = &class.capabilities;
+            let figure = |precision: &str| {
+                precision_figure(precision).and_then(|figure| own.figure(figure)).unwrap_or(0.0)
+            };
+            let mut tflops =
+                figure(precisions.first().map_or("fp16", |precision| precision.value.as_str()));
+            for precision in precisions.iter().skip(1) {
+                if tflops > 0.0 {
+                    break;
+                }
+                tflops = figure(&precision.value);
+            }
+            let bandwidth =
+                own.bandwidth.as_ref().and_then(|bandwidth| bandwidth.value.value()).unwrap_or(0)
+                    as f64;
+            [own.memory.as_ref().map_or(0.0, |memory| memory.value.gib()), bandwidth, tflops]
+        })
+        .collect();
+    let most: [f64; 3] =
+        std::array::from_fn(|index| raw.iter().map(|row| row[index]).fold(0.0, f64::max));
+    let share = |row: &[f64; 3], index: usize| {
+        if most[index] > 0.0 { row[index] / most[index] } else { 0.0 }
+    };
+    raw.iter().map(|row| 0.5 * share(row, 0) + 0.3 * share(row, 1) + 0.2 * share(row, 2)).collect()
+}
+
+/// The hourly price: spot when it is stated, also when it is dearer (2.5).
+fn hourly(cost: &Cost) -> Option<&Quantity> {
+    cost.spot_per_hour.as_ref().or(cost.per_hour.as_ref()).map(|price| &price.value)
+}
+
+/// The first group of prices that any class states decides; classes outside it are behind all
+/// others.
+fn cheapest<'a>(passed: &[&'a AcceleratorClass]) -> Ranking<'a> {
+    fn tokens(cost: &Cost) -> Option<Quantity> {
+        cost.per_million_tokens.as_ref().map(|price| price.value.clone())
+    }
+    fn tier(cost: &Cost) -> Option<Quantity> {
+        let rank = match cost.tier.as_ref()?.value.to_lowercase().as_str() {
+            "" => return None,
+            "low" => 1,
+            "high" => 3,
+            _ => 2,
+        };
+        Some(Quantity::from_integer(rank))
+    }
+    fn by_hour(cost: &Cost) -> Option<Quantity> {
+        hourly(cost).cloned()
+    }
+    let groups: [fn(&Cost) -> Option<Quantity>; 3] = [by_hour, tokens, tier];
+    for price in groups {
+        let priced: Vec<Option<Quantity>> =
+            passed.iter().map(|class| class.cost.as_ref().and_then(price)).collect();
+        if priced.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut order: Vec<(&AcceleratorClass, Option<Quantity>)> =
+            passed.iter().copied().zip(priced).collect();
+        order.sort_by(|a, b| match (&a.1, &b.1) {
+            (Some(a), Some(b)) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        });
+        let tie = order[0].1 == order[1].1;
+        return Ranking::Ordered(
+            order.into_iter().map(|(class, _)| (class, None)).collect(),
+            if tie { ClassDecidedBy::Order } else { ClassDecidedBy::Policy },
+        );
+    }
+    Ranking::Nothing(Some("no usable cost fields found for any candidate".into()))
+}

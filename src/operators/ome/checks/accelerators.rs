@@ -1,0 +1,555 @@
+//! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the
+//! documents.
+
+use crate::api::{AcceleratorClass, Field, Figure, Object, Service};
+use crate::check::{View, about};
+use crate::cluster::class_product;
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::facts;
+use crate::operators::ome::accelerators::condition;
+use crate::policy::Semantics;
+use crate::quantity::glob;
+use crate::yaml::{Node, Origin};
+use ecow::EcoString;
+
+/// Capabilities of the two shapes.
+const CAPABILITIES: [&str; 10] = [
+    "memoryGB",
+    "computeCapability",
+    "minComputeCapability",
+    "requiredFeatures",
+    "clockSpeedMHz",
+    "memoryBandwidthGBps",
+    "features",
+    "performance",
+    "rocmVersion",
+    "levelZeroVersion",
+];
+/// Beginnings of keys that a vendor may add (S2-068).
+const VENDOR_PREFIXES: [&str; 5] = ["amd", "nvidia", "intel", "rocm", "levelZero"];
+
+/// Classes of the user as the documents read them.
+fn classes<'a>(view: &'a View<'a>) -> impl Iterator<Item = &'a AcceleratorClass> {
+    let documented = view.semantics == Semantics::Documented;
+    view.catalog
+        .classes(Semantics::Documented)
+        .filter(move |class| documented && !class.object.builtin)
+}
+
+fn place(origin: Origin, finding: Diagnostic) -> Diagnostic {
+    finding.at(origin.span())
+}
+
+/// What a class says of its nodes.
+pub(crate) fn discovery(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for class in classes(view) {
+        let object = &class.object;
+        if let Some(alias) = object.spec("nodeSelector") {
+            let finding = about(
+                Code::FieldAlias,
+                object,
+                "`spec.nodeSelector` was read as `spec.discovery.nodeSelector`",
+            )
+            .help("write `discovery.nodeSelector`");
+            found.push(place(alias.origin, finding));
+        }
+        let own = &class.discovery;
+        let silent = own.node_selector.as_ref().is_none_or(Node::is_empty)
+            && own.terms.is_none()
+            && own.affinity.is_none();
+        if silent
+            && own.pci_vendor.is_none()
+            && own.device_ids.is_empty()
+            && let Some(written) = object.spec("discovery")
+        {
+            let finding = about(
+                Code::MatchesEveryNode,
+                object,
+                format!("class `{}` says nothing of its nodes and matches every one", class.name()),
+            );
+            found.push(place(
+                written.origin,
+                finding.help("write `nodeSelector` or `nodeSelectorTerms`"),
+            ));
+        }
+        let hex = |id: &str| id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        for id in own.pci_vendor.iter().chain(&own.device_ids).filter(|id| !hex(&id.value)) {
+            found.push(place(
+                id.origin,
+                about(
+                    Code::InvalidPciId,
+                    object,
+                    format!("`{}` is not four hexadecimal digits", id.value),
+                )
+                .help("write it without `0x`, such as `10de`"),
+            ));
+        }
+        if let (Some(id), Some(vendor)) = (&own.pci_vendor, &class.vendor)
+            && let Some((_, owner)) =
+                facts::PCI_VENDORS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id.value))
+            && !vendor.value.eq_ignore_ascii_case(owner)
+        {
+            found.push(place(
+                id.origin,
+                about(
+                    Code::PciVendorMismatch,
+                    object,
+                    format!("PCI vendor {} is {owner}, the class says {}", id.value, vendor.value),
+                )
+                .help("correct one of the two"),
+            ));
+        }
+        let terms = own
+            .terms
+            .iter()
+            .flat_map(Node::items)
+            .filter_map(|term| term.get("matchExpressions"))
+            .flat_map(Node::items);
+        for expression in terms {
+            let text =
+                |key: &str| expression.get(key).and_then(Node::scalar_text).unwrap_or_default();
+            let operator = text("operator");
+            let bound = expression
+                .get("values")
+                .and_then(|values| values.items().first())
+                .and_then(Node::scalar_text)
+                .unwrap_or_default();
+            let compares = matches!(operator.as_str(), "Gt" | "Lt");
+            let foreign = matches!(operator.as_str(), "Gte" | "Ge" | "Lte" | "Le");
+            if foreign || (compares && bound.parse::<i64>().is_err()) {
+                let origin = expression
+                    .get(if foreign { "operator" } else { "values" })
+                    .map_or(expression.origin, |node| node.origin);
+                let finding = about(
+                    Code::OperatorNotKubernetes,
+                    object,
+                    format!("Kubernetes knows no `{operator} {bound}` for {}", text("key")),
+                );
+                found.push(place(
+                    origin,
+                    finding.help("write Gt or Lt and a whole number; the output has them already"),
+                ));
+            }
+        }
+    }
+}
+
+/// What is said of capabilities, by a class or as a minimum: memory without a unit, capabilities
+/// nobody knows.
+fn stated(object: &Object, node: &Node, found: &mut Vec<Diagnostic>) {
+    if let Some(memory) = node.get("memoryGB")
+        && let Some(text) = memory.scalar_text()
+        && text.parse::<f64>().is_ok_and(|number| (0.0..4096.0).contains(&number))
+    {
+        found.push(place(
+            memory.origin,
+            about(
+                Code::UnitlessMemory,
+                object,
+                format!("memoryGB {text} has no unit and was read as GiB"),
+            )
+            .help(format!("write `{text}Gi`")),
+        ));
+    }
+    for entry in node.entries().filter(|entry| {
+        !CAPABILITIES.contains(&entry.key.as_str())
+            && !VENDOR_PREFIXES.iter().any(|prefix| entry.key.starts_with(prefix))
+    }) {
+        let hint = nearest(&entry.key, CAPABILITIES).map_or_else(
+            || "prefix it with its vendor".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        found.push(place(
+            entry.key_origin,
+            about(
+                Code::UnknownCapability,
+                object,
+                format!("nobody knows the capability `{}`", entry.key),
+            )
+            .help(hint),
+        ));
+    }
+}
+
+/// Minimums of runtimes and services.
+pub(crate) fn minimums(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    if view.semantics != Semantics::Documented {
+        return;
+    }
+    let runtimes = view.catalog.all_runtimes().map(|runtime| {
+        (&runtime.object, ["spec", "acceleratorRequirements", "requiredCapabilities"])
+    });
+    let services = view.catalog.services().iter().map(|views| {
+        (&views.of(view.semantics).object, ["spec", "acceleratorSelector", "requiredCapabilities"])
+    });
+    for (object, path) in runtimes.chain(services).filter(|(object, _)| !object.builtin) {
+        if let Some(required) = object.node.at(&path) {
+            stated(object, required, found);
+        }
+    }
+}
+
+/// What a class says it can do and costs.
+pub(crate) fn capabilities(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for class in classes(view) {
+        let object = &class.object;
+        let Some(node) = object.spec("capabilities") else { continue };
+        for (alias, field) in
+            [("minComputeCapability", "computeCapability"), ("requiredFeatures", "features")]
+        {
+            if let Some(written) = node.get(alias) {
+                found.push(place(
+                    written.origin,
+                    about(Code::FieldAlias, object, format!("`{alias}` was read as `{field}`"))
+                        .help(format!("write `{field}`")),
+                ));
+            }
+        }
+        stated(object, node, found);
+        if let Some(tier) =
+            class.cost.as_ref().and_then(|cost| cost.tier.as_ref()).filter(|tier| {
+                !matches!(tier.value.to_lowercase().as_str(), "low" | "medium" | "high")
+            })
+        {
+            found.push(place(
+                tier.origin,
+                about(
+                    Code::UnknownTier,
+                    object,
+                    format!(
+                        "tier `{}` is none of low, medium, high and counts as medium",
+                        tier.value
+                    ),
+                ),
+            ));
+        }
+        product(class, found);
+    }
+}
+
+/// What a class says against what is known of its product.
+fn product(class: &AcceleratorClass, found: &mut Vec<Diagnostic>) {
+    let object = &class.object;
+    for id in &class.discovery.device_ids {
+        let owner = facts::by_device(&id.value);
+        let named = class_product(class);
+        if let (Some(owner), Some(named)) = (owner, named)
+            && owner.id != named.id
+        {
+            found.push(place(
+                id.origin,
+                about(
+                    Code::DeviceIdMismatch,
+                    object,
+                    format!("device {} is a {}, the class is a {}", id.value, owner.id, named.id),
+                )
+                .help("delete the id"),
+            ));
+        }
+    }
+    let Some(product) = class_product(class) else { return };
+    let own = &class.capabilities;
+    let dies = product.dies() > 1;
+    if let Some(memory) = &own.memory {
+        if dies && memory.value > product.nominal() {
+            let text = format!(
+                "one {} is one of the two dies of a board, with {} GiB",
+                product.resource, product.nominal_gib
+            );
+            found.push(place(
+                memory.origin,
+                about(Code::CountedPerDie, object, text).help("write the figures of one die"),
+            ));
+        } else if crate::facts::nominal_of(memory.value) != product.nominal() {
+            let text = format!(
+                "{} has {} GB, the class says {}",
+                product.id, product.nominal_gib, own.memory_text
+            );
+            found.push(place(
+                memory.origin,
+                about(Code::CatalogueMismatch, object, text)
+                    .help("correct the figure, or the product label"),
+            ));
+        }
+    }
+    if let Some(version) = own.compute_capability.as_ref().filter(|version| {
+        !product.compute_capability.is_empty() && version.value != product.compute_capability
+    }) {
+        let text = format!(
+            "{} has compute capability {}, the class says {}",
+            product.id, product.compute_capability, version.value
+        );
+        found.push(place(version.origin, about(Code::CatalogueMismatch, object, text)));
+    }
+    if let Some(bandwidth) = own.bandwidth.as_ref().filter(|own| {
+        !dies
+            && product.bandwidth > 0.0
+            && (own.value.as_f64() / product.bandwidth - 1.0).abs() > 0.05
+    }) {
+        let text = format!(
+            "{} has {} GB/s, the class says {}",
+            product.id,
+            product.bandwidth,
+            bandwidth.value.canonical()
+        );
+        found.push(place(
+            bandwidth.origin,
+            about(Code::CatalogueMismatch, object, text)
+                .help("correct the figure, or the product label"),
+        ));
+    }
+    for (figure, value) in &own.performance {
+        let dense = product.figure(*figure);
+        let near = |wanted: f64| wanted > 0.0 && (value.value - wanted).abs() <= wanted * 0.02;
+        if *figure == Figure::Fp32
+            && product.vendor == "nvidia"
+            && (near(product.fp16 / 2.0) || near(product.fp16))
+        {
+            let text = format!("fp32 {} is the TF32 figure; fp32 is {}", value.value, product.fp32);
+            found.push(place(value.origin, about(Code::Tf32Figure, object, text)));
+        } else if !dies && near(dense * 2.0) {
+            let text = format!(
+                "{} {} is the figure with sparsity; dense it is {dense}",
+                figure.proposed_key(),
+                value.value
+            );
+            found.push(place(value.origin, about(Code::SparseFigure, object, text)));
+        }
+    }
+}
+
+/// Products of classes that nothing is known about.
+pub(crate) fn unknown_products(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for class in classes(view).filter(|class| class_product(class).is_none()) {
+        found.push(
+            about(
+                Code::CatalogueUnknown,
+                &class.object,
+                format!("nothing is known about the product of class `{}`", class.name()),
+            )
+            .at(class.object.name_span()),
+        );
+    }
+}
+
+fn loaded(view: &View<'_>, name: &str) -> bool {
+    view.catalog.accelerator_classes().any(|object| glob(name, &object.id.name))
+}
+
+fn unknown_class(
+    view: &View<'_>,
+    object: &Object,
+    what: &str,
+    name: &Field<EcoString>,
+) -> Diagnostic {
+    let near = nearest(
+        &name.value,
+        view.catalog.accelerator_classes().map(|class| class.id.name.as_str()),
+    );
+    about(
+        Code::AcceleratorNotFound,
+        object,
+        format!("{what} names unknown AcceleratorClass `{}`", name.value),
+    )
+    .at(name.span())
+    .help(near.map_or_else(
+        || "load the class with `-f`".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    ))
+}
+
+/// Lists, preferences and configurations of runtimes, configurations of services.
+pub(crate) fn requirements(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    if view.semantics != Semantics::Documented {
+        return;
+    }
+    for runtime in view.catalog.all_runtimes() {
+        let object = &runtime.object;
+        for name in runtime.accelerators.supported.iter().filter(|name| !loaded(view, &name.value))
+        {
+            found.push(
+                unknown_class(view, object, "supportedClasses", name)
+                    .severity(crate::diag::Severity::Warning),
+            );
+        }
+        for entry in &runtime.accelerators.preference {
+            if !(0..=100).contains(&entry.score.value) {
+                found.push(place(
+                    entry.score.origin,
+                    about(
+                        Code::ScoreRange,
+                        object,
+                        format!("score {} is outside 0..100", entry.score.value),
+                    )
+                    .help("use 0 to 100, higher is better"),
+                ));
+            }
+            for condition in &entry.conditions {
+                let expression = &condition.expression;
+                let finding = match condition::subject(&condition.key) {
+                    None => about(Code::UnknownCondition, object, format!("nobody knows the condition `{}`", condition.key))
+                        .help("known are modelSize, requestSize, quantization, modelFormat, modelArchitecture, component"),
+                    Some(subject) if condition::parse(subject, &expression.value).is_none() => {
+                        about(Code::InvalidCondition, object, format!("`{}: {}` is no condition", condition.key, expression.value))
+                            .help("write a comparison such as `<30B`, `>=4096` or `7B-13B`")
+                    }
+                    Some(_) => continue,
+                };
+                found.push(place(expression.origin, finding));
+            }
+        }
+        let lists = ["spec", "engineConfig", "decoderConfig"]
+            .map(|key| if key == "spec" { object.node.get("spec") } else { object.spec(key) });
+        lists.into_iter().flatten().for_each(|holder| configurations(view, object, holder, found));
+    }
+    for views in view.catalog.services() {
+        let service: &Service = views.of(view.semantics);
+        service
+            .components
+            .iter()
+            .for_each(|component| configurations(view, &service.object, &component.node, found));
+    }
+}
+
+fn configurations(view: &View<'_>, object: &Object, holder: &Node, found: &mut Vec<Diagnostic>) {
+    for entry in holder.get("acceleratorConfigurations").map(Node::items).unwrap_or_default() {
+        match crate::operators::ome::read::accelerator::configuration(entry) {
+            None => {
+                let finding = about(
+                    Code::RequiredField,
+                    object,
+                    "an entry of acceleratorConfigurations has no `selector`",
+                )
+                .help("write `selector: {acceleratorClass: NAME}`");
+                found.push(place(entry.origin, finding));
+            }
+            Some(configuration) => {
+                for name in configuration.classes.iter().filter(|name| !loaded(view, &name.value)) {
+                    found.push(
+                        unknown_class(view, object, "the selector of a configuration", name)
+                            .severity(crate::diag::Severity::Warning),
+                    );
+                }
+            }
+        }
+        if let Some(command) = entry.at(&["runner", "command"]) {
+            let finding = about(
+                Code::CommandInAcceleratorRunner,
+                object,
+                "a configuration for an accelerator cannot set a command",
+            )
+            .help("set `runner.args`, or the command of the runtime");
+            found.push(place(command.origin, finding));
+        }
+    }
+}
+
+/// Strategies and classes that services name, GPUs of routers.
+pub(crate) fn services(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    if view.semantics != Semantics::Documented {
+        return;
+    }
+    for views in view.catalog.services() {
+        let service = views.of(view.semantics);
+        let wish = &service.accelerators;
+        let preferred = wish
+            .selector
+            .preferred
+            .iter()
+            .chain(wish.overrides.iter().flat_map(|over| &over.preferred))
+            .map(|name| ("preferredClasses", name));
+        let annotated = wish.component_annotations.iter().filter_map(|annotations| {
+            Some(("the annotation of a component", annotations.class.as_ref()?))
+        });
+        for (what, name) in
+            preferred.chain(annotated).filter(|(_, name)| !loaded(view, &name.value))
+        {
+            found.push(unknown_class(view, &service.object, what, name));
+        }
+        if let Some(router) = service.component(crate::api::ComponentKind::Router) {
+            router_gpus(&service.object, router, found);
+        }
+    }
+    for runtime in view.catalog.all_runtimes() {
+        if let Some(router) = runtime.config(crate::api::ComponentKind::Router) {
+            router_gpus(&runtime.object, router, found);
+        }
+    }
+}
+
+/// Accelerators that a router asks for: in its containers, or in the short form (S2-031).
+fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
+    let containers = [Some(router), router.get("runner")]
+        .into_iter()
+        .flatten()
+        .chain(router.get("containers").map(Node::items).unwrap_or_default());
+    for container in containers {
+        let sides = ["limits", "requests"].map(|side| container.at(&["resources", side]));
+        let mut amounts = sides.into_iter().flatten().flat_map(Node::entries);
+        if let Some(entry) = amounts.find(|entry| facts::is_accelerator(&entry.key)) {
+            let finding = about(
+                Code::RouterRequestsGpu,
+                object,
+                format!("the router asks for {}", entry.key),
+            )
+            .help("routers run on CPUs: delete the resource");
+            found.push(place(entry.key_origin, finding));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::fixture::{codes, run};
+    use crate::diag::Code;
+    use crate::policy::Semantics::Documented;
+
+    fn class(spec: &str) -> String {
+        format!(
+            "apiVersion: ome.io/v1beta1\nkind: AcceleratorClass\nmetadata: {{name: c}}\nspec: {spec}\n"
+        )
+    }
+
+    #[test]
+    fn minimums_and_routers_of_runtimes_are_looked_at() {
+        let runtime = "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: r}\nspec: {acceleratorRequirements: {requiredCapabilities: \
+                       {memoryGB: 40, speed: 3}}, routerConfig: {runner: {name: r, resources: {limits: {nvidia.com/gpu: 1}}}}}\n";
+        let found = run(runtime, Documented);
+        let codes = codes(&found);
+        for code in [Code::UnitlessMemory, Code::UnknownCapability, Code::RouterRequestsGpu] {
+            assert!(codes.contains(&code.as_str()), "{code:?} in {codes:?}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_has_its_finding() {
+        for (spec, expected) in [
+            ("{discovery: {}, capabilities: {memoryGB: 80Gi}}", vec![Code::MatchesEveryNode]),
+            (
+                "{nodeSelector: {a: b}, capabilities: {memoryGB: 40}}",
+                vec![Code::FieldAlias, Code::UnitlessMemory],
+            ),
+            (
+                "{vendor: nvidia, discovery: {pciVendorID: '1002'}, capabilities: {}}",
+                vec![Code::PciVendorMismatch],
+            ),
+            ("{discovery: {pciVendorID: '0x10de'}, capabilities: {}}", vec![Code::InvalidPciId]),
+            (
+                "{discovery: {nodeSelector: {a: b}}, capabilities: {speed: 1}, cost: {tier: cheap}}",
+                vec![Code::UnknownCapability, Code::UnknownTier],
+            ),
+            (
+                "{discovery: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}}, capabilities: {memoryGB: 96Gi}}",
+                vec![Code::CatalogueMismatch],
+            ),
+        ] {
+            let mut expected: Vec<&str> =
+                expected.iter().map(|code: &Code| code.as_str()).collect();
+            expected.sort_unstable();
+            let found = run(&class(spec), Documented);
+            let mut found = codes(&found);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{spec}");
+        }
+    }
+}

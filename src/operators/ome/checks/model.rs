@@ -1,0 +1,173 @@
+//! Rules about models, and about values that models and runtimes are compared by.
+
+use crate::api::{Api, Field, FormatEntry, NamedVersion, Object};
+use crate::check::{View, about};
+use crate::diag::{Code, Diagnostic, nearest};
+use ecow::EcoString;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Quantization schemes the documents name (S0-027).
+const QUANTIZATIONS: [&str; 3] = ["fp8", "fbgemm_fp8", "int4"];
+
+/// A model without a format matches nothing offline.
+pub(crate) fn incomplete(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    for model in view.catalog.models().filter(|model| model.format.is_none()) {
+        found.push(
+            about(
+                Code::ModelIncomplete,
+                &model.object,
+                format!(
+                    "model `{}` does not set modelFormat.name, so no runtime can be selected",
+                    model.object.id.name
+                ),
+            )
+            .at(model.object.name_span())
+            .path("spec.modelFormat.name")
+            .maybe_help(model.remedy()),
+        );
+    }
+}
+
+/// Quantization schemes that no document names.
+pub(crate) fn quantization(view: &View<'_>, found: &mut Vec<Diagnostic>) {
+    let mut look = |object: &Object, quantization: Option<&Field<EcoString>>, path: &str| {
+        let Some(field) =
+            quantization.filter(|field| !QUANTIZATIONS.contains(&field.value.as_str()))
+        else {
+            return;
+        };
+        let known = format!("the documents name {}", QUANTIZATIONS.join(", "));
+        let help = nearest(&field.value, QUANTIZATIONS).map_or_else(
+            || format!("nothing, if models and runtimes say the same: {known}"),
+            |near| format!("did you mean `{near}`? {known}"),
+        );
+        found.push(
+            about(
+                Code::UnknownQuantization,
+                object,
+                format!("quantization `{}` is none of the known schemes", field.value),
+            )
+            .at(field.span())
+            .path(path)
+            .help(help),
+        );
+    };
+    for model in view.catalog.models() {
+        look(&model.object, model.quantization.as_ref(), "spec.quantization");
+    }
+    for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
+        for entry in &runtime.formats {
+            look(
+                &runtime.object,
+                entry.quantization.as_ref(),
+                "spec.supportedModelFormats[].quantization",
+            );
+        }
+    }
+}
+
+/// Objects that hold a name, and every place of it.
+type Uses<'a> = (BTreeSet<String>, Vec<(&'a Object, Field<EcoString>)>);
+
+/// A framework name that stands in one object alone and is close to one that stands in others.
+pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
+    let framework = |named: Option<&NamedVersion>| named.map(|named| named.name.clone());
+    let mut uses: BTreeMap<EcoString, Uses<'a>> = BTreeMap::new();
+    let mut count = |object: &'a Object, name: Field<EcoString>| {
+        let (objects, places) = uses.entry(name.value.clone()).or_default();
+        objects.insert(object.id.to_string());
+        places.push((object, name));
+    };
+    for model in view.catalog.models() {
+        if let Some(name) = framework(model.framework.as_ref()) {
+            count(&model.object, name);
+        }
+    }
+    for runtime in view.catalog.all_runtimes().filter(|runtime| runtime.object.api == Api::Ome) {
+        for name in runtime
+            .formats
+            .iter()
+            .filter_map(|entry: &FormatEntry| framework(entry.framework.as_ref()))
+        {
+            count(&runtime.object, name);
+        }
+    }
+    for (name, (objects, places)) in uses.iter().filter(|(_, (objects, _))| objects.len() == 1) {
+        let others =
+            uses.iter().filter(|(other, (users, _))| *other != name && users.len() > objects.len());
+        let Some(near) = nearest(name, others.map(|(other, _)| other.as_str())) else { continue };
+        let users = uses.get(near).map_or(0, |(users, _)| users.len());
+        for (object, field) in places {
+            found.push(
+                about(
+                    Code::SimilarName,
+                    object,
+                    format!("nobody else names the framework `{name}`"),
+                )
+                .at(field.span())
+                .path("modelFramework.name")
+                .help(format!(
+                    "did you mean `{near}` (used by {users} objects)? names are compared exactly"
+                )),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::fixture::{codes, model, run, runtime};
+    use crate::policy::Semantics::Documented;
+
+    #[test]
+    fn unknown_quantizations_are_noted_wherever_they_stand() {
+        // S0-027.
+        let entry = |quantization: &str| {
+            format!(
+                "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, quantization: {quantization}}}\n"
+            )
+        };
+        let text = format!(
+            "{}---\n{}---\n{}",
+            runtime("a", &entry("awq")),
+            runtime("b", &entry("fp8")),
+            model("m", "  modelFormat: {name: s}\n  quantization: gptq\n")
+        );
+        let found = run(&text, Documented);
+        assert_eq!(codes(&found).iter().filter(|code| **code == "unknown-quantization").count(), 2);
+    }
+
+    #[test]
+    fn a_lone_name_is_compared_with_names_in_use() {
+        // S0-025.
+        let entry = |framework: &str| {
+            format!(
+                "  supportedModelFormats:\n  - {{modelFormat: {{name: s}}, modelFramework: {{name: {framework}}}}}\n"
+            )
+        };
+        let text = format!(
+            "{}---\n{}---\n{}",
+            runtime("a", &entry("transformers")),
+            runtime("b", &entry("transformers")),
+            runtime("c", &entry("transformer"))
+        );
+        let found = run(&text, Documented);
+        let help: Vec<_> = found
+            .iter()
+            .filter(|finding| finding.code.as_str() == "similar-name")
+            .filter_map(|finding| finding.help.clone())
+            .collect();
+        assert_eq!(
+            help,
+            ["did you mean `transformers` (used by 2 objects)? names are compared exactly"]
+        );
+    }
+
+    #[test]
+    fn a_model_without_a_format_is_incomplete() {
+        assert_eq!(
+            codes(&run(&model("m", "  modelParameterSize: 7B\n"), Documented)),
+            ["model-incomplete"]
+        );
+    }
+}

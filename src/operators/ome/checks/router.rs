@@ -1,0 +1,49 @@
+//! Where a router may run, when nobody pins it.
+
+use crate::api::{ComponentKind, Service};
+use crate::cluster::{Machine, affinity_matches};
+use crate::diag::{Code, Diagnostic};
+use crate::operators::ome::compose::ComposedComponent;
+use crate::policy::{LayerRule, Policy};
+use crate::quantity::is_accelerator;
+use crate::yaml::Node;
+
+/// How many nodes without accelerators a router without node selector may run on (S2-054); nothing
+/// when no Node was read.
+pub(crate) fn cpu_nodes(
+    policy: &Policy,
+    service: &Service,
+    components: &[ComposedComponent],
+    machines: &[Machine],
+) -> Option<Diagnostic> {
+    if machines.is_empty() || policy.layers != LayerRule::Written {
+        return None;
+    }
+    let router = &components.iter().find(|component| component.kind == ComponentKind::Router)?.pod;
+    if router.get("nodeSelector").is_some_and(|selector| !selector.is_empty()) {
+        return None;
+    }
+    let tolerations = router.get("tolerations").map(Node::items).unwrap_or_default();
+    let has_accelerator = |machine: &Machine| {
+        let amounts = machine.capacity.iter().chain(machine.allocatable.iter().flatten());
+        amounts.into_iter().any(|(name, amount)| {
+            is_accelerator(name) && amount.value().is_none_or(|amount| amount > 0)
+        })
+    };
+    let lets_in = |machine: &Machine| {
+        router.get("affinity").is_none_or(|affinity| affinity_matches(affinity, machine))
+    };
+    let usable: Vec<&Machine> =
+        machines.iter().filter(|machine| machine.usable(tolerations) && lets_in(machine)).collect();
+    let without = usable.iter().filter(|machine| !has_accelerator(machine)).count();
+    let nodes = if without == 1 { "node has" } else { "nodes have" };
+    Some(
+        Diagnostic::new(
+            Code::RouterCpuNodes,
+            format!("the router has no node selector: {without} usable {nodes} no accelerators, and it may land on the {} that have", usable.len() - without),
+        )
+        .at(service.component(ComponentKind::Router).and_then(|node| node.origin.span()).or_else(|| Some(service.object.name_span())))
+        .object(service.object.id.to_string())
+        .help("pin the router with a `nodeSelector`"),
+    )
+}

@@ -1,0 +1,335 @@
+//! What a chosen accelerator class does to the pods of engine and decoder.
+
+use super::arguments;
+use crate::api::{AcceleratorClass, AcceleratorConfiguration, ComponentKind, Runtime, Service};
+use crate::cluster as machines;
+use crate::cluster::Pinned;
+use crate::decision::AcceleratorDecision;
+use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::written as merge;
+use crate::policy::ome::{ArgumentRule, ClassResourceRule, OmeRelease};
+use crate::quantity::Quantity;
+use crate::yaml::{Entry, Node, Value};
+
+const TENSOR: [&str; 3] = ["--tp-size", "--tp", "--tensor-parallel-size"];
+const PIPELINE: [&str; 3] = ["--pp-size", "--pp", "--pipeline-parallel-size"];
+
+/// The class of a component with what the runtime configures for it.
+#[derive(Clone, Debug)]
+pub struct Accelerator<'a> {
+    /// The class.
+    pub class: &'a AcceleratorClass,
+    /// The runtime's `acceleratorConfig` of this class (shipped shape).
+    config: Option<&'a Node>,
+    /// There is an `acceleratorConfig`, for whatever class.
+    is_configured: bool,
+    /// `acceleratorConfigurations` that mean this class, lowest layer first (S2-095).
+    pub(crate) configurations: Vec<&'a AcceleratorConfiguration>,
+    /// There are configurations, for whatever class.
+    pub(crate) has_configurations: bool,
+    /// Accelerators one replica needs by its memory.
+    pub(crate) gpus: Option<u64>,
+    /// Accelerators of the largest node of the class.
+    pub(crate) per_node: i64,
+}
+
+impl<'a> Accelerator<'a> {
+    /// The chosen class of a decision.
+    pub(crate) fn of(
+        decision: &AcceleratorDecision<'a>,
+        runtime: Option<&'a Runtime>,
+        service: &'a Service,
+    ) -> Option<Self> {
+        let class = decision.chosen?;
+        let kind = decision.component as usize;
+        let of_runtime = runtime.map(|runtime| {
+            [&runtime.configurations.shared, &runtime.configurations.components[kind]]
+        });
+        let of_service = &service.accelerators.configurations[kind];
+        let all: Vec<&AcceleratorConfiguration> =
+            of_runtime.into_iter().flatten().chain([of_service]).flatten().collect();
+        let has_configurations = !all.is_empty();
+        let configurations =
+            all.into_iter().filter(|configuration| configuration.is_for(class)).collect();
+        let entry = decision.entry.and_then(|index| runtime?.formats.get(index));
+        let config = entry.and_then(|entry| entry.accelerator_config.as_ref());
+        Some(Self {
+            class,
+            config: config.and_then(|config| config.get(class.name())),
+            is_configured: config.is_some(),
+            configurations,
+            has_configurations,
+            gpus: decision.gpus,
+            per_node: i64::try_from(decision.per_node).unwrap_or(i64::MAX),
+        })
+    }
+
+    /// Whether the runtime configures classes, and this one not.
+    pub(crate) fn lacks_config(&self) -> bool {
+        self.is_configured && self.config.is_none()
+    }
+
+    /// How the class's selector and terms hold the pod on its nodes.
+    fn pinned(&self) -> Pinned {
+        let discovery = &self.class.discovery;
+        machines::pinned(discovery.node_selector.as_ref(), discovery.terms.as_ref())
+    }
+
+    /// The class's node selector as it is rendered.
+    pub(crate) fn own_selector(&self) -> Option<Node> {
+        self.pinned().selector
+    }
+
+    /// The class's affinity: its own, and its terms as Kubernetes takes them.
+    fn affinity(&self) -> Option<Node> {
+        let discovery = &self.class.discovery;
+        let terms = self.pinned().terms.map(|terms| {
+            let origin = terms.origin;
+            let required =
+                mapping([("nodeSelectorTerms", machines::kubernetes_terms(&terms))], origin);
+            mapping(
+                [(
+                    "nodeAffinity",
+                    mapping([("requiredDuringSchedulingIgnoredDuringExecution", required)], origin),
+                )],
+                origin,
+            )
+        });
+        match (&discovery.affinity, terms) {
+            (Some(affinity), Some(terms)) => Some(merge::affinity(&terms, affinity, &mut ())),
+            (None, terms) => terms,
+            (affinity, None) => affinity.clone(),
+        }
+    }
+}
+
+impl ClassResourceRule {
+    /// Whether an amount takes the place of one that is there.
+    pub(crate) fn replaces(self, known: &Node, new: &Node) -> bool {
+        let amount =
+            |node: &Node| node.scalar_text().and_then(|text| Quantity::parse_field(&text).ok());
+        match self {
+            Self::None => false,
+            Self::Largest => amount(new) > amount(known),
+            Self::Override => true,
+        }
+    }
+}
+
+/// Sets the class's resources in every runner, in requests and limits, whatever they were
+/// (ome-components 2.1).
+///
+/// Quirk: `quantity` is per accelerator and is set per container, so that it lowers what a runtime
+/// asks for.
+pub(crate) fn overwrite_resources<R: Record>(
+    rule: ClassResourceRule,
+    spec: &mut Node,
+    class: &AcceleratorClass,
+    rec: &mut R,
+) {
+    for part in [None, Some("leader"), Some("worker")] {
+        let holder = match part {
+            None => Some(&mut *spec),
+            Some(key) => spec.as_map_mut().and_then(|map| map.get_mut(key)),
+        };
+        let Some(runner) = holder
+            .and_then(Node::as_map_mut)
+            .and_then(|map| map.get_mut("runner"))
+            .filter(|runner| runner.as_map().is_some())
+        else {
+            continue;
+        };
+        set_in(rule, runner, part, class, rec);
+    }
+}
+
+fn set_in<R: Record>(
+    rule: ClassResourceRule,
+    runner: &mut Node,
+    part: Option<&str>,
+    class: &AcceleratorClass,
+    rec: &mut R,
+) {
+    for side in ["requests", "limits"] {
+        for resource in &class.resources {
+            let Some(resources) = map_mut(runner, "resources", resource.quantity.origin) else {
+                return;
+            };
+            let mut amounts = resources
+                .get(side)
+                .filter(|node| node.as_map().is_some())
+                .cloned()
+                .unwrap_or_else(|| Node::map(resource.quantity.origin));
+            let known = amounts.get(&resource.name.value);
+            if known.is_some_and(|known| !rule.replaces(known, &resource.quantity)) {
+                continue;
+            }
+            if let Some(map) = amounts.as_map_mut() {
+                if let Some(loser) = map.get(&resource.name.value) {
+                    let down = |rec: &mut R| {
+                        within(Step::Field("runner"), rec, |rec| {
+                            within(Step::Field("resources"), rec, |rec| {
+                                within(Step::Field(side), rec, |rec| {
+                                    lost(
+                                        Step::Field(&resource.name.value),
+                                        loser,
+                                        &resource.quantity,
+                                        rec,
+                                    );
+                                });
+                            });
+                        });
+                    };
+                    match part {
+                        Some(part) => within(Step::Field(part), rec, down),
+                        None => down(rec),
+                    }
+                }
+                map.insert_entry(Entry {
+                    key: resource.name.value.clone(),
+                    key_origin: resource.name.origin,
+                    node: resource.quantity.clone(),
+                });
+            }
+            resources.insert(side, amounts);
+        }
+    }
+}
+
+/// Whether the service's own top-level runner states resources. Empty ones are gone by then: the
+/// webhook and the controller write the service back, and Go leaves empty maps and lists out
+/// (components/base.go, isResourcesUnspecified; controller.go, Reconcile).
+pub(crate) fn states_resources(service: &Service, kind: ComponentKind) -> bool {
+    service
+        .component(kind)
+        .and_then(|component| component.at(&["runner", "resources"]))
+        .is_some_and(|resources| {
+            ["limits", "requests", "claims"]
+                .iter()
+                .any(|key| resources.get(key).is_some_and(|found| !found.is_empty()))
+        })
+}
+
+/// Environment, arguments and parallel sizes of the runtime's acceleratorConfig, over whatever the
+/// container has (ome-components 2.4 to 2.6). Quirk: also over what the service wrote.
+pub(crate) fn overwrite_container<R: Record>(
+    release: &OmeRelease,
+    accelerator: &Accelerator<'_>,
+    container: &mut Node,
+    rec: &mut R,
+) {
+    let Some(config) = accelerator.config else { return };
+    // Upstream walks a Go map; sorted here.
+    let mut variables: Vec<&Entry> =
+        config.get("environmentOverride").map(Node::entries).into_iter().flatten().collect();
+    variables.sort_by(|a, b| a.key.cmp(&b.key));
+    for entry in variables {
+        set_variable(container, entry, rec);
+    }
+    if let Some(over) = config.get("runtimeArgsOverride").filter(|over| !over.items().is_empty())
+        && let Value::List(over) = &over.value
+        && let Some(args) = list_mut(container, "args", config.origin)
+    {
+        let merged = match release.arguments {
+            ArgumentRule::Flags => arguments::merged(args, over),
+            ArgumentRule::FirstElement => arguments::merged_lines(args, over),
+        };
+        *args = merged;
+    }
+    let sizes = config.get("tensorParallelismOverride");
+    for (key, aliases) in [("tensorParallelSize", TENSOR), ("pipelineParallelSize", PIPELINE)] {
+        let Some(size) = sizes
+            .and_then(|sizes| sizes.get(key))
+            .filter(|size| size.as_int().is_some_and(|size| size > 0))
+        else {
+            continue;
+        };
+        let mut both = ["args", "command"].map(|key| {
+            container.get(key).and_then(|node| {
+                if let Value::List(list) = &node.value { Some(list.clone()) } else { None }
+            })
+        });
+        let [args, command] = &mut both;
+        match release.sizes {
+            ArgumentRule::Flags => {
+                arguments::set_size(args.as_mut(), command.as_mut(), &aliases, size);
+            }
+            ArgumentRule::FirstElement => {
+                arguments::set_size_in_first(args.as_mut(), &aliases, size);
+            }
+        }
+        for (key, list) in ["args", "command"].into_iter().zip(both) {
+            if let (Some(list), Some(slot)) =
+                (list, container.as_map_mut().and_then(|map| map.get_mut(key)))
+            {
+                slot.value = Value::List(list);
+            }
+        }
+    }
+}
+
+fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
+    let value = entry
+        .node
+        .scalar_text()
+        .map_or_else(|| entry.node.clone(), |text| Node::str(text, entry.node.origin));
+    let Some(list) = list_mut(container, "env", entry.node.origin) else { return };
+    let Some(index) = position(list, "name", &entry.key) else {
+        let name = Node::str(entry.key.clone(), entry.key_origin);
+        list.push(mapping([("name", name), ("value", value)], entry.node.origin));
+        return;
+    };
+    if let Some(loser) = list[index].get("value") {
+        super::container::lost_variable(&entry.key, loser, &value, rec);
+    }
+    if let Some(map) = list.make_mut()[index].as_map_mut() {
+        map.insert("value", value);
+    }
+}
+
+/// The class's affinity takes the place of the pod's when the service's component has none
+/// (ome-components 2.3).
+pub(crate) fn replace_affinity<R: Record>(
+    accelerator: &Accelerator<'_>,
+    pod: &mut Node,
+    component: Option<&Node>,
+    rec: &mut R,
+) {
+    let Some(affinity) = &accelerator.class.discovery.affinity else { return };
+    if component.and_then(|component| component.get("affinity")).is_some_and(|own| !own.is_null()) {
+        return;
+    }
+    if let Some(loser) = pod.get("affinity") {
+        lost(Step::Field("affinity"), loser, affinity, rec);
+    }
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("affinity", affinity.clone());
+    }
+}
+
+/// The class's affinity and the pod's hold together: the class's terms outside (S2-060).
+pub(crate) fn join_affinity<R: Record>(
+    accelerator: &Accelerator<'_>,
+    pod: &mut Node,
+    rec: &mut R,
+) -> usize {
+    let Some(own) = accelerator.affinity() else { return 0 };
+    let joined = match pod.get("affinity").filter(|affinity| !affinity.is_null()) {
+        Some(below) => {
+            within(Step::Field("affinity"), rec, |rec| merge::affinity(&own, below, rec))
+        }
+        None => own,
+    };
+    let terms = joined
+        .at(&[
+            "nodeAffinity",
+            "requiredDuringSchedulingIgnoredDuringExecution",
+            "nodeSelectorTerms",
+        ])
+        .map_or(0, |terms| terms.items().len());
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("affinity", joined);
+    }
+    terms
+}

@@ -1,0 +1,416 @@
+//! The pipeline: from a resolution to pods and metadata of every component.
+
+use super::component::{Merged, MergedComponent, error, refusal};
+use super::container::{self, Steps};
+use super::fine_tuned::FineTuned;
+use super::metadata::{self, Sources};
+use super::{Composed, ComposedComponent, Context, accelerator, mode, node_selector, router};
+use crate::api::{ComponentKind, Service};
+use crate::decision::{DeploymentMode, Resolution, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::merge::edit;
+use crate::merge::history::{Record, Step};
+use crate::pods::lint;
+use crate::pods::lint::Place;
+use crate::pods::quantities;
+use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
+use crate::pods::variables;
+use crate::pods::variables::PodRole;
+use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
+use crate::yaml::{Map, Node, Origin};
+
+/// Keys of a component, leader or worker that are no pod fields.
+const COMPONENT_FIELDS: [&str; 22] = [
+    "runner",
+    "leader",
+    "worker",
+    "size",
+    "config",
+    "minReplicas",
+    "maxReplicas",
+    "scaleTarget",
+    "scaleMetric",
+    "containerConcurrency",
+    "timeoutSeconds",
+    "canaryTrafficPercent",
+    "labels",
+    "annotations",
+    "minAvailable",
+    "maxUnavailable",
+    "deploymentStrategy",
+    "kedaConfig",
+    "acceleratorOverride",
+    "acceleratorConfigurations",
+    "acceleratorSelector",
+    "resources",
+];
+
+/// More node selector terms than this are reported (S2-060).
+const MOST_TERMS: usize = 32;
+
+/// Merges and assembles every component of a service.
+///
+/// A finding of level error says that a server would refuse what is composed (documented
+/// semantics).
+///
+/// # Errors
+/// That of the resolution, or what the operator says when it gives up.
+#[cfg(test)]
+pub(crate) fn compose<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    resolution: &Resolution<'a>,
+    context: &Context<'a, '_>,
+    rec: &mut R,
+) -> Result<Checked<Composed<'a>>, ServiceError> {
+    if let Some(error) = &resolution.error {
+        return Err(error.clone());
+    }
+    let merged = super::merged(
+        policy,
+        service,
+        resolution.chosen(),
+        &resolution.accelerators,
+        context.options,
+        context.config,
+        rec,
+    )?;
+    assemble(policy, service, resolution, merged, context, rec)
+}
+
+/// The pods of merged components, with the findings of merging and their own.
+///
+/// A service that is a `VirtualDeployment` as a whole has no components.
+///
+/// # Errors
+/// What the operator says when it gives up, the earliest of its failures.
+pub fn assemble<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    resolution: &Resolution<'a>,
+    merged: Checked<Merged<'_>>,
+    context: &Context<'a, '_>,
+    rec: &mut R,
+) -> Result<Checked<Composed<'a>>, ServiceError> {
+    let (model, runtime) = (resolution.model, resolution.chosen());
+    let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
+    if let Some(components) = built {
+        components.iter().try_for_each(context.writable)?;
+        return Ok(Checked {
+            value: Composed { service, model, runtime, components },
+            diagnostics: findings,
+        });
+    }
+    let mut components = Vec::with_capacity(merged.len());
+    if mode::of_service(service, context.config) == Some(DeploymentMode::VirtualDeployment) {
+        return Ok(Checked {
+            value: Composed { service, model, runtime, components },
+            diagnostics: findings,
+        });
+    }
+    let fine_tuned = FineTuned::of(service, context.weights)?;
+    let service_annotations = metadata::of_service(policy, service, context.config);
+    for component in merged {
+        let fine_tuned = fine_tuned.as_ref().filter(|_| component.kind != ComponentKind::Router);
+        let sources = Sources { policy, service, model, runtime, fine_tuned };
+        let annotations = metadata::annotations(&sources, &service_annotations, &component, rec);
+        let labels = metadata::labels(&sources, &component, rec);
+        let place = Place { service, runtime, kind: component.kind };
+        let builder = Builder {
+            policy,
+            place,
+            sources: &sources,
+            annotations: &annotations,
+            service_annotations: &service_annotations,
+            component: &component,
+        };
+        let ((pod, main), worker) =
+            edit::within(Step::Field(component.kind.as_str()), rec, |rec| {
+                builder.pods(rec, &mut findings)
+            })?;
+        let worker_main = worker.as_ref().map_or(0, |((_, main), _)| *main);
+        let MergedComponent { kind, name, mode, spec, .. } = component;
+        let component = ComposedComponent {
+            kind,
+            name,
+            mode,
+            spec,
+            labels,
+            annotations,
+            pod,
+            worker: worker.map(|((pod, _), count)| (pod, count)),
+            worker_metadata: None,
+            main,
+            worker_main,
+        };
+        (context.writable)(&component)?;
+        components.push(component);
+    }
+    Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
+}
+
+/// Builds the pods of one component.
+struct Builder<'a> {
+    policy: &'a Policy,
+    place: Place<'a>,
+    sources: &'a Sources<'a>,
+    annotations: &'a Map,
+    service_annotations: &'a Map,
+    component: &'a MergedComponent<'a>,
+}
+
+/// A pod and the index of its main container.
+type Pod = (Node, usize);
+/// A pod and, of a component with workers, the workers' pod with their number.
+type Pods = (Pod, Option<(Pod, i64)>);
+
+impl Builder<'_> {
+    fn pods<R: Record>(
+        &self,
+        rec: &mut R,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<Pods, ServiceError> {
+        let pod = match self.component.leader_part() {
+            Some(leader) => edit::within(Step::Field("leader"), rec, |rec| {
+                self.pod(leader, PodRole::Main, rec, findings)
+            })?,
+            None => self.pod(&self.component.spec, PodRole::Main, rec, findings)?,
+        };
+        // Upstream builds the worker in every mode, so that its errors stop the service even where
+        // it is not used.
+        let worker = self.component.worker_part();
+        let worker = worker
+            .map(|part| {
+                edit::within(Step::Field("worker"), rec, |rec| {
+                    self.pod(part, PodRole::Worker, rec, findings)
+                })
+            })
+            .transpose()?;
+        let used = self.component.mode == DeploymentMode::MultiNode;
+        Ok((pod, worker.filter(|_| used).map(|pod| (pod, self.component.written_workers()))))
+    }
+
+    /// The steps d to j of ome-components 0.
+    fn pod<R: Record>(
+        &self,
+        part: &Node,
+        role: PodRole,
+        rec: &mut R,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<Pod, ServiceError> {
+        let mut pod = part.clone();
+        if let Some(map) = pod.as_map_mut() {
+            map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
+        }
+        let accelerator = self.component.accelerator.as_ref();
+        let steps = Steps {
+            policy: self.policy,
+            accelerator,
+            model: self.sources.model,
+            fine_tuned: self.sources.fine_tuned,
+            annotations: self.annotations,
+            service: self.place.service.name(),
+            pods: self.pods_of_parallelism(),
+        };
+        let main = self.main_container(&mut pod, part, role, &steps, rec)?;
+        self.expand(&mut pod, main, role, findings)?;
+        steps.volumes(&mut pod);
+        if self.component.kind == ComponentKind::Router {
+            router::run_as_account(&mut pod, self.place.service.name(), rec);
+        } else if !self.sources.fine_tuned.is_some_and(|weight| weight.merged) {
+            let written = self.place.service.component(self.component.kind);
+            let class = accelerator.and_then(|accelerator| match self.policy.layers {
+                LayerRule::Typed => accelerator.class.discovery.node_selector.clone(),
+                LayerRule::Written => accelerator.own_selector(),
+            });
+            let layers = if self.policy.ome.layered_selector {
+                [
+                    self.sources.runtime.and_then(|runtime| runtime.object.spec("nodeSelector")),
+                    class.as_ref(),
+                    self.place.service.accelerators.selector.node_selector.as_ref(),
+                    written.and_then(|component| component.get("nodeSelector")),
+                ]
+            } else {
+                [None; 4]
+            };
+            node_selector::apply(self.policy, &mut pod, self.sources.model, layers, rec);
+        }
+        if let Some(accelerator) = accelerator {
+            match self.policy.layers {
+                LayerRule::Typed => accelerator::replace_affinity(
+                    accelerator,
+                    &mut pod,
+                    self.place.service.component(self.component.kind),
+                    rec,
+                ),
+                LayerRule::Written => {
+                    let terms = accelerator::join_affinity(accelerator, &mut pod, rec);
+                    if terms > MOST_TERMS {
+                        findings.push(
+                            Diagnostic::new(
+                                Code::TooManyAffinityTerms,
+                                format!(
+                                    "the {} has {terms} node selector terms",
+                                    self.component.kind.as_str()
+                                ),
+                            )
+                            .at(self.place.service.object.name_span())
+                            .object(self.place.service.object.id.to_string())
+                            .help("write fewer terms: those of class and service multiply"),
+                        );
+                    }
+                }
+            }
+        }
+        if self.policy.layers == LayerRule::Written {
+            quantities::canonical(&mut pod);
+        }
+        if self.policy.pod_faults == FaultRule::Stop {
+            let injected = lint::injected_volumes(|key| metadata::value(self.annotations, key));
+            lint::pod_with(
+                &pod,
+                None,
+                injected,
+                &format!("spec.{}", self.component.kind.as_str()),
+                findings,
+            );
+        }
+        Ok((pod, main))
+    }
+
+    /// Pods that PARALLELISM_SIZE counts: the main pod and its workers; a decoder without leader
+    /// and runner has no main pod that counts (ome-components 2.7).
+    fn pods_of_parallelism(&self) -> i64 {
+        let spec = &self.component.spec;
+        let workers = spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
+        let leads = self.component.kind == ComponentKind::Engine
+            || spec.get("leader").is_some()
+            || spec.get("runner").is_some();
+        workers.saturating_add(i64::from(leads))
+    }
+
+    /// Finds or makes the container that runs the model and does to it what its kind of component
+    /// needs.
+    fn main_container<R: Record>(
+        &self,
+        pod: &mut Node,
+        part: &Node,
+        role: PodRole,
+        steps: &Steps<'_>,
+        rec: &mut R,
+    ) -> Result<usize, ServiceError> {
+        if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
+            let mut runner = runner.clone();
+            if self.policy.main_container == MainContainerRule::RunnerOrFirst
+                && edit::text(&runner, "name").is_empty()
+            {
+                name_container(&mut runner, Origin::Default(&RUNNER_NAME));
+            }
+            let lacks = |accelerator: &&accelerator::Accelerator<'_>| accelerator.lacks_config();
+            if self.policy.ome.missing_config_crashes
+                && let Some(accelerator) = steps.accelerator.filter(lacks)
+            {
+                return Err(refusal(
+                    self.place.service,
+                    Code::WouldPanic,
+                    format!(
+                        "the controller would crash: the runtime's `acceleratorConfig` has no entry for {}, the class of the {}",
+                        accelerator.class.name(),
+                        self.component.kind.as_str()
+                    ),
+                    "add an entry for the class",
+                ));
+            }
+            edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
+            let joined = container::join(self.policy, pod, &runner, rec);
+            return joined.map_err(|message| {
+                error(
+                    self.place.service,
+                    Code::InvalidInput,
+                    format!("{}{message}", role.merge_failed()),
+                )
+            });
+        }
+        let listed = pod.get("containers").is_some_and(|list| !list.items().is_empty());
+        match (self.policy.main_container, listed) {
+            (MainContainerRule::RunnerOnly, true) => Ok(0),
+            (MainContainerRule::RunnerOnly, false) => Err(refusal(
+                self.place.service,
+                Code::InvalidInput,
+                role.no_container(),
+                "add a `runner`",
+            )),
+            (MainContainerRule::RunnerOrFirst, true) => {
+                if let Some(first) = edit::list_mut(pod, "containers", part.origin)
+                    .and_then(|list| list.make_mut().first_mut())
+                {
+                    self.change(first, steps, rec);
+                }
+                Ok(0)
+            }
+            (MainContainerRule::RunnerOrFirst, false) => {
+                let mut implied = Node::map(Origin::Default(&IMPLIED_CONTAINER));
+                name_container(&mut implied, Origin::Default(&IMPLIED_CONTAINER));
+                self.change(&mut implied, steps, rec);
+                container::push(pod, "containers", implied);
+                Ok(0)
+            }
+        }
+    }
+
+    /// What is done to the container before it joins its pod.
+    fn change<R: Record>(&self, container: &mut Node, steps: &Steps<'_>, rec: &mut R) {
+        if self.component.kind == ComponentKind::Router {
+            router::config_as_environment(
+                self.policy,
+                container,
+                self.component.spec.get("config"),
+                rec,
+            );
+            return;
+        }
+        if self.policy.layers == LayerRule::Typed
+            && !accelerator::states_resources(self.place.service, self.component.kind)
+            && let Some(spec) =
+                self.sources.runtime.and_then(|runtime| runtime.object.node.get("spec"))
+        {
+            container::resources_of_runtime(self.policy.ome.class_resources, container, spec);
+        }
+        steps.run(container, rec);
+    }
+
+    fn expand(
+        &self,
+        pod: &mut Node,
+        main: usize,
+        role: PodRole,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<(), ServiceError> {
+        if self.policy.template == TemplateRule::FieldChains {
+            variables::outside(&self.place, pod, main, findings);
+        }
+        let Some(container) = pod.get("containers").and_then(|list| list.items().get(main)) else {
+            return Ok(());
+        };
+        let expanded = variables::expand(
+            self.policy,
+            &self.place,
+            self.service_annotations,
+            role,
+            container,
+            findings,
+        )?;
+        if let Some(slot) = edit::list_mut(pod, "containers", expanded.origin)
+            .and_then(|list| list.make_mut().get_mut(main))
+        {
+            *slot = expanded;
+        }
+        Ok(())
+    }
+}
+
+fn name_container(container: &mut Node, origin: Origin) {
+    if let Some(map) = container.as_map_mut() {
+        map.insert("name", Node::str("ome-container", origin));
+    }
+}

@@ -1,0 +1,354 @@
+//! Components after merging: one spec and one deployment mode each. The cheap half of composing;
+//! `plan` needs no more.
+
+use super::accelerated;
+use super::accelerator::{self, Accelerator};
+use super::{ComposedComponent, layer, mode, typed};
+use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
+use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic};
+use crate::merge::edit::{lost, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::written as merge;
+use crate::pods::lint::Place;
+use crate::pods::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
+use crate::pods::{gpus, lint};
+use crate::policy::{AcceleratorOptions, FaultRule, LayerRule, Policy, ReplicaRule};
+use crate::quantity::Range;
+use crate::yaml::{Node, Origin};
+use ecow::{EcoString, eco_format};
+use std::collections::BTreeMap;
+
+/// One component of a service with its merged spec.
+#[derive(Clone, Debug)]
+pub struct MergedComponent<'a> {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// `SERVICE-engine` and so on, not truncated.
+    pub name: EcoString,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// What decided about the mode, where several may (S3-004).
+    pub mode_basis: Option<&'static str>,
+    /// Runtime and service merged, replica counts filled in.
+    pub spec: Node,
+    /// The accelerator class it runs on.
+    pub accelerator: Option<Accelerator<'a>>,
+}
+
+/// The components of a service after merging.
+#[derive(Clone, Debug, Default)]
+pub struct Merged<'a> {
+    /// In the order of output.
+    pub components: Vec<MergedComponent<'a>>,
+    /// Their pods too, where merging makes them at once (KServe).
+    pub(crate) built: Option<Vec<ComposedComponent>>,
+}
+
+impl MergedComponent<'_> {
+    /// Least number of replicas: 1 when the spec says nothing usable, none when what it says is no
+    /// number of replicas.
+    pub fn min_replicas(&self) -> Option<i64> {
+        count(self.spec.get("minReplicas"), 1)
+    }
+
+    /// Greatest number of replicas; none when the spec says nothing usable.
+    pub fn max_replicas(&self) -> Option<i64> {
+        self.spec
+            .get("maxReplicas")
+            .and_then(Node::as_int)
+            .and_then(|most| Range::COUNT.count(most))
+    }
+
+    /// Workers beside the main pod of a replica: 0 when nobody says and in modes without workers
+    /// (S0-049), none when what is said is no number of pods.
+    pub fn workers(&self) -> Option<i64> {
+        Range::COUNT.count(self.written_workers())
+    }
+
+    /// The same as it is written. Nothing keeps it from being negative: no schema does, and the
+    /// operator writes what it is told.
+    pub(crate) fn written_workers(&self) -> i64 {
+        let written = || self.spec.at(&["worker", "size"]).and_then(Node::as_int).unwrap_or(0);
+        match self.mode {
+            DeploymentMode::MultiNode => written(),
+            // Upstream always makes one worker of the head's pod (ome-objects 2.8).
+            DeploymentMode::MultiNodeRayVllm => 1,
+            DeploymentMode::RawDeployment if self.kind == ComponentKind::Predictor => written(),
+            DeploymentMode::RawDeployment
+            | DeploymentMode::Serverless
+            | DeploymentMode::VirtualDeployment
+            | DeploymentMode::ModelMesh => 0,
+        }
+    }
+
+    /// Pods of one replica.
+    pub fn pods_per_replica(&self) -> Option<i64> {
+        self.workers().map(|workers| workers + 1)
+    }
+
+    /// The part of the spec that the main pod is built from: `leader`, or the spec itself.
+    pub(crate) fn leader_part(&self) -> Option<&Node> {
+        self.spec.get("leader").filter(|_| mode::uses_leader(self.mode, &self.spec))
+    }
+
+    /// The part that worker pods are built from.
+    pub(crate) fn worker_part(&self) -> Option<&Node> {
+        self.spec.get("worker").filter(|_| self.kind != ComponentKind::Router)
+    }
+
+    /// Accelerators of one replica by resource name, as the merged spec asks for them: main pod and
+    /// workers (S0-049). None when one of the numbers, or their product, is none that is counted.
+    pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
+        let main = self.leader_part().unwrap_or(&self.spec);
+        let worker = match self.mode {
+            DeploymentMode::MultiNodeRayVllm => Some(main),
+            _ => self.worker_part(),
+        };
+        let mut found = gpus::of_part(main)?;
+        if let (Some(part), workers @ 1..) = (worker, self.workers()?) {
+            for (name, each) in gpus::of_part(part)? {
+                let sum = found.entry(name).or_insert(0);
+                *sum = sum.checked_add(each.checked_mul(workers)?)?;
+            }
+        }
+        Some(found)
+    }
+}
+
+/// A number of pods: the default when there is none, none when it is outside the range of such
+/// numbers, which the schema has reported.
+fn count(node: Option<&Node>, default: i64) -> Option<i64> {
+    Range::COUNT.count(node.and_then(Node::as_int).unwrap_or(default))
+}
+
+/// Merges every component of a service with the runtime's part and finds how it is deployed.
+///
+/// Findings are those that need no pods: a raised minReplicas, an absent worker size or image.
+///
+/// # Errors
+/// What the operator says when it gives up before it builds anything.
+pub(crate) fn merged<'a, R: Record>(
+    policy: &Policy,
+    service: &'a Service,
+    runtime: Option<&'a Runtime>,
+    accelerators: &[AcceleratorDecision<'a>],
+    options: &AcceleratorOptions,
+    config: &OperatorConfig,
+    rec: &mut R,
+) -> Result<Checked<Merged<'a>>, ServiceError> {
+    let mut findings = Vec::new();
+    let parts = layer::components(policy, service);
+    let named = |kind| parts.iter().any(|(part, _)| *part == kind);
+    let is_virtual = mode::of_service(service, config) == Some(DeploymentMode::VirtualDeployment);
+    if !named(ComponentKind::Engine) && !is_virtual {
+        return Err(no_engine(policy, service));
+    }
+    let beside_decoder = named(ComponentKind::Decoder);
+    let mut components = Vec::with_capacity(parts.len());
+    for (kind, written) in &parts {
+        let place = Place { service, runtime, kind: *kind };
+        let written = layer::with_long_resources(policy, *kind, written, &mut findings);
+        let upper = layer::of_service(policy, *kind, &written, rec);
+        let decision = accelerators.iter().find(|decision| decision.component == *kind);
+        let accelerator = decision.and_then(|decision| Accelerator::of(decision, runtime, service));
+        let over =
+            Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
+        let mut spec = laid_over(&over, *kind, upper, rec, &mut findings)
+            .map_err(|message| error(service, Code::InvalidInput, message))?;
+        let name = eco_format!("{}-{}", service.name(), kind.as_str());
+        if is_virtual {
+            components.push(MergedComponent {
+                kind: *kind,
+                name,
+                mode: DeploymentMode::VirtualDeployment,
+                mode_basis: None,
+                spec,
+                accelerator: None,
+            });
+            continue;
+        }
+        if let Some(accelerator) = &accelerator
+            && policy.layers == LayerRule::Typed
+            && !accelerator::states_resources(service, *kind)
+        {
+            within(Step::Field(kind.as_str()), rec, |rec| {
+                let rule = policy.ome.class_resources;
+                accelerator::overwrite_resources(rule, &mut spec, accelerator.class, rec);
+            });
+        }
+        let mode = mode::of_component(policy, *kind, &spec, beside_decoder);
+        if policy.replicas == ReplicaRule::Runtime {
+            let at_least_one = *kind == ComponentKind::Decoder
+                || (*kind == ComponentKind::Engine && beside_decoder)
+                || mode == DeploymentMode::RawDeployment;
+            fill_in_replicas(&mut spec);
+            if at_least_one {
+                raise_min_replicas(&place, &mut spec, rec, &mut findings);
+            }
+        }
+        let mut component =
+            MergedComponent { kind: *kind, name, mode, mode_basis: None, spec, accelerator };
+        if policy.layers == LayerRule::Written {
+            let pods = component.pods_per_replica().unwrap_or(1);
+            if let Some(accelerator) = &component.accelerator {
+                accelerated::count(accelerator, &place, pods, &mut component.spec, &mut findings);
+                accelerated::remarks(accelerator, &place, &mut findings);
+            }
+            accelerated::duplicate_flags(&place, &component.spec, &mut findings);
+        }
+        faults(policy, &place, &component, &mut findings);
+        components.push(component);
+    }
+    Ok(Checked { value: Merged { components, built: None }, diagnostics: findings })
+}
+
+/// What can be said of a merged component without building its pods.
+fn faults(
+    policy: &Policy,
+    place: &Place<'_>,
+    component: &MergedComponent<'_>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let path = |origin: Origin, field: &str| place.path(origin, field);
+    lint::worker_size(&component.spec, &path, findings);
+    if policy.pod_faults == FaultRule::Print {
+        return;
+    }
+    lint::metric(&component.spec, component.mode == DeploymentMode::Serverless, &path, findings);
+    lint::replica_range(&component.spec, &path, findings);
+    let main = component.leader_part().unwrap_or(&component.spec);
+    lint::image(main, component.kind.as_str(), place, findings);
+    if component.mode != DeploymentMode::MultiNode
+        || lint::worker_container(&component.spec, &path, findings)
+    {
+        return;
+    }
+    if let Some(worker) = component.worker_part() {
+        lint::image(worker, &format!("{} worker", component.kind.as_str()), place, findings);
+    }
+}
+
+/// What the service's part is laid over, and by which rules.
+struct Over<'a> {
+    policy: &'a Policy,
+    options: &'a AcceleratorOptions,
+    runtime: Option<&'a Runtime>,
+    accelerator: Option<&'a Accelerator<'a>>,
+    place: &'a Place<'a>,
+}
+
+/// The service's part over the runtime's; the accelerator's layer stands between the two.
+fn laid_over<R: Record>(
+    over: &Over<'_>,
+    kind: ComponentKind,
+    upper: Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, String> {
+    let Over { policy, runtime, .. } = *over;
+    within(Step::Field(kind.as_str()), rec, |rec| match policy.layers {
+        LayerRule::Written => {
+            let lower = runtime.and_then(|runtime| layer::of_runtime(runtime, kind));
+            Ok(match (over.accelerator, lower) {
+                (Some(accelerator), lower) => accelerated::layered(
+                    accelerator,
+                    over.options,
+                    over.place,
+                    lower.as_ref(),
+                    &upper,
+                    rec,
+                    findings,
+                ),
+                (None, Some(lower)) => merge::written(&lower, &upper, rec),
+                (None, None) => upper,
+            })
+        }
+        LayerRule::Typed => {
+            let lower =
+                runtime.and_then(|runtime| typed::of_runtime(policy, runtime, kind)).transpose()?;
+            typed::component(kind, lower, &upper, rec)
+        }
+    })
+}
+
+/// Replica counts that nobody wrote (S0-038, S0-040, S0-059).
+fn fill_in_replicas(spec: &mut Node) {
+    let least = spec.get("minReplicas").map(Node::as_int);
+    let has_max = spec.get("maxReplicas").is_some();
+    let Some(map) = spec.as_map_mut() else { return };
+    if least.is_none() {
+        map.insert("minReplicas", Node::int(1, Origin::Default(&MIN_REPLICAS)));
+    }
+    if let Some(least) = least.unwrap_or(Some(1)).filter(|_| !has_max) {
+        map.insert("maxReplicas", Node::int(least.max(1), Origin::Default(&MAX_REPLICAS)));
+    }
+}
+
+/// A component that cannot scale to zero gets one replica (S0-039, S0-054).
+fn raise_min_replicas<R: Record>(
+    place: &Place<'_>,
+    spec: &mut Node,
+    rec: &mut R,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some(zero) = spec.get("minReplicas").filter(|node| node.as_int() == Some(0)).cloned()
+    else {
+        return;
+    };
+    let one = Node::int(1, Origin::Derived(&MIN_REPLICAS_RAISED));
+    within(Step::Field(place.kind.as_str()), rec, |rec| {
+        lost(Step::Field("minReplicas"), &zero, &one, rec);
+    });
+    findings.push(
+        Diagnostic::new(
+            Code::MinReplicasRaised,
+            format!(
+                "the {} cannot scale to zero here: minReplicas 0 is raised to 1",
+                place.kind.as_str()
+            ),
+        )
+        .at(zero.origin.span())
+        .path(place.path(zero.origin, "minReplicas"))
+        .help("write `minReplicas: 1`"),
+    );
+    if let Some(map) = spec.as_map_mut() {
+        map.insert("minReplicas", one);
+    }
+}
+
+fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
+    let decoder =
+        service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
+    let refused = if policy.implied_engine {
+        refusal(
+            service,
+            Code::DecoderWithoutEngine,
+            "a decoder stands only beside an engine",
+            "add `engine: {}`",
+        )
+    } else {
+        refusal(service, Code::InvalidInput, "engine component is required", "add `engine: {}`")
+    };
+    ServiceError { span: decoder.or(refused.span), ..refused }
+}
+
+/// An error at the service's name with the next action.
+pub(crate) fn refusal(
+    service: &Service,
+    code: Code,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> ServiceError {
+    ServiceError { help: Some(help.into()), ..error(service, code, message) }
+}
+
+/// An error at the service's name.
+pub(crate) fn error(service: &Service, code: Code, message: impl Into<String>) -> ServiceError {
+    ServiceError {
+        code,
+        message: message.into(),
+        help: None,
+        span: Some(service.object.name_span()),
+    }
+}

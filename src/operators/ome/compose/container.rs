@@ -1,0 +1,415 @@
+//! What the operator does to the container that runs the model, and how it joins the pod.
+
+use super::accelerator::{self, Accelerator};
+use super::fine_tuned::FineTuned;
+use super::metadata::{
+    self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
+};
+use super::typed;
+use crate::api::Model;
+use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, text, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::written as merge;
+use crate::pods::gpus;
+use crate::pods::rules::{
+    BLOCKLIST, FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
+    PARALLELISM_SIZE, SERVED_MODEL_NAME, TFEW_PATH,
+};
+use crate::policy::ome::{ClassResourceRule, VariableRule};
+use crate::policy::{LayerRule, ModelVolumeRule, ParallelismRule, Policy};
+use crate::quantity::hash::model_config_name;
+use crate::yaml::{Map, Node, Origin, Rule};
+use ecow::{EcoString, eco_format};
+
+/// Volume of a model that is initialised or fine-tuned.
+const MODEL_DIRECTORY: &str = "model-empty-dir";
+const MODEL_DEFAULT_PATH: &str = "/opt/ml/model";
+/// Annotation that mounts block lists until v0.1.4.
+const DISABLE_BLOCKLIST: &str = "ome.io/disable-blocklist";
+const BLOCKLIST_VOLUME: &str = "configmap-blocklist-volume";
+const PARALLELISM: &str = "PARALLELISM_SIZE";
+
+/// What the steps on a container and its pod look at.
+pub(crate) struct Steps<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) accelerator: Option<&'a Accelerator<'a>>,
+    pub(crate) model: Option<&'a Model>,
+    pub(crate) fine_tuned: Option<&'a FineTuned>,
+    pub(crate) annotations: &'a Map,
+    pub(crate) service: &'a str,
+    /// Pods whose GPUs together are one replica: the factor of PARALLELISM_SIZE.
+    pub(crate) pods: i64,
+}
+
+impl Steps<'_> {
+    /// Environment, mounts and parallelism of the container of an engine or a decoder
+    /// (ome-components 4.1, 4.2, 2.7).
+    pub(crate) fn run<R: Record>(&self, container: &mut Node, rec: &mut R) {
+        self.environment(container, rec);
+        self.mounts(container);
+        let typed = self.accelerator.filter(|_| self.policy.layers == LayerRule::Typed);
+        if let Some(accelerator) = typed {
+            accelerator::overwrite_container(self.policy.ome, accelerator, container, rec);
+        }
+        // From v0.1.5 on PARALLELISM_SIZE is set only where no class was chosen (ome-components
+        // 2.7).
+        if typed.is_none() || !self.policy.ome.class_replaces_parallelism {
+            self.parallelism(container, rec);
+        }
+    }
+
+    /// The model and its path on a node, when it lies on nodes.
+    fn model_path(&self) -> Option<(&Model, &str)> {
+        let model = self.model?;
+        Some((model, model.storage("path").and_then(Node::as_str)?))
+    }
+
+    /// Whether the container reads the model where it lies.
+    fn reads_original(&self) -> bool {
+        value(self.annotations, INJECT_MODEL_INIT) != "true"
+            && value(self.annotations, MERGED_WEIGHTS) != "true"
+    }
+
+    /// Weights of a Cohere model that were fine-tuned by T-Few and not merged.
+    fn cohere_tfew(&self) -> bool {
+        value(self.annotations, VENDOR) == "cohere"
+            && value(self.annotations, STRATEGY) == "tfew"
+            && value(self.annotations, MERGED_WEIGHTS) != "true"
+    }
+
+    fn environment<R: Record>(&self, container: &mut Node, rec: &mut R) {
+        if self.fine_tuned.is_none() {
+            if let Some((_, path)) = self.model_path().filter(|_| self.reads_original()) {
+                self.add_env(container, "MODEL_PATH", path.into(), &MODEL_PATH);
+            }
+            return;
+        }
+        match self.model.and_then(metadata::vendor) {
+            Some("meta") => {
+                let weight = value(self.annotations, INJECT_ADAPTER);
+                let name =
+                    if weight.is_empty() { "/data".into() } else { eco_format!("/data/{weight}") };
+                set_env(container, "SERVED_MODEL_NAME", name, &SERVED_MODEL_NAME, rec);
+                self.add_env(container, "MODEL_PATH", MODEL_DEFAULT_PATH.into(), &MODEL_PATH);
+            }
+            Some("cohere") if self.cohere_tfew() => self.add_env(
+                container,
+                "TFEW_PATH",
+                "/opt/ml/tfew/fastertransformer/1".into(),
+                &TFEW_PATH,
+            ),
+            _ => {}
+        }
+    }
+
+    /// Adds a variable of the operator's.
+    fn add_env(&self, container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
+        match self.policy.ome.variables {
+            VariableRule::WhereAbsent => default_env(container, name, value, rule),
+            VariableRule::Append => push(container, "env", variable(name, value, rule)),
+        }
+    }
+
+    /// Whether the block lists of the model's ConfigMap are mounted. The annotation says the
+    /// opposite of what it does.
+    fn mounts_blocklists(&self) -> bool {
+        self.policy.ome.blocklist && value(self.annotations, DISABLE_BLOCKLIST) == "true"
+    }
+
+    fn mounts(&self, container: &mut Node) {
+        if let Some((model, path)) = self.model_path().filter(|_| self.reads_original()) {
+            let known = self.policy.model_volume == ModelVolumeRule::WhereMounted
+                && has_mount(container, "mountPath", path);
+            if !known {
+                let origin = Origin::Derived(&MODEL_MOUNT);
+                let name = model.object.id.name.clone();
+                let mount = [
+                    ("name", Node::str(name, origin)),
+                    ("mountPath", Node::str(path, origin)),
+                    ("readOnly", Node::bool(true, origin)),
+                ];
+                push(container, "volumeMounts", mapping(mount, origin));
+            }
+        }
+        if self.fine_tuned.is_some() {
+            self.fine_tuned_mounts(container);
+        }
+        if self.mounts_blocklists() {
+            let origin = Origin::Derived(&BLOCKLIST);
+            for file in ["input.txt", "output.txt"] {
+                let mount = [
+                    ("name", Node::str(BLOCKLIST_VOLUME, origin)),
+                    ("mountPath", Node::str(eco_format!("/usr/bin/{file}"), origin)),
+                    ("readOnly", Node::bool(true, origin)),
+                    ("subPath", Node::str(file, origin)),
+                ];
+                push(container, "volumeMounts", mapping(mount, origin));
+            }
+        }
+    }
+
+    fn fine_tuned_mounts(&self, container: &mut Node) {
+        let origin = Origin::Derived(&FINE_TUNED_MOUNT);
+        if !has_mount(container, "name", MODEL_DIRECTORY) {
+            let mount = [
+                ("name", Node::str(MODEL_DIRECTORY, origin)),
+                ("mountPath", Node::str(MODEL_DEFAULT_PATH, origin)),
+            ];
+            push(container, "volumeMounts", mapping(mount, origin));
+        }
+        if !self.cohere_tfew() {
+            return;
+        }
+        let format = value(self.annotations, FORMAT);
+        let mount = |directory: &str, sub_path: &str| {
+            let path = if format.is_empty() {
+                EcoString::from(directory)
+            } else {
+                eco_format!("{directory}/{format}")
+            };
+            mapping(
+                [
+                    ("name", Node::str(MODEL_DIRECTORY, origin)),
+                    ("mountPath", Node::str(path, origin)),
+                    ("subPath", Node::str(sub_path, origin)),
+                ],
+                origin,
+            )
+        };
+        if let Some(mounts) = list_mut(container, "volumeMounts", origin)
+            && let Some(index) = position(mounts, "name", MODEL_DIRECTORY)
+        {
+            // Of the mount that is there only these fields are written; what else it says stays.
+            let base = mount(MODEL_DEFAULT_PATH, "base");
+            if let Some(map) = mounts.make_mut()[index].as_map_mut() {
+                map.remove("readOnly");
+                for entry in base.entries().filter(|entry| entry.key != "name") {
+                    map.insert_entry(entry.clone());
+                }
+            }
+            let mut weights = mount("/opt/ml/tfew", "finetuned");
+            if let Some(map) = weights.as_map_mut() {
+                map.insert("readOnly", Node::bool(true, origin));
+            }
+            mounts.push(weights);
+        }
+    }
+
+    fn parallelism<R: Record>(&self, container: &mut Node, rec: &mut R) {
+        let count = match self.policy.parallelism {
+            ParallelismRule::Nvidia => gpus::as_written(container, "nvidia.com/gpu"),
+            ParallelismRule::WhereReferenced if refers_to(container, PARALLELISM) => {
+                gpus::of_container(container, gpus::is_accelerator)
+            }
+            ParallelismRule::WhereReferenced => None,
+        };
+        let size = count.and_then(|count| count.checked_mul(self.pods)).filter(|size| *size > 0);
+        if let Some(size) = size {
+            set_env(container, PARALLELISM, eco_format!("{size}"), &PARALLELISM_SIZE, rec);
+        }
+    }
+
+    /// Adds the operator's volumes to a pod (ome-components 4.2). A router gets the model's from
+    /// the controller although nothing of it mounts it.
+    pub(crate) fn volumes(&self, pod: &mut Node) {
+        if let Some((model, path)) = self.model_path() {
+            let name = &model.object.id.name;
+            let wanted = match self.policy.model_volume {
+                ModelVolumeRule::Everywhere => true,
+                ModelVolumeRule::WhereMounted => pod_mounts(pod, name) && !has_volume(pod, name),
+            };
+            if wanted {
+                let origin = Origin::Derived(&MODEL_VOLUME);
+                let host_path = mapping([("path", Node::str(path, origin))], origin);
+                push(
+                    pod,
+                    "volumes",
+                    mapping(
+                        [("name", Node::str(name.clone(), origin)), ("hostPath", host_path)],
+                        origin,
+                    ),
+                );
+            }
+        }
+        let in_memory = value(self.annotations, INJECT_MODEL_INIT) == "true"
+            || !value(self.annotations, INJECT_ADAPTER).is_empty();
+        if in_memory && !has_volume(pod, MODEL_DIRECTORY) {
+            let origin = Origin::Derived(&MODEL_DIRECTORY_VOLUME);
+            let empty_dir = mapping([("medium", Node::str("Memory", origin))], origin);
+            push(
+                pod,
+                "volumes",
+                mapping(
+                    [("name", Node::str(MODEL_DIRECTORY, origin)), ("emptyDir", empty_dir)],
+                    origin,
+                ),
+            );
+        }
+        if self.mounts_blocklists() {
+            let origin = Origin::Derived(&BLOCKLIST);
+            let name = Node::str(model_config_name(self.service), origin);
+            let volume = [
+                ("name", Node::str(BLOCKLIST_VOLUME, origin)),
+                ("configMap", mapping([("name", name)], origin)),
+            ];
+            push(pod, "volumes", mapping(volume, origin));
+        }
+    }
+}
+
+/// Adds a list element.
+pub(crate) fn push(node: &mut Node, key: &str, element: Node) {
+    if let Some(list) = list_mut(node, key, element.origin) {
+        list.push(element);
+    }
+}
+
+fn variable(name: &str, value: EcoString, rule: &'static Rule) -> Node {
+    let origin = Origin::Derived(rule);
+    mapping([("name", Node::str(name, origin)), ("value", Node::str(value, origin))], origin)
+}
+
+fn env_position(container: &Node, name: &str) -> Option<usize> {
+    position(container.get("env")?.items(), "name", name)
+}
+
+/// Adds a variable unless there is one of its name.
+pub(crate) fn default_env(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
+    if env_position(container, name).is_none() {
+        push(container, "env", variable(name, value, rule));
+    }
+}
+
+/// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream,
+/// valueFrom stays.
+pub(crate) fn set_env<R: Record>(
+    container: &mut Node,
+    name: &str,
+    value: EcoString,
+    rule: &'static Rule,
+    rec: &mut R,
+) {
+    let Some(index) = env_position(container, name) else {
+        return push(container, "env", variable(name, value, rule));
+    };
+    let winner = Node::str(value, Origin::Derived(rule));
+    let Some(entry) =
+        list_mut(container, "env", winner.origin).map(|list| &mut list.make_mut()[index])
+    else {
+        return;
+    };
+    if let Some(loser) = entry.get("value") {
+        lost_variable(name, loser, &winner, rec);
+    }
+    if let Some(map) = entry.as_map_mut() {
+        map.insert("value", winner);
+    }
+}
+
+/// Records that the value of a variable gave way.
+pub(crate) fn lost_variable<R: Record>(name: &str, loser: &Node, winner: &Node, rec: &mut R) {
+    let key = Node::str(name, winner.origin);
+    within(Step::Field("env"), rec, |rec| {
+        within(Step::Keyed("name", &key), rec, |rec| {
+            lost(Step::Field("value"), loser, winner, rec);
+        });
+    });
+}
+
+fn has_mount(container: &Node, key: &str, wanted: &str) -> bool {
+    container
+        .get("volumeMounts")
+        .is_some_and(|mounts| position(mounts.items(), key, wanted).is_some())
+}
+
+pub(crate) fn has_volume(pod: &Node, name: &str) -> bool {
+    pod.get("volumes").is_some_and(|volumes| position(volumes.items(), "name", name).is_some())
+}
+
+fn pod_mounts(pod: &Node, volume: &str) -> bool {
+    ["containers", "initContainers"]
+        .iter()
+        .filter_map(|key| pod.get(key))
+        .flat_map(Node::items)
+        .any(|container| has_mount(container, "name", volume))
+}
+
+/// Whether command or arguments read a variable: `$(NAME)`, `$NAME` or `${NAME}`.
+fn refers_to(container: &Node, name: &str) -> bool {
+    ["command", "args"]
+        .iter()
+        .filter_map(|key| container.get(key))
+        .flat_map(Node::items)
+        .filter_map(Node::as_str)
+        .any(|text| text.contains(name))
+}
+
+/// Fills in resources that the runtime's own container of this name has and this one lacks.
+/// Upstream does so unless the service's runner states resources itself (ome-components 2.1).
+pub(crate) fn resources_of_runtime(
+    rule: ClassResourceRule,
+    container: &mut Node,
+    runtime_spec: &Node,
+) {
+    if rule == ClassResourceRule::None {
+        return;
+    }
+    let listed = runtime_spec.get("containers").map(Node::items).unwrap_or_default();
+    let Some(index) = position(listed, "name", text(container, "name")) else { return };
+    for side in ["requests", "limits"] {
+        let Some(source) =
+            listed[index].at(&["resources", side]).filter(|source| !source.is_empty())
+        else {
+            continue;
+        };
+        let Some(resources) = map_mut(container, "resources", source.origin) else { return };
+        let mut amounts = resources
+            .get(side)
+            .filter(|node| node.as_map().is_some())
+            .cloned()
+            .unwrap_or_else(|| Node::map(source.origin));
+        if let Some(map) = amounts.as_map_mut() {
+            for entry in source.entries().filter(|entry| !entry.node.is_null()) {
+                // What the class overrides afterwards is overridden already.
+                let larger = |known: &Node| {
+                    rule == ClassResourceRule::Largest && rule.replaces(known, &entry.node)
+                };
+                match map.get_mut(&entry.key) {
+                    None => map.push(entry.clone()),
+                    Some(known) if larger(known) => *known = entry.node.clone(),
+                    Some(_) => {}
+                }
+            }
+        }
+        resources.insert(side, amounts);
+    }
+}
+
+/// Puts the runner into a pod: merged into the listed container of its name, else behind all of
+/// them. Answers its place.
+///
+/// Arguments are concatenated, the listed container's first (ome-components 1.8).
+///
+/// # Errors
+/// When the two containers cannot be merged.
+pub(crate) fn join<R: Record>(
+    policy: &Policy,
+    pod: &mut Node,
+    runner: &Node,
+    rec: &mut R,
+) -> Result<usize, String> {
+    let Some(list) = list_mut(pod, "containers", runner.origin) else { return Ok(0) };
+    let found = position(list, "name", text(runner, "name"));
+    let listed = found.map(|index| list[index].clone());
+    let merged = within(Step::Field("runner"), rec, |rec| match (policy.layers, listed) {
+        (LayerRule::Written, None) => Ok(runner.clone()),
+        (LayerRule::Written, Some(listed)) => Ok(merge::written(&listed, runner, rec)),
+        (LayerRule::Typed, listed) => typed::container(listed, runner, rec),
+    })?;
+    if let Some(index) = found {
+        list.make_mut()[index] = merged;
+        return Ok(index);
+    }
+    list.push(merged);
+    Ok(list.len() - 1)
+}

@@ -1,0 +1,80 @@
+//! Fine-tuned weights: which one a service serves and how.
+
+use super::component::refusal;
+use crate::api::{FineTunedWeight, Service};
+use crate::decision::ServiceError;
+use crate::diag::Code;
+use crate::yaml::Node;
+use ecow::EcoString;
+
+/// The fine-tuned weight of a service (ome-components 4.4).
+#[derive(Clone, Debug)]
+pub(crate) struct FineTuned {
+    /// Its name.
+    pub(crate) name: EcoString,
+    /// `configuration.merged_weights: true`: the weights hold the whole model.
+    pub(crate) merged: bool,
+    /// `hyperParameters.strategy`; upstream forgets the annotations of a component without it.
+    pub(crate) strategy: Option<EcoString>,
+}
+
+impl FineTuned {
+    /// The weight that a service names; none when it names none.
+    ///
+    /// # Errors
+    /// What the operator says: more than one, an unknown name, no configuration, a strategy that is
+    /// no text.
+    pub(crate) fn of<'a>(
+        service: &Service,
+        weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
+    ) -> Result<Option<Self>, ServiceError> {
+        const PREFIX: &str = "failed to reconcile fine-tuned weights: ";
+        let names =
+            service.model.as_ref().map(|model| model.fine_tuned.as_slice()).unwrap_or_default();
+        let name = match names {
+            [] => return Ok(None),
+            [name] => name,
+            [_, second, ..] => {
+                let message = format!("{PREFIX}stacked fine-tuned serving is not supported yet");
+                return Err(ServiceError {
+                    span: second.span(),
+                    ..refusal(service, Code::InvalidInput, message, "name one fine-tuned weight")
+                });
+            }
+        };
+        let Some(weight) = weights(&name.value) else {
+            let message = format!("{PREFIX}No FineTunedWeight with the name: {}", name.value);
+            let help = "correct the name, or load the weight with `-f`";
+            return Err(ServiceError {
+                span: name.span(),
+                ..refusal(service, Code::ModelNotFound, message, help)
+            });
+        };
+        let Some(configuration) = weight.object.spec("configuration") else {
+            let message = format!("{PREFIX}unexpected end of JSON input");
+            let help = format!("add `spec.configuration` to FineTunedWeight/{}", name.value);
+            return Err(ServiceError {
+                span: Some(weight.object.name_span()),
+                ..refusal(service, Code::InvalidInput, message, help)
+            });
+        };
+        let strategy =
+            weight.object.spec("hyperParameters").and_then(|parameters| parameters.get("strategy"));
+        if let Some(other) = strategy.filter(|strategy| strategy.as_str().is_none()) {
+            let kind = other.kind_name();
+            let message = format!(
+                "the controller would crash: `hyperParameters.strategy` of FineTunedWeight/{} is {kind}, not a string",
+                name.value
+            );
+            return Err(ServiceError {
+                span: other.origin.span(),
+                ..refusal(service, Code::WouldPanic, message, "write the strategy as a string")
+            });
+        }
+        Ok(Some(Self {
+            name: weight.object.id.name.clone(),
+            merged: configuration.get("merged_weights").and_then(Node::as_bool) == Some(true),
+            strategy: strategy.and_then(Node::as_str).map(EcoString::from),
+        }))
+    }
+}

@@ -1,0 +1,151 @@
+//! What is laid over what: the runtime's configuration of a component below, the service's part
+//! above.
+//!
+//! An accelerator's layer, when there is one, belongs between the two; `component::laid_over` is
+//! the one place where they meet.
+
+use super::typed;
+use crate::api::{ComponentKind, Runtime, Service};
+use crate::diag::{Code, Diagnostic};
+use crate::merge::edit::{lost, mapping, within};
+use crate::merge::history::{Record, Step};
+use crate::merge::written as merge;
+use crate::pods::rules::{IMPLIED_ENGINE, WEBHOOK_REPLICAS};
+use crate::policy::{LayerRule, Policy, ReplicaRule};
+use crate::yaml::{Map, Node, Origin, Value};
+
+/// Pod fields that a runtime may hold beside its component configurations: the older form, one
+/// engine without `engineConfig` (S2-018). Upstream reads two of them only: nodeSelector and the
+/// resources of containers.
+const TOP_LEVEL_POD_FIELDS: [&str; 11] = [
+    "containers",
+    "volumes",
+    "tolerations",
+    "affinity",
+    "labels",
+    "annotations",
+    "imagePullSecrets",
+    "schedulerName",
+    "hostIPC",
+    "dnsPolicy",
+    "hostNetwork",
+];
+
+/// The components of a service with the service's part of each, in order.
+pub(crate) fn components(policy: &Policy, service: &Service) -> Vec<(ComponentKind, Node)> {
+    let mut components: Vec<_> = service
+        .components
+        .iter()
+        .map(|component| (component.kind, component.node.clone()))
+        .collect();
+    let silent = service.component(ComponentKind::Engine).is_none()
+        && service.component(ComponentKind::Decoder).is_none();
+    if policy.implied_engine && silent {
+        components.insert(0, (ComponentKind::Engine, Node::map(Origin::Derived(&IMPLIED_ENGINE))));
+    }
+    components
+}
+
+/// What the runtime says of a component, as a written tree.
+pub(crate) fn of_runtime(runtime: &Runtime, kind: ComponentKind) -> Option<Node> {
+    let config = runtime.config(kind).filter(|config| config.as_map().is_some());
+    if kind == ComponentKind::Engine && !config.is_some_and(has_container) {
+        with_top_level_pod(runtime, config)
+    } else {
+        config.cloned()
+    }
+}
+
+/// Whether a component says itself what runs.
+fn has_container(component: &Node) -> bool {
+    ["runner", "leader", "containers"]
+        .iter()
+        .any(|key| component.get(key).is_some_and(|found| !found.is_empty()))
+}
+
+/// The runtime's own pod fields below its engine configuration.
+fn with_top_level_pod(runtime: &Runtime, config: Option<&Node>) -> Option<Node> {
+    let spec = runtime.object.node.get("spec")?;
+    let top: Map = spec
+        .entries()
+        .filter(|entry| TOP_LEVEL_POD_FIELDS.contains(&entry.key.as_str()) && !entry.node.is_null())
+        .cloned()
+        .collect();
+    if top.is_empty() {
+        return config.cloned();
+    }
+    let mut layer = top;
+    for entry in config.map(Node::entries).into_iter().flatten() {
+        layer.insert_entry(entry.clone());
+    }
+    Some(Node::new(Value::Map(layer), spec.origin))
+}
+
+/// `router.resources` stands for the resources of the router's container (S2-031); what the runner
+/// says itself wins.
+pub(crate) fn with_long_resources(
+    policy: &Policy,
+    kind: ComponentKind,
+    written: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Node {
+    let short = written.get("resources").filter(|resources| {
+        kind == ComponentKind::Router
+            && policy.layers == LayerRule::Written
+            && resources.as_map().is_some()
+    });
+    let Some(short) = short else { return written.clone() };
+    findings.push(
+        Diagnostic::new(
+            Code::ShorthandResources,
+            "`resources` of the router is read as that of its container",
+        )
+        .at(short.origin.span())
+        .path("spec.router.resources")
+        .help("write `runner.resources`"),
+    );
+    let mut layer = written.clone();
+    let container = mapping([("resources", short.clone())], short.origin);
+    let runner = match layer.get("runner") {
+        Some(runner) => merge::written(&container, runner, &mut ()),
+        None => container,
+    };
+    if let Some(map) = layer.as_map_mut() {
+        map.remove("resources");
+        map.insert("runner", runner);
+    }
+    layer
+}
+
+/// What the service says of a component, with what the API server and the webhook write into it.
+pub(crate) fn of_service<R: Record>(
+    policy: &Policy,
+    kind: ComponentKind,
+    written: &Node,
+    rec: &mut R,
+) -> Node {
+    let mut layer = written.clone();
+    if policy.crd_defaults {
+        typed::component_type(kind).default(&mut layer);
+    }
+    if policy.replicas == ReplicaRule::Webhook
+        && let Some(map) = layer.as_map_mut()
+    {
+        let origin = Origin::Default(&WEBHOOK_REPLICAS);
+        let most = if kind == ComponentKind::Router { 2 } else { 3 };
+        if map.get("minReplicas").is_none_or(Node::is_null) {
+            map.insert("minReplicas", Node::int(1, origin));
+        }
+        let max = map.get("maxReplicas").filter(|node| !node.is_null());
+        if max.is_none_or(|node| node.as_int() == Some(0)) {
+            let default = Node::int(most, origin);
+            if let Some(zero) = max {
+                within(Step::Field(kind.as_str()), rec, |rec| {
+                    lost(Step::Field("maxReplicas"), zero, &default, rec);
+                });
+            }
+            map.insert("maxReplicas", default);
+        }
+    }
+    layer
+}

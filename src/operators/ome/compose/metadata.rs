@@ -1,0 +1,261 @@
+//! Labels and annotations of a component's objects and pods.
+//!
+//! Queue labels and `app` belong to the workload and are written by `render`.
+
+use super::component::MergedComponent;
+use super::fine_tuned::FineTuned;
+use super::mode::MODE_ANNOTATION;
+use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
+use crate::merge::edit::{lost, within};
+use crate::merge::history::{Record, Step};
+use crate::pods::rules::{
+    COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
+    RUNTIME_ANNOTATION, WEBHOOK_DEPRECATION, WEBHOOK_MODE,
+};
+use crate::policy::{Policy, ReplicaRule};
+use crate::yaml::{Map, Node, Origin, Rule};
+use ecow::EcoString;
+
+/// Annotations of the service that never reach a component (ome-components 4.6).
+const DISALLOWED: [&str; 4] = [
+    "autoscaling.knative.dev/min-scale",
+    "autoscaling.knative.dev/max-scale",
+    "internal.ome.io/storage-initializer-sourceuri",
+    "kubectl.kubernetes.io/last-applied-configuration",
+];
+
+/// Makes the pod webhook fetch the model first.
+pub(crate) const INJECT_MODEL_INIT: &str = "ome.io/inject-model-init";
+/// Makes the pod webhook fetch a fine-tuned weight; its value is the weight's name.
+pub(crate) const INJECT_ADAPTER: &str = "ome.io/inject-fine-tuned-adapter";
+/// The weights hold the whole model.
+pub(crate) const MERGED_WEIGHTS: &str = "ome.io/fine-tuned-serving-with-merged-weights";
+/// Strategy of the fine-tuned weight.
+pub(crate) const STRATEGY: &str = "ome.io/fine-tuned-weight-ft-strategy";
+/// Vendor of the model.
+pub(crate) const VENDOR: &str = "ome.io/base-model-vendor";
+/// Format of the model.
+pub(crate) const FORMAT: &str = "ome.io/base-model-format";
+const DECRYPTION: [&str; 2] =
+    ["ome.io/base-model-decryption-key-name", "ome.io/base-model-decryption-secret-name"];
+const DEPRECATION: &str = "ome.io/deprecation-warning";
+const DEPRECATION_TEXT: &str = "The Predictor field is deprecated and will be removed in a future release. Please use Engine and Model fields instead.";
+
+/// What metadata is made of, beside the component itself.
+pub(crate) struct Sources<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) service: &'a Service,
+    pub(crate) model: Option<&'a Model>,
+    pub(crate) runtime: Option<&'a Runtime>,
+    /// Of engine and decoder; a router knows nothing of it.
+    pub(crate) fine_tuned: Option<&'a FineTuned>,
+}
+
+/// Keys that the operator sets over whatever users wrote.
+struct Forced<'r, R: Record> {
+    map: Map,
+    rec: &'r mut R,
+}
+
+impl<R: Record> Forced<'_, R> {
+    fn set(&mut self, key: &str, value: impl Into<EcoString>, rule: &'static Rule) {
+        self.set_from(key, value, Origin::Derived(rule));
+    }
+
+    fn set_from(&mut self, key: &str, value: impl Into<EcoString>, origin: Origin) {
+        let node = Node::str(value, origin);
+        if let Some(written) = self.map.get(key) {
+            lost(Step::Field(key), written, &node, self.rec);
+        }
+        self.map.insert(key, node);
+    }
+
+    fn sorted(mut self) -> Map {
+        self.map.sort();
+        self.map
+    }
+}
+
+/// The union of two mappings, the later one winning.
+pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
+    for entry in
+        upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
+    {
+        if let Some(loser) = lower.get(&entry.key) {
+            lost(Step::Field(&entry.key), loser, &entry.node, rec);
+        }
+        lower.insert_entry(entry.clone());
+    }
+    lower
+}
+
+/// The vendor of a model.
+pub(crate) fn vendor(model: &Model) -> Option<&str> {
+    model.object.spec("vendor").and_then(Node::as_str)
+}
+
+/// Labels of a component, sorted by key (ome-components 4.7).
+pub(crate) fn labels<R: Record>(
+    sources: &Sources<'_>,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
+    within(Step::Field(component.kind.as_str()), rec, |rec| {
+        within(Step::Field("labels"), rec, |rec| build_labels(sources, component, rec))
+    })
+}
+
+fn build_labels<R: Record>(sources: &Sources<'_>, component: &MergedComponent, rec: &mut R) -> Map {
+    let mut own = sources.service.object.labels();
+    own.retain(|entry| !entry.node.is_null());
+    let map = union(own, component.spec.get("labels"), rec);
+    let mut forced = Forced { map, rec };
+    let runtime = sources.runtime.map(|runtime| runtime.object.id.name.clone()).unwrap_or_default();
+    forced.set("ome.io/inferenceservice", sources.service.name().clone(), &COMPONENT_LABELS);
+    forced.set("component", component.kind.as_str(), &COMPONENT_LABELS);
+    forced.set("serving-runtime", runtime, &COMPONENT_LABELS);
+    forced.set(
+        "fine-tuned-serving",
+        if sources.fine_tuned.is_some() { "true" } else { "false" },
+        &COMPONENT_LABELS,
+    );
+    if let Some(model) = sources.model {
+        let category = model
+            .object
+            .annotation("models.ome.io/category")
+            .and_then(Node::as_str)
+            .unwrap_or("SMALL");
+        forced.set("base-model-name", model.object.id.name.clone(), &MODEL_LABELS);
+        forced.set("base-model-size", category, &MODEL_LABELS);
+        forced.set("base-model-type", "Serving", &MODEL_LABELS);
+        if let Some(vendor) = vendor(model) {
+            forced.set("base-model-vendor", vendor, &MODEL_LABELS);
+        }
+    }
+    if let Some(weight) = sources.fine_tuned {
+        forced.set(
+            "fine-tuned-weight-ft-strategy",
+            weight.strategy.clone().unwrap_or_default(),
+            &FINE_TUNED_LABELS,
+        );
+        forced.set(
+            "fine-tuned-serving-with-merged-weights",
+            if weight.merged { "true" } else { "false" },
+            &FINE_TUNED_LABELS,
+        );
+    }
+    forced.sorted()
+}
+
+/// The annotations of the service as the operator sees them: with what the webhook writes.
+pub fn of_service(policy: &Policy, service: &Service, config: &OperatorConfig) -> Map {
+    let mut annotations = service.object.annotations();
+    if policy.replicas == ReplicaRule::Webhook {
+        stamp(service, config, &mut annotations);
+    }
+    annotations
+}
+
+/// Annotations of a component, sorted by key (ome-components 4.6). Empty when a fine-tuned weight
+/// states no strategy: upstream loses all of them then.
+pub(crate) fn annotations<R: Record>(
+    sources: &Sources<'_>,
+    of_service: &Map,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
+    within(Step::Field(component.kind.as_str()), rec, |rec| {
+        within(Step::Field("annotations"), rec, |rec| {
+            build_annotations(sources, of_service, component, rec)
+        })
+    })
+}
+
+fn build_annotations<R: Record>(
+    sources: &Sources<'_>,
+    of_service: &Map,
+    component: &MergedComponent,
+    rec: &mut R,
+) -> Map {
+    let mut inherited = of_service.clone();
+    inherited.retain(|entry| !entry.node.is_null() && !DISALLOWED.contains(&entry.key.as_str()));
+    let map = union(inherited, component.spec.get("annotations"), rec);
+    let mut forced = Forced { map, rec };
+    if let Some(weight) = sources.fine_tuned {
+        let Some(strategy) = &weight.strategy else { return Map::new() };
+        forced.set(INJECT_ADAPTER, weight.name.clone(), &FINE_TUNED_ANNOTATIONS);
+        forced.set(STRATEGY, strategy.clone(), &FINE_TUNED_ANNOTATIONS);
+    }
+    if sources.fine_tuned.is_some_and(|weight| weight.merged) {
+        forced.set(MERGED_WEIGHTS, "true", &FINE_TUNED_ANNOTATIONS);
+        if sources.policy.ome.merged_weights_need_no_model {
+            forced.set(INJECT_MODEL_INIT, "false", &FINE_TUNED_ANNOTATIONS);
+        }
+    } else {
+        for key in DECRYPTION {
+            if let Some(value) =
+                sources.model.and_then(|model| model.object.annotation(key)).and_then(Node::as_str)
+            {
+                forced.set(key, value, &MODEL_ANNOTATIONS);
+            }
+        }
+    }
+    if let Some(model) = sources.model {
+        forced.set("ome.io/base-model-name", model.object.id.name.clone(), &MODEL_ANNOTATIONS);
+        if let Some(vendor) = vendor(model) {
+            forced.set(VENDOR, vendor, &MODEL_ANNOTATIONS);
+        }
+        let format =
+            |key: &str| model.object.spec("modelFormat").and_then(|format| format.get(key));
+        // A value that the manifest leaves out comes from where it is known.
+        let origin = |node: Option<&Node>| {
+            let known =
+                node.filter(|_| model.evidence("modelFormat.name") > Some(Evidence::Declared));
+            known.map_or(Origin::Derived(&MODEL_ANNOTATIONS), |node| node.origin)
+        };
+        let name = format("name");
+        let text = name.and_then(Node::scalar_text).unwrap_or_default();
+        forced.set_from(FORMAT, text, origin(name));
+        let version = format("version");
+        if let Some(text) = version.and_then(Node::scalar_text) {
+            forced.set_from("ome.io/base-model-format-version", text, origin(version));
+        }
+    }
+    if let Some(runtime) = sources.runtime {
+        forced.set("ome.io/serving-runtime", runtime.object.id.name.clone(), &RUNTIME_ANNOTATION);
+    }
+    forced.sorted()
+}
+
+/// What the webhook writes into the service's own annotations (ome-objects 0.1). It looks at the
+/// object as it came in, before a predictor is migrated.
+fn stamp(service: &Service, config: &OperatorConfig, annotations: &mut Map) {
+    let engine = service.object.spec("engine");
+    if !annotations.contains_key(MODE_ANNOTATION) {
+        let workers = engine
+            .and_then(|engine| engine.at(&["worker", "size"]))
+            .and_then(Node::as_int)
+            .unwrap_or(0);
+        let mode = if engine.is_some() && service.object.spec("decoder").is_some() {
+            Some("PDDisaggregated")
+        } else if engine.is_some_and(|engine| engine.get("leader").is_some()) && workers > 0 {
+            Some("MultiNode")
+        } else {
+            Some("RawDeployment").filter(|default| config.default_deployment_mode == *default)
+        };
+        if let Some(mode) = mode {
+            annotations.insert(MODE_ANNOTATION, Node::str(mode, Origin::Default(&WEBHOOK_MODE)));
+        }
+    }
+    if service.predictor.warned && !annotations.contains_key(DEPRECATION) {
+        annotations.insert(
+            DEPRECATION,
+            Node::str(DEPRECATION_TEXT, Origin::Default(&WEBHOOK_DEPRECATION)),
+        );
+    }
+}
+
+/// The text of an annotation; empty when it is absent.
+pub(crate) fn value<'m>(annotations: &'m Map, key: &str) -> &'m str {
+    annotations.get(key).and_then(Node::as_str).unwrap_or("")
+}

@@ -1,0 +1,131 @@
+//! How components are deployed: read from the merged specs.
+
+use crate::api::{ComponentKind, OperatorConfig, Service};
+use crate::decision::DeploymentMode;
+use crate::policy::Policy;
+use crate::yaml::Node;
+
+/// The annotation that asks for a mode.
+pub(crate) const MODE_ANNOTATION: &str = DeploymentMode::ANNOTATION;
+
+/// The mode of one component.
+///
+/// An engine's own annotation comes first, then leader or worker, then minReplicas 0; beside a
+/// decoder it cannot scale to zero. Of a decoder only leader and worker count, of a router only
+/// minReplicas. Upstream: utils/deployment.go (ome-components 1.7, S0-039, S0-047, S0-055).
+pub(crate) fn of_component(
+    policy: &Policy,
+    kind: ComponentKind,
+    spec: &Node,
+    beside_decoder: bool,
+) -> DeploymentMode {
+    let nodes = spec.get("leader").is_some() || spec.get("worker").is_some();
+    let zero = spec.get("minReplicas").and_then(Node::as_int) == Some(0);
+    match kind {
+        ComponentKind::Engine => {
+            let asked = Some(spec)
+                .filter(|_| policy.ome.mode_by_annotation)
+                .and_then(|spec| spec.at(&["annotations", MODE_ANNOTATION]))
+                .and_then(Node::as_str)
+                .and_then(DeploymentMode::from_annotation);
+            let mode = match asked {
+                Some(mode) => mode,
+                None if nodes => DeploymentMode::MultiNode,
+                None if zero => DeploymentMode::Serverless,
+                None => DeploymentMode::RawDeployment,
+            };
+            if beside_decoder && mode == DeploymentMode::Serverless {
+                DeploymentMode::RawDeployment
+            } else {
+                mode
+            }
+        }
+        ComponentKind::Decoder if nodes => DeploymentMode::MultiNode,
+        ComponentKind::Router if zero => DeploymentMode::Serverless,
+        _ => DeploymentMode::RawDeployment,
+    }
+}
+
+/// The mode of the whole service: its own annotation, else the operator's default.
+///
+/// It decides nothing but whether the service is a `VirtualDeployment`, of which nothing is
+/// deployed (ome-objects 0.3).
+pub fn of_service(service: &Service, config: &OperatorConfig) -> Option<DeploymentMode> {
+    service
+        .object
+        .annotation(MODE_ANNOTATION)
+        .and_then(Node::as_str)
+        .and_then(DeploymentMode::from_annotation)
+        .or_else(|| DeploymentMode::from_annotation(&config.default_deployment_mode))
+}
+
+/// Whether the main pod of a component is built from `leader`: in both multi-node modes, when there
+/// is one.
+pub(crate) fn uses_leader(mode: DeploymentMode, spec: &Node) -> bool {
+    matches!(mode, DeploymentMode::MultiNode | DeploymentMode::MultiNodeRayVllm)
+        && spec.get("leader").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::ome::compose::testing::node;
+    use crate::policy::OME_V0_1_5;
+    use DeploymentMode::{
+        MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment,
+    };
+
+    #[test]
+    fn modes_follow_the_table() {
+        use ComponentKind::{Decoder, Engine, Router};
+        let annotated = |mode: &str| {
+            format!(
+                "{{minReplicas: 0, leader: {{}}, annotations: {{ome.io/deploymentMode: {mode}}}}}"
+            )
+        };
+        for (kind, spec, beside_decoder, expected) in [
+            (Engine, "{}", false, RawDeployment),
+            (Engine, "{minReplicas: 1}", false, RawDeployment),
+            (Engine, "{minReplicas: 0}", false, Serverless),
+            (Engine, "{minReplicas: 0}", true, RawDeployment),
+            (Engine, "{leader: {}}", false, MultiNode),
+            (Engine, "{worker: {size: 1}, minReplicas: 0}", false, MultiNode),
+            (Engine, "{leader: null}", false, RawDeployment),
+            (Engine, &annotated("RawDeployment"), false, RawDeployment),
+            (Engine, &annotated("Serverless"), false, Serverless),
+            (Engine, &annotated("Serverless"), true, RawDeployment),
+            (Engine, &annotated("MultiNodeRayVLLM"), true, MultiNodeRayVllm),
+            (Engine, &annotated("VirtualDeployment"), false, VirtualDeployment),
+            (Engine, &annotated("PDDisaggregated"), false, MultiNode),
+            (Engine, &annotated("raw"), false, MultiNode),
+            (Decoder, "{}", false, RawDeployment),
+            (Decoder, "{minReplicas: 0}", false, RawDeployment),
+            (Decoder, "{worker: {}}", false, MultiNode),
+            (Decoder, "{annotations: {ome.io/deploymentMode: Serverless}}", false, RawDeployment),
+            (Router, "{}", false, RawDeployment),
+            (Router, "{minReplicas: 0}", true, Serverless),
+            (Router, "{annotations: {ome.io/deploymentMode: MultiNode}}", false, RawDeployment),
+        ] {
+            assert_eq!(
+                of_component(&OME_V0_1_5, kind, &node(spec), beside_decoder),
+                expected,
+                "{} {spec} beside decoder {beside_decoder}",
+                kind.as_str()
+            );
+        }
+    }
+
+    #[test]
+    fn a_leader_counts_in_multi_node_modes_only() {
+        let spec = node("{leader: {}}");
+        for (mode, expected) in [
+            (MultiNode, true),
+            (MultiNodeRayVllm, true),
+            (RawDeployment, false),
+            (Serverless, false),
+        ] {
+            assert_eq!(uses_leader(mode, &spec), expected, "{}", mode.as_str());
+        }
+        assert!(!uses_leader(MultiNode, &node("{worker: {}}")));
+    }
+}

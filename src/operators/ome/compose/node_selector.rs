@@ -1,0 +1,51 @@
+//! On which nodes the pods of engine and decoder may run.
+
+use crate::api::Model;
+use crate::merge::edit::{lost, map_mut, within};
+use crate::merge::history::{Record, Step};
+use crate::pods::rules::MODEL_READY;
+use crate::policy::Policy;
+use crate::quantity::hash::model_ready_label;
+use crate::yaml::{Node, Origin};
+
+/// Adds the selectors of the model, of the runtime as a whole and of the service's component to
+/// those of the pod.
+///
+/// From low to high: the pod's own (`engineConfig`, leader or worker), the runtime's, an
+/// accelerator class's, the service's component (ome-components 2.2, S0-044, S2-065).
+pub(crate) fn apply<R: Record>(
+    policy: &Policy,
+    pod: &mut Node,
+    model: Option<&Model>,
+    layers: [Option<&Node>; 4],
+    rec: &mut R,
+) {
+    if let Some(model) = model.filter(|_| policy.ready_label) {
+        let key = model_ready_label(
+            model.object.id.scope.namespace().map(ecow::EcoString::as_str),
+            &model.object.id.name,
+        );
+        let origin = Origin::Derived(&MODEL_READY);
+        if let Some(map) = map_mut(pod, "nodeSelector", origin)
+            .filter(|map| policy.ome.ready_label_wins || !map.contains_key(&key))
+        {
+            map.insert(key, Node::str("Ready", origin));
+        }
+    }
+    for layer in layers.into_iter().flatten().filter(|layer| !layer.is_empty()) {
+        let Some(map) = map_mut(pod, "nodeSelector", layer.origin) else { return };
+        within(Step::Field("nodeSelector"), rec, |rec| {
+            for entry in layer.entries().filter(|entry| !entry.node.is_null()) {
+                // The component's own selector was merged into the pod's already; a value does not
+                // win over itself.
+                let same = |loser: &Node| {
+                    loser.origin.span().is_some() && loser.origin.span() == entry.node.origin.span()
+                };
+                if let Some(loser) = map.get(&entry.key).filter(|loser| !same(loser)) {
+                    lost(Step::Field(&entry.key), loser, &entry.node, rec);
+                }
+                map.insert_entry(entry.clone());
+            }
+        });
+    }
+}

@@ -1,0 +1,69 @@
+//! What only a router gets.
+
+use super::container::{lost_variable, push};
+use crate::merge::edit::{list_mut, lost, mapping, text};
+use crate::merge::history::{Record, Step};
+use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
+use crate::policy::{LayerRule, Policy};
+use crate::yaml::{Entry, Node, Origin, Places, Value};
+use ecow::{EcoString, eco_format};
+
+/// Adds the entries of `config` to the environment, sorted by key (ome-components 4.1, S0-051).
+///
+/// Where layers are written trees an entry takes the place of a variable of its name; the
+/// controller adds it once more.
+pub(crate) fn config_as_environment<R: Record>(
+    policy: &Policy,
+    container: &mut Node,
+    config: Option<&Node>,
+    rec: &mut R,
+) {
+    let mut entries: Vec<&Entry> = config
+        .map(Node::entries)
+        .into_iter()
+        .flatten()
+        .filter(|entry| !entry.node.is_null())
+        .collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    let listed = container.get("env").map(Node::items).unwrap_or_default();
+    let mut places = Places::of(listed.iter().map(|one| Some(EcoString::from(text(one, "name")))));
+    let mut count = listed.len();
+    for entry in entries {
+        let origin = Origin::Derived(&ROUTER_CONFIG);
+        let value = entry.node.scalar_text().map_or_else(
+            || entry.node.clone(),
+            |text| Node::new(Value::Str(text), entry.node.origin),
+        );
+        let variable = mapping(
+            [("name", Node::str(entry.key.clone(), entry.key_origin)), ("value", value)],
+            origin,
+        );
+        let known =
+            places.insert(entry.key.clone(), count).filter(|_| policy.layers == LayerRule::Written);
+        if let (Some(index), Some(env)) = (known, list_mut(container, "env", origin)) {
+            if let Some((loser, winner)) = env[index].get("value").zip(variable.get("value")) {
+                lost_variable(&entry.key, loser, winner, rec);
+            }
+            env.make_mut()[index] = variable;
+        } else {
+            push(container, "env", variable);
+            count += 1;
+        }
+    }
+}
+
+/// The name of a router's service account, role and role binding (ome-components 4.8).
+pub fn account_name(service: &str) -> EcoString {
+    eco_format!("{service}-router")
+}
+
+/// Makes the pod run under the router's own account, whatever was written.
+pub(crate) fn run_as_account<R: Record>(pod: &mut Node, service: &str, rec: &mut R) {
+    let winner = Node::str(account_name(service), Origin::Derived(&ROUTER_ACCOUNT));
+    if let Some(loser) = pod.get("serviceAccountName") {
+        lost(Step::Field("serviceAccountName"), loser, &winner, rec);
+    }
+    if let Some(map) = pod.as_map_mut() {
+        map.insert("serviceAccountName", winner);
+    }
+}

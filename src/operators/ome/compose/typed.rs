@@ -1,0 +1,325 @@
+//! One Go struct over another: the controller's way of laying a service over a runtime.
+//!
+//! Both sides are marshalled structs, so that zero values vanish and fields without `omitempty`
+//! always win, and the merge is a strategic merge patch (ome-components 1.2 to 1.5).
+
+use crate::api::{ComponentKind, Runtime};
+use crate::merge::edit::text;
+use crate::merge::history::Record;
+use crate::merge::smp;
+use crate::policy::Policy;
+use crate::schema::{self, Library, Type, ZERO_VALUE};
+use crate::yaml::{Node, Origin, Value};
+use ecow::EcoString;
+use std::sync::OnceLock;
+
+/// The libraries that OME v0.1.5 is built with.
+const LIBRARY: Library = Library::V0_33;
+
+/// The type of a component of a service.
+pub(crate) fn component_type(kind: ComponentKind) -> &'static Type {
+    static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
+    let types = TYPES.get_or_init(|| {
+        ComponentKind::OME.map(|kind| within_kind("InferenceService", kind.as_str()))
+    });
+    types[kind as usize]
+}
+
+/// The type of a runtime's configuration of a component.
+pub(crate) fn config_type(kind: ComponentKind) -> &'static Type {
+    static TYPES: OnceLock<[&Type; 3]> = OnceLock::new();
+    let types = TYPES.get_or_init(|| {
+        ComponentKind::OME.map(|kind| within_kind("ClusterServingRuntime", kind.config_key()))
+    });
+    types[kind as usize]
+}
+
+fn within_kind(kind: &str, field: &str) -> &'static Type {
+    // A test proves that every one of them is in the tables.
+    schema::kind("ome.io/v1beta1", kind)
+        .and_then(|schema| schema.root().at(&["spec", field]))
+        .unwrap_or(&Type::Any)
+}
+
+fn container_type() -> &'static Type {
+    schema::structure("Container").unwrap_or(&Type::Any)
+}
+
+/// What the controller holds of a tree after decoding it.
+fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
+    let mut node = schema::marshal(tree, ty, LIBRARY).map_err(|misfit| misfit.to_string())?;
+    schema::prune(&mut node, ty);
+    Ok(node)
+}
+
+/// What the controller holds of a runtime's configuration of a component, with the defaults of the
+/// CRD; decoded once per runtime.
+pub(crate) fn of_runtime(
+    policy: &Policy,
+    runtime: &Runtime,
+    kind: ComponentKind,
+) -> Option<Result<Node, String>> {
+    let config = runtime.config(kind).filter(|config| config.as_map().is_some())?;
+    let decode = || {
+        let mut layer = config.clone();
+        if policy.crd_defaults {
+            config_type(kind).default(&mut layer);
+        }
+        // Upstream copies the fields it knows by name and forgets this one (ome-components 1.1).
+        if layer.get("acceleratorOverride").is_some()
+            && let Some(map) = layer.as_map_mut()
+        {
+            map.remove("acceleratorOverride");
+        }
+        decoded(&layer, config_type(kind)).map_err(EcoString::from)
+    };
+    Some(runtime.decoded.get_or_decode(kind, decode).clone().map_err(String::from))
+}
+
+/// The service's part of a component over the runtime's; the service's alone when the runtime has
+/// none.
+///
+/// # Errors
+/// When a value does not fit its type or the two cannot be merged.
+pub(crate) fn component<R: Record>(
+    kind: ComponentKind,
+    lower: Option<Node>,
+    upper: &Node,
+    rec: &mut R,
+) -> Result<Node, String> {
+    let upper = decoded(upper, component_type(kind))?;
+    let Some(lower) = lower else { return Ok(upper) };
+    // Upstream decodes the result once more. What two marshalled structs merge to comes out of that
+    // as it went in, but for nulls that nobody prints. The struct is the runtime's: the schema
+    // of a service leaves ephemeralContainers out.
+    smp::merge(lower, &upper, Some(config_type(kind)), rec).map_err(|error| error.to_string())
+}
+
+fn pod_type() -> &'static Type {
+    schema::structure("PodSpec").unwrap_or(&Type::Any)
+}
+
+/// The fields of a mapping that belong to a pod.
+pub(crate) fn pod_fields(node: &Node) -> Node {
+    let known = |key: &str| pod_type().field(key).is_some();
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
+}
+
+/// The fields of a mapping that belong to a container.
+pub(crate) fn container_fields(node: &Node) -> Node {
+    let known = |key: &str| container_type().field(key).is_some();
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
+}
+
+/// One pod over another, both without containers that are to be kept apart.
+///
+/// # Errors
+/// When a value does not fit its type or the two cannot be merged.
+pub(crate) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = pod_type();
+    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec)
+        .map_err(|error| error.to_string())
+}
+
+/// A container as the controller holds it: values that became empty are gone.
+///
+/// # Errors
+/// When a value does not fit its type.
+pub(crate) fn decoded_container(container: &Node) -> Result<Node, String> {
+    decoded(container, container_type())
+}
+
+/// A runner over the listed container of its name, or over an empty one; arguments are concatenated
+/// (ome-components 1.8).
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(crate) fn container<R: Record>(
+    listed: Option<Node>,
+    runner: &Node,
+    rec: &mut R,
+) -> Result<Node, String> {
+    let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
+    let own = runner.get("args").is_some_and(|args| !args.is_empty());
+    let lower = listed.get("args").filter(|args| own && !args.is_empty()).cloned();
+    let mut node = patched(&listed, runner, rec)?;
+    if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
+        let own = map.get("args").map(Node::items).unwrap_or_default();
+        let joined = lower.items().iter().chain(own).cloned().collect();
+        map.insert("args", Node::new(Value::List(joined), lower.origin));
+    }
+    Ok(node)
+}
+
+/// One container over another, by the strategic merge patch alone: arguments replace arguments, and
+/// an upper container without a name keeps the lower one's.
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(crate) fn patched<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = container_type();
+    let lower = decoded(lower, ty)?;
+    let upper = decoded(upper, ty)?;
+    let name = lower.get("name").cloned();
+    let mut node = smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())?;
+    let unnamed = text(&node, "name").is_empty();
+    if let (Some(map), Some(name)) = (node.as_map_mut(), name.filter(|_| unnamed)) {
+        map.insert("name", name);
+    }
+    Ok(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::ome::compose::testing::node;
+
+    #[test]
+    fn every_type_is_in_the_tables() {
+        for kind in ComponentKind::OME {
+            assert!(
+                component_type(kind).object().is_some() && config_type(kind).object().is_some(),
+                "{}",
+                kind.as_str()
+            );
+        }
+        assert!(container_type().object().is_some());
+    }
+
+    fn merged(lower: &str, upper: &str) -> Node {
+        let lower = decoded(&node(lower), component_type(ComponentKind::Engine)).unwrap();
+        component(ComponentKind::Engine, Some(lower), &node(upper), &mut ()).unwrap()
+    }
+
+    // ome-components 1.4, the whole table.
+    #[test]
+    fn new_elements_come_before_what_only_the_runtime_has() {
+        let list = |names: &str| {
+            let element = |name: &str| match name.split_once('=') {
+                Some((name, value)) => format!("{{name: {name}, value: '{value}'}}"),
+                None => format!("{{name: {name}}}"),
+            };
+            format!("[{}]", names.split_whitespace().map(element).collect::<Vec<_>>().join(", "))
+        };
+        let runner = |names: &str| {
+            if names.is_empty() {
+                "{runner: {name: r}}".to_owned()
+            } else {
+                format!("{{runner: {{name: r, env: {}}}}}", list(names))
+            }
+        };
+        for (base, patch, expected) in [
+            ("A B", "X", "X A B"),
+            ("A B C", "X A", "X A B C"),
+            ("A B C", "A X", "A X B C"),
+            ("A B C", "B X", "A B X C"),
+            ("A B C", "C X", "A B C X"),
+            ("A B C", "C A", "B C A"),
+            ("A B C D", "D X B", "A C D X B"),
+            ("A B C D", "B X D Z", "A B X C D Z"),
+            ("A", "X=1 X=2", "X=2 A"),
+            ("", "X=1 X=2", "X=1 X=2"),
+            ("A=1 A=2", "A=3", "A=3 A=2"),
+            ("A=1 A=2", "B", "B A=1 A=2"),
+            ("A B", "", "A B"),
+        ] {
+            let names = list(expected);
+            assert_eq!(
+                merged(&runner(base), &runner(patch)),
+                node(&format!("{{runner: {{name: r, env: {names}, resources: {{}}}}}}")),
+                "{base} + {patch}"
+            );
+        }
+    }
+
+    // ome-components 1.2, 1.6.
+    #[test]
+    fn zero_values_do_not_reset_and_pointers_do() {
+        for (lower, upper, expected) in [
+            ("{hostNetwork: true}", "{hostNetwork: false}", "{hostNetwork: true}"),
+            (
+                "{automountServiceAccountToken: true}",
+                "{automountServiceAccountToken: false}",
+                "{automountServiceAccountToken: false}",
+            ),
+            (
+                "{minReplicas: 2, maxReplicas: 4}",
+                "{minReplicas: 0, maxReplicas: 0}",
+                "{minReplicas: 0, maxReplicas: 4}",
+            ),
+            (
+                "{nodeSelector: {a: x, b: y1}}",
+                "{nodeSelector: {b: ''}}",
+                "{nodeSelector: {a: x, b: ''}}",
+            ),
+            ("{tolerations: [{key: a}]}", "{tolerations: [{key: b}]}", "{tolerations: [{key: b}]}"),
+            (
+                "{imagePullSecrets: [{name: a}, {name: b}]}",
+                "{imagePullSecrets: [{name: c}]}",
+                "{imagePullSecrets: [{name: c}, {name: a}, {name: b}]}",
+            ),
+            (
+                "{runner: {name: a, args: [x, z]}}",
+                "{runner: {name: a, args: [w]}}",
+                "{runner: {name: a, args: [w], resources: {}}}",
+            ),
+            (
+                "{runner: {name: a, image: i}}",
+                "{runner: {args: [w]}}",
+                "{runner: {name: '', image: i, args: [w], resources: {}}}",
+            ),
+            (
+                "{runner: {name: a, resources: {limits: {memory: 1.5Gi, cpu: 1000m}}}}",
+                "{}",
+                "{runner: {name: a, resources: {limits: {memory: 1536Mi, cpu: '1'}}}}",
+            ),
+            ("{unknown: 1, worker: {size: 2}}", "{worker: {size: 0}}", "{worker: {size: 0}}"),
+        ] {
+            assert_eq!(merged(lower, upper), node(expected), "{lower} + {upper}");
+        }
+    }
+
+    // ome-components 1.8.
+    #[test]
+    fn a_runner_joins_the_container_of_its_name() {
+        for (listed, runner, expected) in [
+            (
+                Some("{name: c, args: [A], env: [{name: B0}, {name: MODEL_PATH, value: /base}]}"),
+                "{name: c, args: [B], env: [{name: R0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}]}",
+                "{name: c, args: [A, B], env: [{name: R0}, {name: B0}, {name: MODEL_PATH, value: /m}, {name: P, value: '32'}], resources: {}}",
+            ),
+            (
+                Some("{name: '', command: [a]}"),
+                "{name: '', args: [B]}",
+                "{name: '', command: [a], args: [B], resources: {}}",
+            ),
+            (None, "{name: c, args: [B]}", "{name: c, args: [B], resources: {}}"),
+        ] {
+            assert_eq!(
+                container(listed.map(node), &node(runner), &mut ()).unwrap(),
+                node(expected),
+                "{listed:?} + {runner}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_a_struct_is_an_error() {
+        for broken in [
+            "{runner: {name: a, resources: {limits: {cpu: lots}}}}",
+            "{minReplicas: some}",
+            "{runner: {name: a, env: [{name: A, value: 1}]}}",
+        ] {
+            assert!(
+                component(ComponentKind::Engine, None, &node(broken), &mut ()).is_err(),
+                "{broken}"
+            );
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! OME: InferenceServices of `ome.io`, their runtimes, models and AcceleratorClasses.
+
+pub(crate) mod accelerators;
+pub mod checks;
+pub mod compose;
+pub(crate) mod objects;
+pub mod read;
+pub mod select;

@@ -1,0 +1,367 @@
+//! Which objects OME's controller writes for a service, in which order (ome-objects.md 1).
+
+mod decide;
+pub(crate) mod frame;
+pub(crate) mod kind;
+pub(crate) mod model_config;
+pub(crate) mod names;
+#[cfg(test)]
+mod recorded;
+#[cfg(test)]
+mod tests;
+pub(crate) mod workload;
+
+use crate::api::{ComponentKind, Service};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code, Diagnostic, Severity};
+use crate::objects::domain::IngressSettings;
+use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
+use crate::operators::ome::compose;
+use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::kind::{
+    autoscaler, config_map, deployment, disruption, ingress, knative, leader_worker_set, ray, rbac,
+    service, sidecar, virtual_service,
+};
+use crate::operators::ome::objects::model_config::ModelConfig;
+use crate::policy::ome::ExternalPortRule;
+use crate::source::Span;
+use crate::yaml::{Node, Origin};
+use decide::{Entrance, Surface, Workload};
+use ecow::EcoString;
+
+pub(crate) use decide::settings;
+
+/// The objects of a service in the order in which the controller writes them.
+pub(crate) fn objects(
+    composed: &Composed<'_>,
+    model_config: Option<&ModelConfig<'_>>,
+    settings: Settings<'_>,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    let service = composed.service;
+    if is_virtual(composed, settings) {
+        return Ok(Checked::clean(Vec::new()));
+    }
+    let mut writer = Writer {
+        composed,
+        settings,
+        namespace: metadata::namespace(service),
+        objects: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    if let Some(model) = model_config {
+        let object = config_map::object(service.name(), &writer.namespace, model);
+        writer.push(None, object);
+    }
+    for component in &composed.components {
+        writer.component(component)?;
+    }
+    writer.shared_heads();
+    writer.entrance(decide::entrance(composed, settings)?);
+    Ok(Checked { value: writer.objects, diagnostics: writer.diagnostics })
+}
+
+/// Whether the controller can write a component; see [`objects`].
+///
+/// # Errors
+/// Where it fails or crashes on it.
+pub(crate) fn writable(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    decide::workload(service, component, settings).map(drop)
+}
+
+/// Whether the controller can write what leads to a service; see [`objects`].
+///
+/// # Errors
+/// Where it fails after the components are written.
+pub(crate) fn reachable(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    if is_virtual(composed, settings) {
+        return Ok(());
+    }
+    decide::entrance(composed, settings).map(drop)
+}
+
+/// Nothing is deployed of a service that is a `VirtualDeployment` as a whole.
+fn is_virtual(composed: &Composed<'_>, settings: Settings<'_>) -> bool {
+    compose::service_mode(composed.service, settings.config)
+        == Some(DeploymentMode::VirtualDeployment)
+}
+
+struct Writer<'a> {
+    composed: &'a Composed<'a>,
+    settings: Settings<'a>,
+    namespace: Node,
+    objects: Vec<RenderedObject>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Writer<'a> {
+    fn service(&self) -> &'a Service {
+        self.composed.service
+    }
+
+    fn push(&mut self, component: Option<ComponentKind>, object: Option<Node>) {
+        if let Some(node) = object {
+            let wave = wave(&node, component);
+            self.objects.push(RenderedObject { node, component, wave });
+        }
+    }
+
+    /// Says that something is written as the operator writes it and does not work as meant.
+    fn remark(
+        &mut self,
+        severity: Severity,
+        message: impl Into<String>,
+        help: &str,
+        span: Option<Span>,
+    ) {
+        let service = self.service();
+        let diagnostic = Diagnostic::new(Code::OperatorDefect, message)
+            .severity(severity)
+            .at(span.unwrap_or_else(|| service.object.name_span()))
+            .object(service.object.id.to_string())
+            .help(help);
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn component(&mut self, component: &'a ComposedComponent) -> Result<(), ServiceError> {
+        let service = self.service();
+        let workload = decide::workload(service, component, self.settings)?;
+        let frame =
+            Frame::new(service, component, self.namespace.clone(), self.settings.policy.ome);
+        let kind = Some(component.kind);
+        let mut pod = component.pod.clone();
+        if component.kind == ComponentKind::Router {
+            pod = pod::router(&pod, frame.name());
+            for object in rbac::objects(&frame) {
+                self.push(kind, Some(object));
+            }
+        }
+        match workload {
+            Workload::Deployment(class) => self.deployment(&frame, &pod, class),
+            Workload::Knative => self.push(kind, knative::object(&frame, &pod)),
+            Workload::Group { worker, size } => {
+                self.push(kind, leader_worker_set::object(&frame, &pod, worker, size));
+                self.push(kind, sidecar::object(&frame));
+                self.push(kind, service::of_leader(&frame, &pod));
+            }
+            Workload::Ray { clusters, prober } => self.ray(&frame, clusters, prober),
+        }
+        Ok(())
+    }
+
+    fn deployment(&mut self, frame: &Frame<'_>, pod: &Node, class: autoscaler::Class) {
+        let kind = Some(frame.component.kind);
+        self.push(kind, deployment::object(frame, pod));
+        self.push(kind, service::of_deployment(frame, pod));
+        match class {
+            autoscaler::Class::Hpa => self.push(kind, autoscaler::horizontal(frame)),
+            autoscaler::Class::External => {}
+            autoscaler::Class::Keda => {
+                let (object, remark) = autoscaler::scaled_object(frame);
+                self.push(kind, object);
+                if let Some(remark) = remark {
+                    let span = frame
+                        .service
+                        .object
+                        .spec("kedaConfig")
+                        .and_then(|config| config.get("customPromQuery")?.origin.span());
+                    self.remark(Severity::Warning, remark, "write `%s` once where the component's name belongs, and `%%` for a percent sign", span);
+                }
+            }
+        }
+        if self.settings.policy.ome.disruption_budgets {
+            self.push(kind, disruption::object(frame));
+        }
+    }
+
+    /// Says so where Services of two components take each other's pods.
+    fn shared_heads(&mut self) {
+        let heads = self
+            .composed
+            .components
+            .iter()
+            .filter(|component| component.mode == DeploymentMode::MultiNode);
+        let names: Vec<_> = heads.map(|component| format!("`{}`", component.name)).collect();
+        if names.len() > 1 {
+            let message = format!(
+                "the Services of {} select the leaders of each other: only `ray.io/node-type: head` tells pods apart",
+                names.join(" and ")
+            );
+            self.remark(
+                Severity::Info,
+                message,
+                "keep one multi-node component to a namespace",
+                None,
+            );
+        }
+    }
+
+    fn ray(&mut self, frame: &Frame<'_>, clusters: i64, prober: Option<&Node>) {
+        let kind = Some(frame.component.kind);
+        for index in 0..clusters {
+            self.push(kind, ray::cluster(frame, index));
+        }
+        self.push(kind, service::of_ray(frame));
+        self.remark(
+            Severity::Info,
+            format!("the Service of `{}` selects no pod: it asks for the component's name where pods carry the service's", frame.name()),
+            "reach the head of a RayCluster by its own Service",
+            None,
+        );
+        for index in 0..clusters {
+            self.push(kind, prober.and_then(|config| ray::prober(frame, index, config)));
+        }
+        self.push(kind, sidecar::object(frame));
+    }
+
+    /// What leads to the service.
+    fn entrance(&mut self, entrance: Entrance) {
+        let service = self.service();
+        let config = self.settings.config;
+        let annotations = compose::service_annotations(self.settings.policy, service, config);
+        let settings = IngressSettings::resolve(config, &annotations);
+        let surface = Surface::new(self.composed, annotations, settings);
+        let entry = surface.entry();
+        match entrance {
+            Entrance::None => {}
+            Entrance::ClusterLocal(span) => {
+                self.remark(
+                    Severity::Warning,
+                    format!(
+                        "the controller writes these objects and then fails: it looks for a Service `{}` that it makes for no cluster-local service",
+                        service.name()
+                    ),
+                    "leave the label out, or switch ingress creation on",
+                    span,
+                );
+            }
+            Entrance::External => self.external(&entry),
+            Entrance::Routes(routes) => {
+                for object in routes {
+                    self.push(None, Some(object));
+                }
+                self.remark(
+                    Severity::Warning,
+                    "the controller never writes these HTTPRoutes: it does not know the types of the Gateway API; they are printed as they are meant",
+                    "set `enableGatewayAPI: false` in the ConfigMap to get an Ingress",
+                    None,
+                );
+            }
+            Entrance::Ingress(object) => {
+                self.push(None, object);
+                self.backends(&entry);
+            }
+            Entrance::Knative { waits } => {
+                if waits {
+                    self.remark(
+                        Severity::Warning,
+                        "there will be no VirtualService: the controller waits for the condition RoutesReady of the router, which it sets of serverless services only",
+                        "write the annotation `ome.io/deploymentMode: Serverless` on the service",
+                        None,
+                    );
+                } else {
+                    let domain = self.settings.cluster_domain;
+                    self.push(None, virtual_service::object(&entry, config, domain));
+                }
+                let gateway = &config.ingress.local_gateway_service;
+                self.push(None, service::alias(service, entry.namespace, gateway));
+                self.remark(
+                    Severity::Info,
+                    "the controller writes and deletes this VirtualService and its alias in turns; they are printed as they are meant",
+                    "set `disableIngressCreation: true` in the ConfigMap to get a stable Service",
+                    None,
+                );
+            }
+        }
+    }
+
+    /// The Service that stands in for an Ingress.
+    fn external(&mut self, entry: &ingress::Entry<'_>) {
+        let service = self.service();
+        let main = if entry.has(ComponentKind::Router) {
+            ComponentKind::Router
+        } else {
+            ComponentKind::Engine
+        };
+        let release = self.settings.policy.ome;
+        let port = match release.external_port {
+            ExternalPortRule::OfComponent => {
+                let port = self.first_port(&entry.component_name(main));
+                port.map(|port| (port.clone(), port))
+            }
+            ExternalPortRule::Http => {
+                let number = |port: i64| Node::int(port, Origin::Default(&rules::EXTERNAL_SERVICE));
+                Some((number(80), number(8080)))
+            }
+        };
+        let spread = |component: &ComposedComponent| {
+            component.kind == main && component.mode == DeploymentMode::MultiNode
+        };
+        if self.composed.components.iter().any(spread) {
+            self.remark(
+                Severity::Info,
+                format!("the Service `{}` selects workers beside the leaders", service.name()),
+                "use the Service of the component, or add a router",
+                None,
+            );
+        }
+        let annotations = entry.annotations;
+        let named = release.external_selects_component || !service.predictor.used;
+        let object = service::external(
+            service,
+            annotations,
+            entry.namespace,
+            Some(main).filter(|_| named),
+            port,
+        );
+        self.push(None, object);
+    }
+
+    /// Says so where an Ingress leads to a port that the Service behind it does not expose.
+    fn backends(&mut self, entry: &ingress::Entry<'_>) {
+        for kind in entry.components {
+            let name = entry.component_name(*kind);
+            let other = self.first_port(&name).filter(|port| port.as_int() != Some(8080));
+            if let Some(port) = other.as_ref().and_then(Node::scalar_text) {
+                let span = other.and_then(|port| port.origin.span());
+                let message =
+                    format!("the Ingress leads to port 8080 of `{name}`, which exposes {port}");
+                self.remark(
+                    Severity::Warning,
+                    message,
+                    "let the first container listen on 8080",
+                    span,
+                );
+            }
+        }
+    }
+
+    /// The first port of the Service of a component, as it was written.
+    fn first_port(&self, component: &EcoString) -> Option<Node> {
+        let name = crate::quantity::hash::truncate63(component);
+        let service = self.objects.iter().map(|object| &object.node).find(|node| {
+            let text = |keys: &[&str]| node.at(keys).and_then(Node::as_str);
+            text(&["kind"]) == Some("Service")
+                && text(&["apiVersion"]) == Some("v1")
+                && text(&["metadata", "name"]) == Some(name.as_str())
+        })?;
+        service.at(&["spec", "ports"])?.items().first()?.get("port").cloned()
+    }
+}
+
+/// When an object is needed (see [`RenderedObject::wave`]).
+fn wave(object: &Node, component: Option<ComponentKind>) -> i32 {
+    match object.get("kind").and_then(Node::as_str) {
+        Some("ConfigMap" | "ServiceAccount" | "Role" | "RoleBinding") => 0,
+        Some("HorizontalPodAutoscaler" | "ScaledObject" | "PodDisruptionBudget") => 2,
+        _ if component.is_none() => 3,
+        _ => 1,
+    }
+}

@@ -1,0 +1,411 @@
+//! What the controller would write for a component and as the way in from outside, decided without
+//! building it; where it would fail, the error.
+//!
+//! `plan` asks here whether a composed service can be written, `render` builds what is decided.
+//! Components come in the order in which the controller reaches them, and within one the checks
+//! stand in its order (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the
+//! earlier one is the answer.
+
+use crate::api::{ComponentKind, Service};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::Code;
+use crate::objects::Settings;
+use crate::objects::domain;
+use crate::objects::domain::IngressSettings;
+use crate::objects::metadata;
+use crate::objects::metadata::VISIBILITY;
+use crate::operators::ome::compose;
+use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::operators::ome::objects::kind::{autoscaler, ingress, ray, route, sidecar};
+use crate::policy::ome::{ExternalServiceRule, LongNameRule};
+use crate::policy::{LayerRule, ReplicaRule};
+use crate::source::Span;
+use crate::yaml::{Map, Node};
+
+/// Most RayClusters of one component; upstream has no limit, a typing error does.
+const MOST_CLUSTERS: i64 = 1000;
+
+/// How a component is deployed.
+pub(super) enum Workload<'a> {
+    /// A Deployment, scaled by this class.
+    Deployment(autoscaler::Class),
+    /// A Knative Service.
+    Knative,
+    /// A LeaderWorkerSet of groups with this pod as worker, and the size of a group.
+    Group { worker: &'a Node, size: i64 },
+    /// RayClusters with their probers.
+    Ray { clusters: i64, prober: Option<&'a Node> },
+}
+
+/// What leads to a service from outside its namespace.
+pub(super) enum Entrance {
+    /// Nothing.
+    None,
+    /// The Service that stands in for an Ingress.
+    External,
+    /// Nothing, and the controller fails after everything is written.
+    ClusterLocal(Option<Span>),
+    /// HTTPRoutes.
+    Routes(Vec<Node>),
+    /// An Ingress.
+    Ingress(Option<Node>),
+    /// A VirtualService and an alias; none of the first where the controller waits for a condition
+    /// that it sets of serverless services only.
+    Knative { waits: bool },
+}
+
+/// An error of the service.
+pub(super) fn failure(
+    message: impl Into<String>,
+    span: impl Into<Option<Span>>,
+    help: &str,
+) -> ServiceError {
+    ServiceError {
+        code: Code::InvalidInput,
+        message: message.into(),
+        help: Some(help.into()),
+        span: span.into(),
+    }
+}
+
+fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
+    ServiceError { code: Code::WouldPanic, ..failure(message, span, help) }
+}
+
+/// What is wrong with the settings, so that the manager does not even start.
+pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), ServiceError> {
+    if let Some(error) = &settings.config.error {
+        return Err(failure(
+            error.to_string(),
+            service.object.name_span(),
+            "correct the ConfigMap inferenceservice-config",
+        ));
+    }
+    match domain::path_template_error(settings.config) {
+        Some(error) => Err(failure(
+            error,
+            settings.config.ingress.span.unwrap_or_else(|| service.object.name_span()),
+            "correct `pathTemplate`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// How a component is deployed.
+///
+/// # Errors
+/// Where the controller fails or crashes before or while it writes the component.
+pub(super) fn workload<'a>(
+    service: &Service,
+    component: &'a ComposedComponent,
+    settings: Settings<'a>,
+) -> Result<Workload<'a>, ServiceError> {
+    match component.mode {
+        DeploymentMode::RawDeployment => {
+            let class = autoscaler_class(service, component, settings)?;
+            host(service, component, settings)?;
+            Ok(Workload::Deployment(class))
+        }
+        // The controller writes replica bounds into annotations, of which there are none at all
+        // when a fine-tuned weight states no strategy (components/base.go, ProcessBaseAnnotations).
+        DeploymentMode::Serverless
+            if component.annotations.is_empty()
+                && settings.policy.replicas == ReplicaRule::Webhook =>
+        {
+            let message = format!(
+                "the controller would crash: the serverless `{}` has no annotations, as its fine-tuned weight has no strategy",
+                component.name
+            );
+            Err(panic(
+                message,
+                service.object.name_span(),
+                "write `hyperParameters.strategy` of the FineTunedWeight",
+            ))
+        }
+        DeploymentMode::Serverless => Ok(Workload::Knative),
+        DeploymentMode::MultiNode => {
+            host(service, component, settings)?;
+            let Some((worker, workers)) = &component.worker else {
+                let leader = component.spec.get("leader").and_then(|leader| leader.origin.span());
+                let message = format!(
+                    "`{}` runs on several nodes and has no worker: the LeaderWorkerSet cannot be built",
+                    component.name
+                );
+                return Err(panic(
+                    message,
+                    leader.unwrap_or_else(|| service.object.name_span()),
+                    "add `worker` with a `size`, or leave `leader` out",
+                ));
+            };
+            sidecar_registered(service, component, settings)?;
+            Ok(Workload::Group { worker, size: group_size(*workers, settings) })
+        }
+        DeploymentMode::MultiNodeRayVllm => {
+            host(service, component, settings)?;
+            let found = ray_clusters(service, component, settings)?;
+            sidecar_registered(service, component, settings)?;
+            Ok(found)
+        }
+        DeploymentMode::VirtualDeployment | DeploymentMode::ModelMesh => {
+            let annotation = component.annotations.get(DeploymentMode::ANNOTATION);
+            Err(failure(
+                format!("invalid deployment mode for {}", component.kind.as_str()),
+                annotation
+                    .and_then(|mode| mode.origin.span())
+                    .unwrap_or_else(|| service.object.name_span()),
+                "write the annotation `ome.io/deploymentMode` on the InferenceService itself",
+            ))
+        }
+    }
+}
+
+/// Pods of a group: the controller's number is one of 32 bits and wraps.
+fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "as Go's int32() does")]
+    let wrapped = (workers as i32).wrapping_add(1);
+    match settings.policy.layers {
+        LayerRule::Typed => wrapped.into(),
+        LayerRule::Written => workers.saturating_add(1),
+    }
+}
+
+fn autoscaler_class(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<autoscaler::Class, ServiceError> {
+    let class = component.annotations.get("ome.io/autoscalerClass");
+    // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which asks it for whatever no
+    // annotation says (reconcilers/keda/keda_reconciler.go).
+    let asks_config = || {
+        let said = |key: &str| component.annotations.contains_key(key);
+        !autoscaler::KEDA_ANNOTATIONS.into_iter().all(said)
+    };
+    let found = autoscaler::class(&component.annotations);
+    if found == Ok(autoscaler::Class::Keda) && !settings.policy.ome.keda && asks_config() {
+        let message = format!(
+            "the controller would crash on the ScaledObject of `{}`: it does not know `kedaConfig`",
+            component.name
+        );
+        let span = class.and_then(|class| class.origin.span());
+        return Err(panic(
+            message,
+            span.unwrap_or_else(|| service.object.name_span()),
+            "follow v0.1.5 or later, or write `hpa` or `external`",
+        ));
+    }
+    found.map_err(|message| {
+        failure(
+            message,
+            class
+                .and_then(|class| class.origin.span())
+                .unwrap_or_else(|| service.object.name_span()),
+            "write `hpa`, `keda` or `external`",
+        )
+    })
+}
+
+/// The controller makes the component's host before it writes anything of it, also where no Ingress
+/// will use it.
+fn host(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    let annotations = &component.annotations;
+    let ingress = IngressSettings::resolve(settings.config, annotations);
+    let name = &component.name;
+    match settings.policy.ome.long_names {
+        LongNameRule::Shortened => {
+            ingress.host(name, &service.namespace, &component.labels, annotations)
+        }
+        LongNameRule::Refused => {
+            ingress.host_of(name, &service.namespace, &component.labels, annotations)
+        }
+    }
+    .map(drop)
+    .map_err(|message| {
+        let key = ["ome.io/ingress-domain-template", "ome.io/ingress-domain"]
+            .into_iter()
+            .find_map(|key| annotations.get(key)?.origin.span());
+        failure(
+            message,
+            key.unwrap_or_else(|| service.object.name_span()),
+            "correct the domain template or the ingress domain",
+        )
+    })
+}
+
+/// A manager whose settings disable virtual hosts of Istio does not know its types
+/// (cmd/manager/main.go), and fails on the Sidecar of a component that asks for one.
+fn sidecar_registered(
+    service: &Service,
+    component: &ComposedComponent,
+    settings: Settings<'_>,
+) -> Result<(), ServiceError> {
+    let Some(label) = sidecar::asked(&component.labels)
+        .filter(|_| settings.config.ingress.disable_istio_virtual_host)
+    else {
+        return Ok(());
+    };
+    Err(failure(
+        format!(
+            "the controller fails on the Sidecar of `{}`: with `disableIstioVirtualHost: true` it knows no types of Istio",
+            component.name
+        ),
+        label.origin.span().unwrap_or_else(|| service.object.name_span()),
+        "leave the label `sidecar.istio.io/inject` out, or set `disableIstioVirtualHost: false` in the ConfigMap",
+    ))
+}
+
+fn ray_clusters<'a>(
+    service: &Service,
+    component: &'a ComposedComponent,
+    settings: Settings<'a>,
+) -> Result<Workload<'a>, ServiceError> {
+    let span = component.spec.origin.span().unwrap_or_else(|| service.object.name_span());
+    let clusters = match component.spec.get("minReplicas").and_then(Node::as_int) {
+        Some(replicas) => replicas,
+        None if settings.policy.replicas == ReplicaRule::Runtime => 1,
+        None => {
+            return Err(panic(
+                format!("`{}` runs on Ray and has no minReplicas", component.name),
+                span,
+                "write `minReplicas`",
+            ));
+        }
+    };
+    if clusters > MOST_CLUSTERS {
+        let message = format!(
+            "`minReplicas: {clusters}` would be as many RayClusters; at most {MOST_CLUSTERS} are rendered"
+        );
+        return Err(failure(message, span, "write a smaller `minReplicas`"));
+    }
+    let prober = settings.config.multinode_prober.as_ref();
+    if let Some(missing) = ray::missing_setting(prober).filter(|_| clusters > 0) {
+        return Err(panic(
+            missing,
+            span,
+            "write image, cpu and memory of the prober into the ConfigMap",
+        ));
+    }
+    Ok(Workload::Ray { clusters, prober })
+}
+
+/// The way in: an Ingress, routes or a stable Service, by the mode of the component that takes the
+/// requests.
+///
+/// # Errors
+/// Where the controller fails after its components are written.
+pub(super) fn entrance(
+    composed: &Composed<'_>,
+    settings: Settings<'_>,
+) -> Result<Entrance, ServiceError> {
+    let service = composed.service;
+    let config = settings.config;
+    let annotations = compose::service_annotations(settings.policy, service, config);
+    let ingress_settings = IngressSettings::resolve(config, &annotations);
+    if ingress_settings.disable_ingress_creation {
+        let label = service.object.metadata("labels").and_then(|labels| labels.get(VISIBILITY));
+        if let Some(label) = label.filter(|label| label.as_str() == Some("cluster-local")) {
+            return Ok(Entrance::ClusterLocal(label.origin.span()));
+        }
+        let by_annotation = annotations
+            .get("ome.io/ingress-disable-creation")
+            .is_some_and(|value| value.as_str() == Some("true"));
+        return Ok(match settings.policy.ome.external_service {
+            ExternalServiceRule::ByAnnotation if !by_annotation => Entrance::None,
+            _ => Entrance::External,
+        });
+    }
+    // Declaration order of components is engine, decoder, router: the last one takes the requests.
+    let Some(last) = composed.components.last() else { return Ok(Entrance::None) };
+    let refused = |message: String| {
+        failure(
+            message,
+            service.object.name_span(),
+            "correct the ingress settings of the operator or of the service",
+        )
+    };
+    match last.mode {
+        DeploymentMode::RawDeployment | DeploymentMode::MultiNode => {
+            let surface = Surface::new(composed, annotations, ingress_settings);
+            if config.ingress.enable_gateway_api {
+                let timeout = |kind| {
+                    let component =
+                        composed.components.iter().find(|component| component.kind == kind)?;
+                    component.spec.get("timeoutSeconds")?.as_int()
+                };
+                let routes = route::objects(&surface.entry(), config, timeout).map_err(refused)?;
+                Ok(Entrance::Routes(routes))
+            } else {
+                let object = ingress::object(&surface.entry(), config).map_err(refused)?;
+                Ok(Entrance::Ingress(object))
+            }
+        }
+        // It looks for the VirtualService in any case.
+        DeploymentMode::Serverless
+            if config.ingress.disable_istio_virtual_host
+                && settings.policy.replicas == ReplicaRule::Webhook =>
+        {
+            Err(failure(
+                "fails to reconcile ingress: with `disableIstioVirtualHost: true` the controller knows no types of Istio",
+                config.ingress.span.unwrap_or_else(|| service.object.name_span()),
+                "set `disableIngressCreation: true` beside it, or disable virtual hosts by the annotation `ome.io/ingress-disable-istio-virtualhost` alone",
+            ))
+        }
+        DeploymentMode::Serverless if ingress_settings.disable_istio_virtual_host => {
+            Ok(Entrance::None)
+        }
+        DeploymentMode::Serverless => Ok(Entrance::Knative {
+            // Quirk: of a router the controller waits for a condition that it sets of no service
+            // whose own mode is another one (status/status_reconciler.go, PropagateStatus).
+            waits: last.kind == ComponentKind::Router
+                && compose::service_mode(service, config) != Some(DeploymentMode::Serverless),
+        }),
+        mode => Err(refused(format!("unsupported deployment mode: {}", mode.as_str()))),
+    }
+}
+
+/// A service as those outside see it.
+pub(super) struct Surface<'a> {
+    service: &'a Service,
+    namespace: Node,
+    labels: Map,
+    annotations: Map,
+    components: Vec<ComponentKind>,
+    settings: IngressSettings,
+}
+
+impl<'a> Surface<'a> {
+    /// Of a composed service, with its annotations as the operator sees them and the settings
+    /// under these.
+    pub(super) fn new(
+        composed: &Composed<'a>,
+        annotations: Map,
+        settings: IngressSettings,
+    ) -> Self {
+        let service = composed.service;
+        Self {
+            service,
+            namespace: metadata::namespace(service),
+            labels: metadata::sorted(service.object.labels()),
+            annotations: metadata::sorted(annotations),
+            components: composed.components.iter().map(|component| component.kind).collect(),
+            settings,
+        }
+    }
+
+    /// What an Ingress, a route or a VirtualService leads to.
+    pub(super) fn entry(&self) -> ingress::Entry<'_> {
+        ingress::Entry {
+            name: self.service.name(),
+            namespace: &self.namespace,
+            namespace_name: &self.service.namespace,
+            labels: &self.labels,
+            annotations: &self.annotations,
+            components: &self.components,
+            settings: &self.settings,
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! HorizontalPodAutoscaler, `autoscaling/v2`, and KEDA ScaledObject, `keda.sh/v1alpha1`
+//! (ome-objects.md 2.4, 2.5, 4).
+
+use crate::objects::build::{IntoNode, node, set};
+use crate::objects::metadata::without;
+use crate::objects::rules;
+use crate::objects::sprintf::sprintf;
+use crate::operators::ome::objects::frame::Frame;
+use crate::operators::ome::objects::names;
+use crate::yaml::{Map, Node, Origin, Rule, Value};
+use ecow::EcoString;
+
+/// Who scales a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A HorizontalPodAutoscaler.
+    Hpa,
+    /// A KEDA ScaledObject.
+    Keda,
+    /// Somebody outside.
+    External,
+}
+
+/// Annotations that say of a ScaledObject what `kedaConfig` says else.
+pub(crate) const KEDA_ANNOTATIONS: [&str; 4] = [
+    "autoscaling.keda.sh/prometheus.query",
+    "autoscaling.keda.sh/prometheus.serverAddress",
+    "autoscaling.keda.sh/threshold",
+    "autoscaling.keda.sh/operator",
+];
+
+/// The class an annotation names.
+///
+/// # Errors
+/// The operator's sentence for a class it does not know; the empty one and `none` among them.
+pub(crate) fn class(annotations: &Map) -> Result<Class, String> {
+    match annotations.get("ome.io/autoscalerClass") {
+        None => Ok(Class::Hpa),
+        Some(node) => match node.scalar_text().as_deref() {
+            Some("hpa") => Ok(Class::Hpa),
+            Some("keda") => Ok(Class::Keda),
+            Some("external") => Ok(Class::External),
+            _ => Err("unknown autoscaler class type".into()),
+        },
+    }
+}
+
+/// Smallest and largest number of replicas: the smallest is at least 1, the largest at least the
+/// smallest.
+fn bounds(frame: &Frame<'_>) -> (Option<Node>, Option<Node>) {
+    let given =
+        |key| frame.spec(key).and_then(|node| node.as_int().map(|number| (number, node.clone())));
+    let min = given("minReplicas").filter(|(number, _)| *number >= 1);
+    let least = min.as_ref().map_or(1, |(number, _)| *number);
+    let min = min
+        .map(|(_, node)| node)
+        .or_else(|| 1.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
+    let max = given("maxReplicas")
+        .filter(|(number, _)| *number >= least)
+        .map(|(_, node)| node)
+        .or_else(|| least.into_node(Origin::Default(&rules::AUTOSCALER_BOUNDS)));
+    (min, max)
+}
+
+/// The Deployment that is scaled.
+fn target(frame: &Frame<'_>, rule: &'static Rule) -> Option<Node> {
+    node!(rule; { kind: "Deployment", name: (&frame.scaled), apiVersion: "apps/v1" })
+}
+
+/// The HorizontalPodAutoscaler of a component. The empty `behavior` that upstream writes is not
+/// printed.
+pub(crate) fn horizontal(frame: &Frame<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::HPA;
+    let (min, max) = bounds(frame);
+    let metric = frame
+        .spec("scaleMetric")
+        .filter(|node| node.as_str() != Some(""))
+        .cloned()
+        .or_else(|| "cpu".into_node(Origin::Default(&rules::HPA_METRIC)));
+    node!(RULE; {
+        apiVersion: "autoscaling/v2",
+        kind: "HorizontalPodAutoscaler",
+        metadata: (frame.metadata(frame.name().clone(), &frame.app_labels, &frame.annotations)),
+        spec: {
+            scaleTargetRef: (target(frame, RULE)),
+            minReplicas: min,
+            maxReplicas: max,
+            metrics: [{ type: "Resource", resource: { name: metric, target: { type: "Utilization", averageUtilization: (utilization(frame)) } } }],
+        },
+    })
+}
+
+/// Percent of what is requested: annotation, scaleTarget, 80. An annotation that is no number
+/// counts as 0 upstream.
+fn utilization(frame: &Frame<'_>) -> Option<Node> {
+    match frame.annotations.get("ome.io/targetUtilizationPercentage") {
+        Some(node) => {
+            let percent = node.scalar_text().map_or(0, |text| atoi32(&text));
+            Some(Node::new(Value::Int(percent.into()), node.origin))
+        }
+        None => frame
+            .spec("scaleTarget")
+            .cloned()
+            .or_else(|| 80.into_node(Origin::Default(&rules::HPA_METRIC))),
+    }
+}
+
+/// A number as Go makes an int32 of `strconv.Atoi`, errors ignored: 0 for what is none, and of a
+/// number that is too large the low bits of the largest that fits.
+#[expect(clippy::cast_possible_truncation, reason = "as upstream does")]
+fn atoi32(text: &str) -> i32 {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    match text.parse::<i64>() {
+        Ok(number) => number as i32,
+        Err(error) => match error.kind() {
+            PosOverflow => i64::MAX as i32,
+            NegOverflow => i64::MIN as i32,
+            _ => 0,
+        },
+    }
+}
+
+/// The ScaledObject of a component and what is odd about its query. Quirk: labels lack `app` and
+/// those of queues; `kedaConfig` of a component is never read, the service's counts for all of
+/// them.
+pub(crate) fn scaled_object(frame: &Frame<'_>) -> (Option<Node>, Option<String>) {
+    const RULE: &Rule = &rules::KEDA;
+    const DEFAULTS: Origin = Origin::Default(&rules::KEDA_DEFAULTS);
+    let config = frame.service.object.spec("kedaConfig");
+    let configured = |key: &str| {
+        config.and_then(|config| config.get(key)).filter(|node| node.as_str() != Some("")).cloned()
+    };
+    let annotated = |key: &str| frame.annotations.get(key).cloned();
+    let (min, max) = bounds(frame);
+    let metric = frame
+        .spec("scaleMetric")
+        .filter(|node| node.as_str() != Some(""))
+        .cloned()
+        .or_else(|| "tps".into_node(DEFAULTS));
+
+    let mut remark = None;
+    let query = annotated("autoscaling.keda.sh/prometheus.query").or_else(|| {
+        let Some(custom) = configured("customPromQuery") else { return default_query(frame.name()).into_node(DEFAULTS) };
+        let format = custom.as_str().unwrap_or_default();
+        let query = sprintf(format, frame.name());
+        if !names_the_component_once(format) {
+            remark = Some(format!("the query is used as a format of Go with `{}` as its only argument and becomes `{query}`", frame.name()));
+        }
+        Some(Node::str(query, custom.origin))
+    });
+    let address = annotated("autoscaling.keda.sh/prometheus.serverAddress")
+        .or_else(|| configured("promServerAddress"))
+        .or_else(|| {
+            "http://prometheus-operated.monitoring.svc.cluster.local:9090".into_node(DEFAULTS)
+        });
+    let threshold = annotated("autoscaling.keda.sh/threshold")
+        .or_else(|| configured("scalingThreshold"))
+        .or_else(|| "10".into_node(DEFAULTS));
+    let operator = annotated("autoscaling.keda.sh/operator")
+        .or_else(|| configured("scalingOperator"))
+        .or_else(|| "LessThanOrEqual".into_node(DEFAULTS));
+    let reference = config.and_then(|config| config.get("authenticationRef")).cloned();
+    let modes = reference.as_ref().and_then(|_| configured("authModes"));
+
+    let object = node!(RULE; {
+        apiVersion: "keda.sh/v1alpha1",
+        kind: "ScaledObject",
+        metadata: (frame.metadata(names::scaled_object(frame.name()), &without(&frame.labels, |key| key == "k8slens-edit-resource-version"), &frame.annotations)),
+        spec: {
+            scaleTargetRef: (target(frame, RULE)),
+            minReplicaCount: min,
+            maxReplicaCount: max,
+            triggers: [{
+                type: "prometheus",
+                metadata: {
+                    authModes: modes, metricName: metric, operator: operator, query: query, serverAddress: address, threshold: threshold,
+                },
+                authenticationRef: (reference.map(authentication)),
+            }],
+        },
+    });
+    (object, remark)
+}
+
+/// A reference to credentials; its kind defaults to TriggerAuthentication.
+fn authentication(mut reference: Node) -> Node {
+    if let Some(map) = reference.as_map_mut()
+        && map.get("kind").is_none_or(|kind| kind.is_null() || kind.as_str() == Some(""))
+    {
+        set(map, "kind", "TriggerAuthentication", Origin::Default(&rules::KEDA_DEFAULTS));
+    }
+    reference
+}
+
+/// Whether a format takes its one argument exactly once and holds nothing else that begins with
+/// `%`.
+fn names_the_component_once(format: &str) -> bool {
+    let indexed = format.matches("%[1]s").count();
+    let plain = format.matches("%s").count();
+    format.matches('%').count() == indexed + plain
+        && ((plain == 1 && indexed == 0) || (plain == 0 && indexed >= 1))
+}
+
+/// The query that counts when nobody writes one. Quirk: it asks for the component's name where pods
+/// are labelled with the service's, so that as shipped it finds nothing (ome-objects.md B6).
+fn default_query(component: &EcoString) -> String {
+    let lines = [
+        "sum(".to_owned(),
+        format!(
+            "            avg_over_time(vllm:avg_generation_throughput_toks_per_s{{ome_io_inferenceservice=\"{component}\"}}[5m]) < bool 10"
+        ),
+        "        )".to_owned(),
+        "        *".to_owned(),
+        "        sum(".to_owned(),
+        format!(
+            "            rate(vllm:request_success_total{{ome_io_inferenceservice=\"{component}\"}}[1m]) > bool 0.50"
+        ),
+        "        )".to_owned(),
+    ];
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::testing::{Case, map};
+
+    #[test]
+    fn only_three_classes_are_known() {
+        for (annotations, expected) in [
+            ("{}", Some(Class::Hpa)),
+            (r#"{"ome.io/autoscalerClass":"hpa"}"#, Some(Class::Hpa)),
+            (r#"{"ome.io/autoscalerClass":"keda"}"#, Some(Class::Keda)),
+            (r#"{"ome.io/autoscalerClass":"external"}"#, Some(Class::External)),
+            (r#"{"ome.io/autoscalerClass":""}"#, None),
+            (r#"{"ome.io/autoscalerClass":"none"}"#, None),
+        ] {
+            assert_eq!(class(&map(annotations)).ok(), expected, "{annotations}");
+        }
+    }
+
+    #[test]
+    fn bounds_are_raised() {
+        for (spec, expected) in [
+            ("{}", (1, 1)),
+            (r#"{"minReplicas":0,"maxReplicas":5}"#, (1, 5)),
+            (r#"{"minReplicas":4,"maxReplicas":2}"#, (4, 4)),
+            (r#"{"minReplicas":2,"maxReplicas":8}"#, (2, 8)),
+        ] {
+            let case = Case::engine(spec, "{}");
+            let built = horizontal(&case.frame()).expect("an object");
+            let number = |key| built.at(&["spec", key]).and_then(Node::as_int).expect(key);
+            assert_eq!((number("minReplicas"), number("maxReplicas")), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn the_target_is_the_annotation_then_the_spec_then_80() {
+        for (spec, annotations, expected) in [
+            ("{}", "{}", 80),
+            (r#"{"scaleTarget":60}"#, "{}", 60),
+            (r#"{"scaleTarget":60}"#, r#"{"ome.io/targetUtilizationPercentage":"45"}"#, 45),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"many"}"#, 0),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"4294967376"}"#, 80),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"99999999999999999999"}"#, -1),
+            ("{}", r#"{"ome.io/targetUtilizationPercentage":"-99999999999999999999"}"#, 0),
+        ] {
+            let case = Case::engine(spec, "{}").annotated(annotations);
+            assert_eq!(
+                utilization(&case.frame()).and_then(|node| node.as_int()),
+                Some(expected),
+                "{spec} {annotations}"
+            );
+        }
+    }
+
+    #[test]
+    fn annotations_win_over_the_service_and_the_service_over_constants() {
+        let case = Case::engine(r#"{"minReplicas":1,"maxReplicas":4,"scaleMetric":"rps"}"#, "{}")
+            .annotated(r#"{"autoscaling.keda.sh/threshold":"7"}"#)
+            .service(r#"{"kedaConfig":{"scalingThreshold":"3.5","authModes":"bearer","authenticationRef":{"name":"p"},"customPromQuery":"up{n=\"%s\"}"}}"#);
+        let (object, remark) = scaled_object(&case.frame());
+        let object = object.expect("an object").to_json();
+        assert_eq!(remark, None);
+        assert_eq!(object["spec"]["triggers"][0]["metadata"]["threshold"], "7");
+        assert_eq!(object["spec"]["triggers"][0]["metadata"]["query"], "up{n=\"chat-engine\"}");
+        assert_eq!(object["spec"]["triggers"][0]["metadata"]["metricName"], "rps");
+        assert_eq!(
+            object["spec"]["triggers"][0]["authenticationRef"],
+            serde_json::json!({"name": "p", "kind": "TriggerAuthentication"})
+        );
+        assert_eq!(object["metadata"]["name"], "scaledobject-chat-engine");
+        assert!(object["metadata"]["labels"].get("app").is_none());
+    }
+
+    #[test]
+    fn modes_without_a_reference_are_left_out_and_odd_queries_are_remarked_on() {
+        let case = Case::engine("{}", "{}")
+            .service(r#"{"kedaConfig":{"authModes":"bearer","customPromQuery":"a % 5"}}"#);
+        let (object, remark) = scaled_object(&case.frame());
+        let object = object.expect("an object").to_json();
+        assert!(object["spec"]["triggers"][0]["metadata"].get("authModes").is_none());
+        assert_eq!(
+            object["spec"]["triggers"][0]["metadata"]["query"],
+            "a %!(NOVERB)%!(EXTRA string=chat-engine)"
+        );
+        assert!(remark.is_some());
+    }
+}

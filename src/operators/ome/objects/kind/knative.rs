@@ -1,0 +1,112 @@
+//! Knative Service, `serving.knative.dev/v1` (ome-objects.md 2.12).
+
+use crate::objects::build::{IntoNode, node, set};
+use crate::objects::metadata::{VISIBILITY, label, text, with, without};
+use crate::objects::rules;
+use crate::operators::ome::objects::frame::Frame;
+use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
+
+/// Annotations of the Service itself; all others belong to its revisions.
+const MANAGED: [&str; 2] =
+    ["serving.knative.dev/rollout-duration", "serving.knative.openshift.io/enablePassthrough"];
+
+/// The Knative Service of a component. Offline there is no earlier revision: all traffic goes to
+/// the latest one.
+pub(crate) fn object(frame: &Frame<'_>, pod: &Node) -> Option<Node> {
+    const RULE: &Rule = &rules::KNATIVE;
+    let managed = without(&frame.annotations, |key| !MANAGED.contains(&key));
+    let tagged = text(&frame.annotations, "ome.io/enable-tag-routing").as_deref() == Some("true");
+    node!(RULE; {
+        apiVersion: "serving.knative.dev/v1",
+        kind: "Service",
+        metadata: (frame.metadata(frame.name().clone(), &frame.queued_labels, &managed)),
+        spec: {
+            template: {
+                metadata: { labels: (without(&frame.labels, |key| key == VISIBILITY)), annotations: (scaling(frame)) },
+                spec: (revision(frame, pod)),
+            },
+            traffic: [{ tag: (tagged.then_some("latest")), latestRevision: true, percent: 100 }],
+        },
+    })
+}
+
+/// Annotations of a revision: the component's, with those of the autoscaler over them.
+fn scaling(frame: &Frame<'_>) -> Map {
+    const RULE: &Rule = &rules::KNATIVE_SCALING;
+    let number = |key| {
+        frame
+            .spec(key)
+            .and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)))
+    };
+    let entry = |key: &'static str, node: Option<Node>| {
+        node.map(|node| Entry { key: key.into(), key_origin: node.origin, node })
+    };
+    let given = without(&frame.annotations, |key| MANAGED.contains(&key));
+    let class = (!given.contains_key("autoscaling.knative.dev/class"))
+        .then(|| label("autoscaling.knative.dev/class", "kpa.autoscaling.knative.dev", RULE));
+    let entries = [
+        class,
+        entry(
+            "autoscaling.knative.dev/min-scale",
+            number("minReplicas").or_else(|| "1".into_node(Origin::Default(RULE))),
+        ),
+        entry(
+            "autoscaling.knative.dev/max-scale",
+            number("maxReplicas").filter(|node| node.as_str() != Some("0")),
+        ),
+        entry("autoscaling.knative.dev/target", number("scaleTarget")),
+        entry("autoscaling.knative.dev/metric", number("scaleMetric")),
+    ];
+    with(&given, entries.into_iter().flatten())
+}
+
+/// The pod with what a revision adds to it.
+fn revision(frame: &Frame<'_>, pod: &Node) -> Node {
+    const RULE: &Rule = &rules::KNATIVE;
+    let mut pod = pod.clone();
+    if let Some(map) = pod.as_map_mut() {
+        set(map, "containerConcurrency", frame.spec("containerConcurrency"), RULE);
+        set(map, "timeoutSeconds", frame.spec("timeoutSeconds"), RULE);
+        set(map, "responseStartTimeoutSeconds", frame.spec("timeoutSeconds"), RULE);
+    }
+    pod
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::testing::Case;
+
+    #[test]
+    fn replica_bounds_and_metric_become_annotations_of_the_revision() {
+        let case = Case::engine(r#"{"minReplicas":0,"maxReplicas":5,"scaleMetric":"rps","scaleTarget":20,"timeoutSeconds":300}"#, r#"{"containers":[]}"#)
+            .annotated(r#"{"serving.knative.dev/rollout-duration":"5m","autoscaling.knative.dev/min-scale":"9","volcano":"x","a":"b"}"#);
+        let object = object(&case.frame(), &case.component.pod).expect("an object").to_json();
+        assert_eq!(
+            object["metadata"]["annotations"],
+            serde_json::json!({"serving.knative.dev/rollout-duration": "5m"})
+        );
+        assert_eq!(
+            object["metadata"]["labels"]["ray.io/scheduler-name"], "volcano",
+            "labels of queues stand on the Service"
+        );
+        let template = &object["spec"]["template"];
+        assert!(
+            template["metadata"]["labels"].get("ray.io/scheduler-name").is_none(),
+            "and not on its revisions"
+        );
+        assert_eq!(
+            template["metadata"]["annotations"],
+            serde_json::json!({
+                "a": "b", "autoscaling.knative.dev/class": "kpa.autoscaling.knative.dev", "autoscaling.knative.dev/max-scale": "5",
+                "autoscaling.knative.dev/metric": "rps", "autoscaling.knative.dev/min-scale": "0", "autoscaling.knative.dev/target": "20", "volcano": "x",
+            })
+        );
+        assert_eq!(template["spec"]["timeoutSeconds"], 300);
+        assert_eq!(template["spec"]["responseStartTimeoutSeconds"], 300);
+        assert_eq!(
+            object["spec"]["traffic"],
+            serde_json::json!([{"latestRevision": true, "percent": 100}])
+        );
+    }
+}

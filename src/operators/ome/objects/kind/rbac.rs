@@ -1,0 +1,28 @@
+//! ServiceAccount, Role and RoleBinding of a router (ome-objects.md 2.15).
+
+use crate::objects::build::node;
+use crate::objects::rules;
+use crate::operators::ome::objects::frame::Frame;
+use crate::yaml::{Map, Node, Rule};
+
+/// What lets a router read the pods of its namespace, in the order in which it is written.
+pub(crate) fn objects(frame: &Frame<'_>) -> Vec<Node> {
+    const RULE: &Rule = &rules::ROUTER_ACCESS;
+    let name = frame.name();
+    let metadata = || frame.metadata(name.clone(), &frame.labels, &Map::new());
+    let account = node!(RULE; { apiVersion: "v1", kind: "ServiceAccount", metadata: (metadata()) });
+    let role = node!(RULE; {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "Role",
+        metadata: (metadata()),
+        rules: [{ verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] }],
+    });
+    let binding = node!(RULE; {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "RoleBinding",
+        metadata: (metadata()),
+        subjects: [{ kind: "ServiceAccount", name: name, namespace: (&frame.namespace) }],
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: name },
+    });
+    [account, role, binding].into_iter().flatten().collect()
+}

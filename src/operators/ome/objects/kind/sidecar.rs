@@ -1,0 +1,30 @@
+//! Istio Sidecar, `networking.istio.io/v1beta1` (ome-objects.md 2.7).
+
+use crate::objects::build::node;
+use crate::objects::metadata::{SERVICE_LABEL, label};
+use crate::objects::rules;
+use crate::operators::ome::objects::frame::Frame;
+use crate::yaml::{Map, Node, Rule};
+
+/// The label by which a component asks for a Sidecar.
+pub(crate) fn asked(labels: &Map) -> Option<&Node> {
+    labels.get("sidecar.istio.io/inject").filter(|asked| asked.as_str() == Some("true"))
+}
+
+/// The Sidecar of a multi-node component whose labels ask for one. Quirk: it selects by the
+/// component's name where pods carry the service's (ome-objects.md B2).
+pub(crate) fn object(frame: &Frame<'_>) -> Option<Node> {
+    const RULE: &Rule = &rules::SIDECAR;
+    asked(&frame.labels)?;
+    let selector: Map = [label(SERVICE_LABEL, frame.name().clone(), RULE)].into_iter().collect();
+    node!(RULE; {
+        apiVersion: "networking.istio.io/v1beta1",
+        kind: "Sidecar",
+        metadata: (frame.metadata(frame.name().clone(), &Map::new(), &Map::new())),
+        spec: {
+            workloadSelector: { labels: selector },
+            ingress: [{ port: { number: 8080, protocol: "HTTP" } }],
+            egress: [{ port: { number: 8080, protocol: "HTTP" }, hosts: ["./*"] }],
+        },
+    })
+}

@@ -1,0 +1,304 @@
+//! Which objects a service gets, in which order, and where the controller fails.
+
+use crate::api::{ComponentKind, OperatorConfig};
+use crate::decision::{DeploymentMode, ServiceError};
+use crate::diag::{Checked, Code, Severity};
+use crate::objects::testing::{component, parse, service};
+use crate::objects::{RenderedObject, Settings, objects};
+use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::policy::OME_V0_1_5;
+use crate::yaml::Node;
+use ComponentKind::{Decoder, Engine, Router};
+use DeploymentMode::{MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, VirtualDeployment};
+
+const POD: &str =
+    r#"{"containers":[{"name":"ome-container","image":"i","ports":[{"containerPort":8080}]}]}"#;
+
+fn part(kind: ComponentKind, mode: DeploymentMode) -> ComposedComponent {
+    let mut part = component("chat", kind, mode, r#"{"minReplicas":1,"maxReplicas":3}"#, POD);
+    // Every component has some, but that of a fine-tuned weight without a strategy.
+    part.annotations.insert("ome.io/base-model-name", parse("\"m\""));
+    if mode == MultiNode {
+        part.worker = Some((parse(POD), 2));
+    }
+    part
+}
+
+fn ingress() -> OperatorConfig {
+    let mut config = OperatorConfig::default();
+    config.ingress.disable_ingress_creation = false;
+    config
+}
+
+fn render(
+    metadata: &str,
+    components: Vec<ComposedComponent>,
+    config: &OperatorConfig,
+) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    let service = service(&format!(r#"{{"metadata":{{"name":"chat"{metadata}}},"spec":{{}}}}"#));
+    let composed = Composed { service: &service, model: None, runtime: None, components };
+    let settings = Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" };
+    crate::objects::settings(&service, settings)?;
+    objects(&composed, None, settings)
+}
+
+/// `Kind/name` of every object, with its wave.
+fn list(rendered: &Checked<Vec<RenderedObject>>) -> Vec<String> {
+    let text = |object: &RenderedObject, keys: &[&str]| {
+        object.node.at(keys).and_then(Node::as_str).unwrap_or_default().to_owned()
+    };
+    rendered
+        .value
+        .iter()
+        .map(|object| {
+            format!(
+                "{}/{} {}",
+                text(object, &["kind"]),
+                text(object, &["metadata", "name"]),
+                object.wave
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn every_mode_has_its_objects_in_the_controllers_order() {
+    let raw = |name: &str| {
+        [
+            format!("Deployment/chat-{name} 1"),
+            format!("Service/chat-{name} 1"),
+            format!("HorizontalPodAutoscaler/chat-{name} 2"),
+            format!("PodDisruptionBudget/chat-{name} 2"),
+        ]
+    };
+    let access =
+        ["ServiceAccount/chat-router 0", "Role/chat-router 0", "RoleBinding/chat-router 0"]
+            .map(String::from);
+    let outside = ["Service/chat 3".to_owned()];
+    for (components, expected) in [
+        (vec![part(Engine, RawDeployment)], [raw("engine").as_slice(), &outside].concat()),
+        (
+            vec![
+                part(Engine, RawDeployment),
+                part(Decoder, RawDeployment),
+                part(Router, RawDeployment),
+            ],
+            [raw("engine").as_slice(), &raw("decoder"), &access, &raw("router"), &outside].concat(),
+        ),
+        (
+            vec![part(Engine, MultiNode)],
+            ["LeaderWorkerSet/lws-chat-engine 1", "Service/chat-engine 1", "Service/chat 3"]
+                .map(String::from)
+                .to_vec(),
+        ),
+        (
+            vec![part(Engine, Serverless)],
+            ["Service/chat-engine 1", "Service/chat 3"].map(String::from).to_vec(),
+        ),
+        (
+            vec![part(Engine, MultiNodeRayVllm)],
+            [
+                "RayCluster/chat-engine-0 1",
+                "Service/chat-engine 1",
+                "Deployment/chat-engine-0-mnp 1",
+                "Service/chat 3",
+            ]
+            .map(String::from)
+            .to_vec(),
+        ),
+    ] {
+        let rendered = render("", components, &OperatorConfig::default()).expect("renders");
+        assert_eq!(list(&rendered), expected);
+    }
+}
+
+#[test]
+fn nothing_is_made_of_a_virtual_service() {
+    let annotated = r#","annotations":{"ome.io/deploymentMode":"VirtualDeployment"}"#;
+    assert!(
+        render(annotated, vec![part(Engine, RawDeployment)], &OperatorConfig::default())
+            .expect("renders")
+            .value
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_sidecar_is_made_where_a_label_asks_for_it() {
+    let mut engine = part(Engine, MultiNode);
+    engine.labels.insert("sidecar.istio.io/inject", parse("\"true\""));
+    let rendered = render("", vec![engine], &OperatorConfig::default()).expect("renders");
+    assert_eq!(list(&rendered)[1], "Sidecar/chat-engine 1");
+}
+
+#[test]
+fn the_way_in_follows_the_component_that_takes_requests() {
+    let mut gateway = ingress();
+    gateway.ingress.enable_gateway_api = true;
+    gateway.ingress.ome_ingress_gateway = "ome/gw".into();
+    let serverless = OperatorConfig { default_deployment_mode: "Serverless".into(), ..ingress() };
+    for (components, config, expected) in [
+        (vec![part(Engine, RawDeployment)], &ingress(), &["Ingress/chat 3"][..]),
+        (
+            vec![part(Engine, Serverless), part(Router, RawDeployment)],
+            &ingress(),
+            &["Ingress/chat 3"],
+        ),
+        (vec![part(Engine, Serverless)], &ingress(), &["VirtualService/chat 3", "Service/chat 3"]),
+        // Nobody says of a router that it is ready unless the service itself is serverless.
+        (
+            vec![part(Engine, RawDeployment), part(Router, Serverless)],
+            &ingress(),
+            &["Service/chat 3"],
+        ),
+        (
+            vec![part(Engine, RawDeployment), part(Router, Serverless)],
+            &serverless,
+            &["VirtualService/chat 3", "Service/chat 3"],
+        ),
+        (vec![part(Engine, RawDeployment)], &gateway, &["HTTPRoute/chat 3"]),
+        (
+            vec![
+                part(Engine, RawDeployment),
+                part(Decoder, RawDeployment),
+                part(Router, RawDeployment),
+            ],
+            &gateway,
+            &["HTTPRoute/chat-router 3", "HTTPRoute/chat-decoder 3", "HTTPRoute/chat 3"],
+        ),
+    ] {
+        let rendered = render("", components, config).expect("renders");
+        let found: Vec<String> =
+            list(&rendered).into_iter().filter(|object| object.ends_with(" 3")).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_cluster_local_service_gets_no_stable_address_and_a_warning() {
+    let local = r#","labels":{"networking.knative.dev/visibility":"cluster-local"}"#;
+    let rendered = render(local, vec![part(Engine, RawDeployment)], &OperatorConfig::default())
+        .expect("renders");
+    assert!(!list(&rendered).contains(&"Service/chat 3".to_owned()));
+    assert!(rendered.diagnostics.iter().any(
+        |finding| finding.code == Code::OperatorDefect && finding.severity == Severity::Warning
+    ));
+}
+
+#[test]
+fn the_stable_address_has_the_port_of_the_first_container() {
+    let mut engine = part(Engine, RawDeployment);
+    engine.pod = parse(
+        r#"{"containers":[{"name":"side","ports":[{"containerPort":9100}]},{"name":"ome-container","ports":[{"containerPort":8080}]}]}"#,
+    );
+    let rendered = render("", vec![engine.clone()], &OperatorConfig::default()).expect("renders");
+    let port = rendered
+        .value
+        .last()
+        .and_then(|object| object.node.at(&["spec", "ports"]))
+        .and_then(|ports| ports.items()[0].get("port"))
+        .and_then(Node::as_int);
+    assert_eq!(port, Some(9100));
+    // An Ingress leads to 8080 all the same, which is worth a warning.
+    let rendered = render("", vec![engine], &ingress()).expect("renders");
+    assert!(rendered.diagnostics.iter().any(|finding| finding.message.contains("exposes 9100")));
+}
+
+#[test]
+fn the_controllers_failures_are_errors_in_its_words() {
+    let mut headless = part(Engine, MultiNode);
+    headless.worker = None;
+    let mut classless = part(Engine, RawDeployment);
+    classless.annotations.insert("ome.io/autoscalerClass", parse("\"none\""));
+    let mut homeless = part(Engine, RawDeployment);
+    homeless.annotations.insert("ome.io/ingress-domain", parse("\"Not A Domain\""));
+    let mut countless = part(Engine, MultiNodeRayVllm);
+    countless.spec = parse("{}");
+    let mut endless = part(Engine, MultiNodeRayVllm);
+    endless.spec = parse(r#"{"minReplicas":2147483647}"#);
+    let proberless = OperatorConfig { multinode_prober: None, ..OperatorConfig::default() };
+    let broken = OperatorConfig {
+        error: Some("invalid deploy config, defaultDeploymentMode is required".into()),
+        ..OperatorConfig::default()
+    };
+    for (components, config, code, words) in [
+        (vec![headless], OperatorConfig::default(), Code::WouldPanic, "has no worker"),
+        (
+            vec![classless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "unknown autoscaler class type",
+        ),
+        (
+            vec![homeless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "invalid domain name \"chat-engine.default.Not A Domain\"",
+        ),
+        (
+            vec![part(Engine, VirtualDeployment)],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "invalid deployment mode for engine",
+        ),
+        (vec![countless], OperatorConfig::default(), Code::WouldPanic, "has no minReplicas"),
+        (
+            vec![endless],
+            OperatorConfig::default(),
+            Code::InvalidInput,
+            "would be as many RayClusters",
+        ),
+        (vec![part(Engine, MultiNodeRayVllm)], proberless, Code::WouldPanic, "`multinodeProber`"),
+        (
+            vec![part(Engine, MultiNodeRayVllm)],
+            ingress(),
+            Code::InvalidInput,
+            "unsupported deployment mode: MultiNodeRayVLLM",
+        ),
+        (
+            vec![part(Engine, RawDeployment)],
+            broken,
+            Code::InvalidInput,
+            "defaultDeploymentMode is required",
+        ),
+    ] {
+        let error = render("", components, &config).expect_err(words);
+        assert_eq!(error.code, code, "{}", error.message);
+        assert!(error.message.contains(words), "{}", error.message);
+        assert!(error.help.is_some());
+    }
+}
+
+#[test]
+fn a_serverless_component_without_annotations_is_a_crash() {
+    let mut bare = part(Engine, Serverless);
+    bare.annotations = crate::yaml::Map::new();
+    let error =
+        render("", vec![bare], &OperatorConfig::default()).expect_err("no map to write into");
+    assert_eq!(error.code, Code::WouldPanic);
+    assert!(error.message.contains("has no annotations"), "{}", error.message);
+}
+
+#[test]
+fn two_multi_node_components_take_each_others_leaders() {
+    let rendered = render(
+        "",
+        vec![part(Engine, MultiNode), part(Decoder, MultiNode)],
+        &OperatorConfig::default(),
+    )
+    .expect("renders");
+    let selectors: Vec<_> = rendered
+        .value
+        .iter()
+        .filter_map(|object| object.node.at(&["spec", "selector"]))
+        .take(2)
+        .map(|selector| selector.to_json().to_string())
+        .collect();
+    assert_eq!(selectors[0], selectors[1]);
+    assert!(
+        rendered
+            .diagnostics
+            .iter()
+            .any(|finding| finding.message.contains("leaders of each other"))
+    );
+}

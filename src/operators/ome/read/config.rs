@@ -1,0 +1,267 @@
+//! The operator's own settings: ConfigMap `inferenceservice-config` (ome-objects.md 3,
+//! ome-selection.md 4.1).
+//!
+//! Every key holds JSON, which Go decodes: names of fields in any case, unknown ones ignored, null
+//! leaves what is there.
+
+use crate::api::ingress;
+use crate::api::ingress::Spelling;
+use crate::api::{IngressConfig, KServeConfig, Object, OperatorConfig};
+use crate::diag::{Code, Diagnostic};
+use crate::quantity::Quantity;
+use crate::quantity::go_json_text::{fields, mismatch, string};
+use crate::yaml::{Entry, Map, Node, Origin, Value};
+use ecow::{EcoString, eco_format};
+
+/// How OME spells what KServe spells otherwise.
+const SPELLING: Spelling = Spelling {
+    gateway: "omeIngressGateway",
+    switch: "enableGatewayAPI",
+    template: "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}",
+};
+
+/// Fields of `multinodeProber` that are quantities.
+const PROBER_QUANTITIES: [&str; 4] = ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"];
+
+/// Fields of `multinodeProber` that are numbers.
+const PROBER_NUMBERS: [&str; 5] = [
+    "startupFailureThreshold",
+    "startupPeriodSeconds",
+    "startupTimeoutSeconds",
+    "startupInitialDelaySeconds",
+    "unavailableThresholdSeconds",
+];
+
+/// Reads the ConfigMap. Whatever is wrong with it is a finding at its key; what makes every
+/// reconcile fail also stands in [`OperatorConfig::error`], in the operator's words.
+pub fn config(object: &Object, diagnostics: &mut Vec<Diagnostic>) -> OperatorConfig {
+    let mut config = OperatorConfig {
+        default_deployment_mode: EcoString::new(),
+        ingress: ingress::empty(),
+        multinode_prober: None,
+        error: None,
+        kserve: KServeConfig::default(),
+    };
+    let data = object.node.get("data").and_then(Node::as_map);
+    let texts = |key: &str| {
+        data.and_then(|data| data.entry(key)).and_then(|entry| Some((entry, entry.node.as_str()?)))
+    };
+    let mut fail = |entry: &Entry, message: &str, help: &str| {
+        let finding = Diagnostic::new(
+            Code::InvalidInput,
+            format!("`{}` of the ConfigMap {}: {message}", entry.key, object.id.name),
+        );
+        diagnostics.push(
+            finding
+                .at(entry.key_origin.span())
+                .path(format!("data.{}", entry.key))
+                .object(object.id.to_string())
+                .help(help),
+        );
+    };
+
+    if let Some((entry, text)) = texts("deploy")
+        && let Err(message) = deploy(text, &mut config.default_deployment_mode)
+    {
+        fail(entry, &message, "write `{\"defaultDeploymentMode\": \"RawDeployment\"}`");
+        config.error = Some(message);
+    }
+    if let Some((entry, text)) = texts("ingress") {
+        config.ingress.span = entry.key_origin.span();
+        if let Err(message) = read_ingress(text, &mut config.ingress) {
+            fail(entry, &message, "every service fails until this is corrected");
+            config.error = config.error.or(Some(message));
+        }
+    }
+    // Also when the key is absent.
+    ingress::default_empty(&mut config.ingress, &SPELLING);
+    if let Some((entry, text)) = texts("multinodeProber") {
+        match prober(text, entry.node.origin) {
+            Ok(prober) => config.multinode_prober = Some(prober),
+            Err(message) => {
+                fail(entry, &message, "services that run on Ray fail until this is corrected");
+            }
+        }
+    }
+    config
+}
+
+fn deploy(text: &str, mode: &mut EcoString) -> Result<(), EcoString> {
+    for (key, value) in fields(text, "deploy config")? {
+        if key.eq_ignore_ascii_case("defaultDeploymentMode") {
+            string(mode, &value, "deploy config", "DeployConfig.defaultDeploymentMode")?;
+        }
+    }
+    match mode.as_str() {
+        "" => Err("invalid deploy config, defaultDeploymentMode is required".into()),
+        "Serverless" | "RawDeployment" => Ok(()),
+        _ => {
+            Err("invalid deployment mode. Supported modes are Serverless and RawDeployment".into())
+        }
+    }
+}
+
+fn read_ingress(text: &str, found: &mut IngressConfig) -> Result<(), EcoString> {
+    let mut service = EcoString::new();
+    for (key, value) in fields(text, ingress::WHAT)? {
+        ingress::field(found, &SPELLING, &key, &value)?;
+        if key.eq_ignore_ascii_case("ingressService") {
+            string(&mut service, &value, ingress::WHAT, "IngressConfig.ingressService")?;
+        }
+    }
+    if found.ingress_gateway.is_empty() || service.is_empty() {
+        return Err(
+            "invalid ingress config - ingressGateway and ingressService are required".into()
+        );
+    }
+    ingress::path_has_a_domain(found)
+}
+
+/// The prober's settings under their own names, quantities in canonical form.
+fn prober(text: &str, origin: Origin) -> Result<Node, EcoString> {
+    const WHAT: &str = "multinodeProber config";
+    let mut map = Map::new();
+    for (key, value) in fields(text, WHAT)? {
+        let named = |name: &&&'static str| key.eq_ignore_ascii_case(name);
+        let mut put = |name: &'static str, value: Value| {
+            map.insert_entry(Entry {
+                key: name.into(),
+                key_origin: origin,
+                node: Node::new(value, origin),
+            });
+        };
+        if let Some(name) = PROBER_NUMBERS.iter().find(named) {
+            match value.as_i64() {
+                Some(number) if i32::try_from(number).is_ok() => put(name, Value::Int(number)),
+                _ if value.is_null() => {}
+                _ => {
+                    return Err(mismatch(
+                        WHAT,
+                        &value,
+                        &format!("MultiNodeProberConfig.{name}"),
+                        "int32",
+                    ));
+                }
+            }
+        } else if let Some(name) = PROBER_QUANTITIES.iter().chain(&["image"]).find(named) {
+            let mut text = EcoString::new();
+            string(&mut text, &value, WHAT, &format!("MultiNodeProberConfig.{name}"))?;
+            if *name != "image" && !text.is_empty() {
+                text = Quantity::parse(&text)
+                    .map_err(|error| eco_format!("`{name}: {text}` is no quantity: {error}"))?
+                    .canonical();
+            }
+            put(name, Value::Str(text));
+        }
+    }
+    Ok(Node::new(Value::Map(map), origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Api, ObjectRef, Scope};
+    use crate::source::{SourceId, Span};
+    use crate::yaml::{Limits, parse};
+
+    const INGRESS: &str = r#""ingressGateway":"g","ingressService":"s""#;
+
+    fn read(data: &str) -> (OperatorConfig, Vec<Diagnostic>) {
+        let text = format!(
+            "kind: ConfigMap\nmetadata: {{name: inferenceservice-config, namespace: ome}}\ndata:\n{data}"
+        );
+        let node =
+            parse(SourceId(0), &text, 0..text.len(), &Limits::default()).value.expect("a document");
+        let object = Object {
+            api: Api::Cluster,
+            api_version: "v1".into(),
+            id: ObjectRef {
+                kind: "ConfigMap".into(),
+                scope: Scope::Namespace("ome".into()),
+                name: "inferenceservice-config".into(),
+            },
+            node,
+            span: Span { source: SourceId(0), start: 0, end: 0 },
+            builtin: false,
+            reported: true,
+        };
+        let mut diagnostics = Vec::new();
+        (config(&object, &mut diagnostics), diagnostics)
+    }
+
+    #[test]
+    fn fields_are_read_as_go_reads_them() {
+        let (config, findings) = read(&format!(
+            "  deploy: '{{\"DEFAULTdeploymentMode\": \"Serverless\", \"other\": 1}}'\n  ingress: |-\n    {{{INGRESS}, \"IngressDomain\": null, \"urlscheme\": \"https\", \"ingressClassName\": null, \"additionalIngressDomains\": [\"a\", \"b\"]}}\n"
+        ));
+        assert!(findings.is_empty(), "{findings:?}");
+        assert_eq!(config.error, None);
+        assert_eq!(config.default_deployment_mode, "Serverless");
+        assert_eq!(config.ingress.ingress_domain, "example.com");
+        assert_eq!(config.ingress.url_scheme, "https");
+        assert_eq!(config.ingress.ingress_class_name, None);
+        assert_eq!(config.ingress.additional_domains, ["a", "b"]);
+        assert!(!config.ingress.disable_ingress_creation, "absent means that an Ingress is made");
+    }
+
+    #[test]
+    fn an_empty_config_map_is_not_the_shipped_one() {
+        let (config, findings) = read("  other: x\n");
+        assert!(findings.is_empty());
+        assert_eq!(config.default_deployment_mode, "");
+        assert!(!config.ingress.disable_ingress_creation);
+        assert!(config.multinode_prober.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_the_operators_words_at_the_key() {
+        for (data, expected) in [
+            (
+                "  deploy: '{}'\n".to_owned(),
+                "invalid deploy config, defaultDeploymentMode is required",
+            ),
+            (
+                "  deploy: '{\"defaultDeploymentMode\": \"MultiNode\"}'\n".to_owned(),
+                "invalid deployment mode. Supported modes are Serverless and RawDeployment",
+            ),
+            ("  deploy: '{'\n".to_owned(), "unable to parse deploy config json: "),
+            (
+                "  ingress: '{\"ingressGateway\":\"g\"}'\n".to_owned(),
+                "invalid ingress config - ingressGateway and ingressService are required",
+            ),
+            (
+                format!("  ingress: '{{{INGRESS}, \"pathTemplate\": \"/{{{{ .Name }}}}\"}}'\n"),
+                "invalid ingress config - ingressDomain is required if pathTemplate is given",
+            ),
+            (
+                format!("  ingress: '{{{INGRESS}, \"disableIngressCreation\": \"true\"}}'\n"),
+                "unable to parse ingress config json: json: cannot unmarshal string into Go struct field IngressConfig.disableIngressCreation of type bool",
+            ),
+        ] {
+            let (config, findings) = read(&data);
+            assert!(
+                config.error.as_deref().is_some_and(|error| error.starts_with(expected)),
+                "{data}: {:?}",
+                config.error
+            );
+            assert_eq!(findings.len(), 1, "{data}");
+            assert!(findings[0].span().is_some(), "{data}");
+        }
+    }
+
+    #[test]
+    fn the_prober_keeps_its_names_and_its_quantities_are_canonical() {
+        let (config, findings) = read(
+            "  multinodeProber: '{\"Image\": \"p:1\", \"cpuLimit\": \"0.5\", \"startupPeriodSeconds\": 30}'\n",
+        );
+        assert!(findings.is_empty());
+        let prober = config.multinode_prober.expect("settings of the prober");
+        assert_eq!(
+            prober.to_json(),
+            serde_json::json!({"image": "p:1", "cpuLimit": "500m", "startupPeriodSeconds": 30})
+        );
+        let (config, findings) = read("  multinodeProber: '{\"cpuLimit\": \"much\"}'\n");
+        assert!(config.multinode_prober.is_none() && config.error.is_none());
+        assert_eq!(findings.len(), 1);
+    }
+}

@@ -1,0 +1,318 @@
+//! OME, group `ome.io`: pkg/apis/ome/v1beta1 of v0.1.5, with the older spellings of seed 000.
+
+pub mod accelerator;
+pub(crate) mod config;
+pub(crate) mod formats;
+pub mod known;
+pub(crate) mod predictor;
+
+use crate::api::fields::{Reader, boolean, diffusion, integer, text, texts};
+use crate::api::{
+    Completion, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry,
+    Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Service,
+    SizeRange,
+};
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::policy::{Policy, Semantics};
+use crate::yaml::{Node, Origin, Rule};
+use ecow::EcoString;
+
+pub use config::config;
+pub use formats::{current_formats, previous_formats};
+pub use predictor::migrate;
+
+/// API group of every kind.
+pub const GROUP: &str = "ome.io";
+
+/// API version of every kind.
+pub const API_VERSION: &str = "ome.io/v1beta1";
+
+/// Annotation that names an accelerator class.
+pub const ACCELERATOR_CLASS: &str = "ome.io/accelerator-class";
+
+/// Annotation that asks for a protocol: this tool's own (S0-072).
+pub const PROTOCOL: &str = "ome.io/protocol";
+
+/// Protocols that seed 000 names (S0-031).
+pub const PROTOCOLS: [&str; 4] = ["openAI", "cohere", "openInference-v1", "openInference-v2"];
+
+static IMPLIED_ENGINE: Rule = Rule {
+    id: "implied-engine",
+    text: "a service without components has an engine, as its runtime configures it",
+    cite: "S2-017, S0-050",
+};
+
+/// Reads a BaseModel or ClusterBaseModel, with what is known of it from elsewhere.
+pub fn model(
+    mut object: Object,
+    known: Completion,
+    semantics: Semantics,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Model {
+    let mut reader = Reader { semantics, diagnostics };
+    complete(&mut object.node, &known);
+    let format = reader.named_version(object.spec("modelFormat"));
+    let framework = reader.named_version(object.spec("modelFramework"));
+    let size = reader.size(object.spec("modelParameterSize"), "modelParameterSize");
+    Model {
+        format,
+        framework,
+        architecture: text(object.spec("modelArchitecture")),
+        quantization: text(object.spec("quantization")),
+        size,
+        diffusion: diffusion(object.spec("diffusionPipeline")),
+        disabled: object.spec("disabled").and_then(Node::as_bool).unwrap_or(false),
+        known,
+        object,
+    }
+}
+
+/// Writes what is known into the spec, so that whoever reads it later finds it there.
+fn complete(model: &mut Node, known: &Completion) {
+    if known.fields.is_empty() {
+        return;
+    }
+    let Some(object) = model.as_map_mut() else { return };
+    if object.get("spec").is_none_or(Node::is_null) {
+        object.insert("spec", Node::map(known.fields[0].value.origin));
+    }
+    let Some(spec) = object.get_mut("spec").and_then(Node::as_map_mut) else { return };
+    for field in &known.fields {
+        spec.insert_at(&field.path, &field.value);
+    }
+}
+
+/// Reads a FineTunedWeight.
+pub fn fine_tuned_weight(object: Object) -> FineTunedWeight {
+    FineTunedWeight { object }
+}
+
+/// Reads a ServingRuntime or ClusterServingRuntime.
+pub fn runtime(object: Object, semantics: Semantics, diagnostics: &mut Vec<Diagnostic>) -> Runtime {
+    let mut reader = Reader { semantics, diagnostics };
+    let formats = object
+        .spec("supportedModelFormats")
+        .map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .map(|entry| format_entry(entry, &mut reader))
+        .collect();
+    let size_range =
+        object.spec("modelSizeRange").filter(|range| range.as_map().is_some()).map(|range| {
+            SizeRange {
+                min: reader.size(range.get("min"), "modelSizeRange.min"),
+                max: reader.size(range.get("max"), "modelSizeRange.max"),
+                origin: range.origin,
+            }
+        });
+    Runtime {
+        formats,
+        size_range,
+        disabled: boolean(object.spec("disabled")),
+        protocols: texts(object.spec("protocolVersions")),
+        multi_model: None,
+        multi_node: None,
+        accelerator_classes: texts(object.node.at(&[
+            "spec",
+            "acceleratorRequirements",
+            "acceleratorClasses",
+        ])),
+        accelerators: accelerator::requirements(object.spec("acceleratorRequirements")),
+        configurations: accelerator::of_runtime(&object, semantics),
+        decoded: DecodedConfigs::default(),
+        object,
+    }
+}
+
+fn format_entry(entry: &Node, reader: &mut Reader<'_>) -> FormatEntry {
+    let legacy_name = text(entry.get("name"));
+    let format = reader.named_version(entry.get("modelFormat"));
+    if let (Some(legacy), Some(format)) = (&legacy_name, &format)
+        && reader.semantics == Semantics::Documented
+        && legacy.value != format.name.value
+    {
+        reader.report(
+            Diagnostic::new(
+                Code::ConflictingFields,
+                format!(
+                    "`name: {}` contradicts `modelFormat.name: {}`",
+                    legacy.value, format.name.value
+                ),
+            )
+            .at(legacy.span())
+            .label(format.name.span(), "modelFormat.name")
+            .help("delete the deprecated `name`"),
+        );
+    }
+    if let (Some(legacy), None) = (&legacy_name, &format) {
+        reader.report_documented(
+            Diagnostic::new(
+                Code::DeprecatedField,
+                format!("`name: {}` is deprecated", legacy.value),
+            )
+            .at(legacy.span())
+            .path("supportedModelFormats[].name")
+            .help(format!("write `modelFormat: {{name: {}}}`", legacy.value)),
+        );
+    }
+    FormatEntry {
+        legacy_version: entry
+            .get("version")
+            .filter(|_| format.is_none())
+            .and_then(|version| reader.version(version)),
+        legacy_name,
+        format,
+        framework: reader.named_version(entry.get("modelFramework")),
+        architecture: text(entry.get("modelArchitecture")),
+        quantization: text(entry.get("quantization")),
+        diffusion: diffusion(entry.get("diffusionPipeline")),
+        accelerator_config: entry
+            .get("acceleratorConfig")
+            .filter(|config| config.as_map().is_some())
+            .cloned(),
+        auto_select: boolean(entry.get("autoSelect")),
+        priority: integer(entry.get("priority")),
+        origin: entry.origin,
+    }
+}
+
+/// Reads an InferenceService by the rules of one policy. The deprecated predictor form is migrated
+/// first.
+pub fn service(object: Object, policy: &Policy, diagnostics: &mut Vec<Diagnostic>) -> Service {
+    let namespace = match &object.id.scope {
+        Scope::Namespace(namespace) => namespace.clone(),
+        Scope::Cluster => "default".into(),
+    };
+    let migrated = predictor::migrate(&object.node, policy.semantics);
+    let (spec, lookup) = match &migrated {
+        Some(migration) => (migration.spec.clone(), migration.lookup),
+        None => (
+            object.node.get("spec").cloned().unwrap_or_else(|| Node::map(object.node.origin)),
+            ModelLookup::NamespaceFirst,
+        ),
+    };
+    if object.spec("predictor").is_some_and(|predictor| !predictor.is_empty()) {
+        diagnostics.push(
+            Diagnostic::new(Code::DeprecatedField, "`spec.predictor` is deprecated")
+                .at(object
+                    .node
+                    .get("spec")
+                    .and_then(Node::as_map)
+                    .and_then(|spec| spec.entry("predictor"))
+                    .and_then(|entry| entry.key_origin.span()))
+                .path("spec.predictor")
+                .help("run `ome convert` to write it as `model`, `runtime` and `engine`"),
+        );
+    }
+    let model = spec.get("model").and_then(|model| {
+        Some(ModelRef {
+            name: text(model.get("name")).filter(|name| !name.value.is_empty())?,
+            kind: text(model.get("kind")).filter(|kind| !kind.value.is_empty()),
+            fine_tuned: texts(model.get("fineTunedWeights")),
+            lookup,
+        })
+    });
+    let runtime = spec.get("runtime").and_then(|runtime| {
+        Some(RuntimeRef {
+            name: text(runtime.get("name")).filter(|name| !name.value.is_empty())?,
+            kind: text(runtime.get("kind")),
+        })
+    });
+    let mut components: Vec<Component> = ComponentKind::OME
+        .into_iter()
+        .filter_map(|kind| {
+            spec.get(kind.as_str())
+                .filter(|node| node.as_map().is_some())
+                .map(|node| Component { kind, node: node.clone() })
+        })
+        .collect();
+    if policy.implied_engine
+        && !components.iter().any(|component| component.kind == ComponentKind::Engine)
+        && !components.iter().any(|component| component.kind == ComponentKind::Decoder)
+    {
+        components.insert(
+            0,
+            Component {
+                kind: ComponentKind::Engine,
+                node: Node::map(Origin::Default(&IMPLIED_ENGINE)),
+            },
+        );
+    }
+    Service {
+        protocol: protocol(&object, policy, diagnostics),
+        accelerator_classes: accelerator_classes(&object, &spec),
+        accelerators: accelerator::wish(&object, &spec, policy.semantics),
+        predictor: Predictor {
+            migrated: migrated.is_some(),
+            warned: object.spec("predictor").is_some_and(predictor::used),
+            used: object.spec("predictor").is_some_and(predictor::used_by_controller),
+        },
+        namespace,
+        model,
+        runtime,
+        inline: None,
+        refusal: None,
+        components,
+        object,
+    }
+}
+
+/// The annotation, then the deprecated form's field (S0-072).
+fn protocol(
+    object: &Object,
+    policy: &Policy,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Field<EcoString>> {
+    let annotated = text(object.annotation(PROTOCOL));
+    if let Some(annotation) = &annotated
+        && policy.semantics == Semantics::Documented
+    {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::ProtocolAnnotation,
+                format!(
+                    "the protocol {} is asked for by the annotation `{PROTOCOL}`",
+                    annotation.value
+                ),
+            )
+            .at(annotation.span())
+            .help("nothing upstream reads it"),
+        );
+    }
+    let asked = annotated
+        .or_else(|| text(object.node.at(&["spec", "predictor", "model", "protocolVersion"])));
+    if let Some(asked) = &asked
+        && policy.semantics == Semantics::Documented
+        && !PROTOCOLS.contains(&asked.value.as_str())
+    {
+        diagnostics.push(unknown_protocol(&asked.value).at(asked.span()));
+    }
+    asked
+}
+
+/// The finding about a protocol that is none of the four.
+pub fn unknown_protocol(name: &str) -> Diagnostic {
+    Diagnostic::new(Code::UnknownProtocol, format!("unknown protocol `{name}`")).help(
+        match nearest(name, PROTOCOLS) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", PROTOCOLS.join(", ")),
+        },
+    )
+}
+
+/// Union of annotation, selector and component overrides; a class that is set counts, also when it
+/// is empty.
+fn accelerator_classes(object: &Object, spec: &Node) -> Vec<Field<EcoString>> {
+    let mut classes: Vec<Field<EcoString>> = [
+        object.annotation(ACCELERATOR_CLASS),
+        spec.at(&["acceleratorSelector", "acceleratorClass"]),
+        spec.at(&["engine", "acceleratorOverride", "acceleratorClass"]),
+        spec.at(&["decoder", "acceleratorOverride", "acceleratorClass"]),
+    ]
+    .into_iter()
+    .filter_map(text)
+    .collect();
+    classes.sort_by(|a, b| a.value.cmp(&b.value));
+    classes.dedup_by(|a, b| a.value == b.value);
+    classes
+}

@@ -1,0 +1,3 @@
+//! What OME asks before it selects a runtime.
+
+pub(crate) mod model;

@@ -1,0 +1,150 @@
+//! The model a service names.
+
+use crate::api::{Field, Model, ModelLookup, Scope, Service};
+use crate::catalog::Catalog;
+use crate::decision::ServiceError;
+use crate::diag::Code;
+use crate::policy::{ModelKindRule, Policy};
+use crate::select::{did_you_mean, proposed};
+use ecow::EcoString;
+
+/// Finds the model; `Ok(None)` when the service names none.
+pub(crate) fn resolve<'a>(
+    policy: &Policy,
+    catalog: &'a Catalog,
+    service: &Service,
+) -> Result<Option<&'a Model>, ServiceError> {
+    let Some(wanted) = &service.model else { return Ok(None) };
+    let name = &wanted.name;
+    let namespaced = Scope::Namespace(service.namespace.clone());
+    let in_namespace = || catalog.model(&namespaced, &name.value);
+    let in_cluster = || catalog.model(&Scope::Cluster, &name.value);
+    let kind = wanted.kind.as_ref().map(|kind| kind.value.as_str());
+    let found = match (wanted.lookup, policy.model_kind) {
+        (ModelLookup::ClusterFirst, ModelKindRule::Honoured) => in_cluster().or_else(in_namespace),
+        // Migration writes the kind of the model it finds, which the ConfigMap honours and
+        // selection does not.
+        (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly)
+            if !policy.ome.predictor_model_looked_up =>
+        {
+            config_map_lookup(catalog, service, name, Some("ClusterBaseModel"))?;
+            in_namespace().or_else(in_cluster)
+        }
+        (ModelLookup::ClusterFirst, ModelKindRule::ConfigMapOnly) => {
+            if let Some(kind) = in_cluster()
+                .map(|_| "ClusterBaseModel")
+                .or_else(|| in_namespace().map(|_| "BaseModel"))
+            {
+                config_map_lookup(catalog, service, name, Some(kind))?;
+            }
+            in_namespace().or_else(in_cluster)
+        }
+        (ModelLookup::NamespaceFirst, ModelKindRule::Honoured) => match kind {
+            Some("ClusterBaseModel") => in_cluster(),
+            Some("BaseModel") => in_namespace(),
+            _ => in_namespace().or_else(in_cluster),
+        },
+        (ModelLookup::NamespaceFirst, ModelKindRule::ConfigMapOnly) => {
+            config_map_lookup(catalog, service, name, kind)?;
+            in_namespace().or_else(in_cluster)
+        }
+    };
+    let Some(model) = found else { return Err(not_found(catalog, service, name, kind)) };
+    if model.disabled {
+        return Err(ServiceError {
+            code: Code::ModelDisabled,
+            message: format!("specified base model {} is disabled", name.value),
+            help: Some("set `disabled: false` in the model, or name another one".into()),
+            span: name.span(),
+        });
+    }
+    Ok(Some(model))
+}
+
+/// The model ConfigMap is written before selection and honours the kind, which the CRD defaults to
+/// ClusterBaseModel; a model of the other scope fails there although selection would find it
+/// (ome-selection 3.2, bug B9).
+fn config_map_lookup(
+    catalog: &Catalog,
+    service: &Service,
+    name: &Field<EcoString>,
+    kind: Option<&str>,
+) -> Result<(), ServiceError> {
+    let namespaced = Scope::Namespace(service.namespace.clone());
+    let wanted = service.model.as_ref();
+    let found = match kind {
+        Some("BaseModel") => catalog.model(&namespaced, &name.value).is_some(),
+        Some("FineTunedWeight") => catalog.fine_tuned_weight(&name.value).is_some_and(|weight| {
+            let base = weight.object.spec("baseModelRef");
+            let base_name = base.and_then(|base| base.get("name")).and_then(|name| name.as_str());
+            let base_namespace = base
+                .and_then(|base| base.get("namespace"))
+                .and_then(|namespace| namespace.as_str())
+                .filter(|namespace| !namespace.is_empty());
+            base_name.is_some_and(|base_name| {
+                let scope = base_namespace
+                    .map_or(Scope::Cluster, |namespace| Scope::Namespace(namespace.into()));
+                catalog.model(&scope, base_name).is_some()
+            })
+        }),
+        _ => catalog.model(&Scope::Cluster, &name.value).is_some(),
+    };
+    if !found {
+        return Err(not_found(catalog, service, name, kind));
+    }
+    // Only the first weight is looked at here.
+    if kind != Some("FineTunedWeight")
+        && let Some(weight) = wanted
+            .and_then(|wanted| wanted.fine_tuned.first())
+            .filter(|weight| !weight.value.is_empty())
+        && catalog.fine_tuned_weight(&weight.value).is_none()
+    {
+        return Err(ServiceError {
+            code: Code::ModelNotFound,
+            message: format!("no FineTunedWeight with the name `{}`", weight.value),
+            help: did_you_mean(
+                &weight.value,
+                catalog.fine_tuned_weights().map(|weight| weight.object.id.name.as_str()),
+            ),
+            span: weight.span(),
+        });
+    }
+    Ok(())
+}
+
+fn not_found(
+    catalog: &Catalog,
+    service: &Service,
+    name: &Field<EcoString>,
+    kind: Option<&str>,
+) -> ServiceError {
+    let elsewhere = catalog.models().find(|model| model.object.id.name == name.value);
+    let help = match elsewhere {
+        Some(model) if model.object.id.scope == Scope::Cluster => Some(format!(
+            "a ClusterBaseModel `{}` exists: set `spec.model.kind: ClusterBaseModel`",
+            name.value
+        )),
+        Some(model) if model.object.id.scope.namespace() == Some(&service.namespace) => {
+            Some(format!(
+                "a BaseModel `{}` exists in the namespace: set `spec.model.kind: BaseModel`",
+                name.value
+            ))
+        }
+        Some(model) => Some(format!("`{}` belongs to another namespace", model.object.id)),
+        None => proposed(catalog.nearest_model(&service.namespace, &name.value)),
+    };
+    let message = match kind {
+        Some("BaseModel") => format!(
+            "no BaseModel with the name `{}` in namespace `{}`",
+            name.value, service.namespace
+        ),
+        Some("ClusterBaseModel") => format!("no ClusterBaseModel with the name `{}`", name.value),
+        _ => format!("no BaseModel or ClusterBaseModel with the name `{}`", name.value),
+    };
+    ServiceError {
+        code: Code::ModelNotFound,
+        message,
+        help: help.or_else(|| Some("load the model with `-f`".into())),
+        span: name.span(),
+    }
+}

@@ -1,0 +1,330 @@
+//! Why not this runtime, and the smallest edit that would make it win.
+//!
+//! Edits are sought in the runtime alone; the service is edited only where it names another
+//! runtime. The answer is proved, not promised: the decision is made again with the edited object.
+
+use crate::api::{Api, Object, Runtime, Scope, Service};
+use crate::catalog::{Catalog, RuntimeSet};
+use crate::decision::{Attribute, Candidate, DecidedBy, Reason, Verdict};
+use crate::diag::Diagnostic;
+use crate::policy::Policy;
+use crate::select as resolve;
+use crate::select::Selector;
+use crate::source::Span;
+use crate::yaml::{FieldPath, Node, Origin, Rule};
+use ecow::EcoString;
+use serde_json::Value;
+
+static EDIT: Rule = Rule {
+    id: "flip-edit",
+    text: "a value tried out to see whether it changes the decision",
+    cite: "CONTRACT-tools, explain --runtime",
+};
+
+/// One change of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// Where the field stands, or the place it would be added at.
+    pub span: Option<Span>,
+    /// The field.
+    pub path: FieldPath,
+    /// Its value now; null when it is absent.
+    pub from: Value,
+    /// Its value afterwards; null when it goes.
+    pub to: Value,
+    /// The object, as `Kind/name`.
+    pub object: String,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Flip {
+    /// The edits, when there are some that help.
+    pub edits: Result<Vec<Edit>, String>,
+    /// What is chosen then, and what decides.
+    pub then: Option<(EcoString, DecidedBy)>,
+}
+
+/// Seeks the smallest edit after which `runtime` serves `service`.
+pub fn flip<'a>(
+    policy: &'static Policy,
+    catalog: &'a Catalog,
+    service: &'a Service,
+    runtime: &'a Runtime,
+) -> Flip {
+    let selector = Selector::new(policy, catalog);
+    let now = selector.explain(service);
+    let name = &runtime.object.id.name;
+    if now.chosen().is_some_and(|chosen| chosen.object.id == runtime.object.id) {
+        return Flip {
+            edits: Ok(Vec::new()),
+            then: now.runtime.decided_by.map(|by| (name.clone(), by)),
+        };
+    }
+    let impossible = |reason: String| Flip { edits: Err(reason), then: None };
+    if let Some(error) = now.error.as_ref().filter(|_| now.model.is_none()) {
+        return impossible(format!("the service has no model: {}", error.message));
+    }
+    let mut edits = Vec::new();
+    if let Some(named) = &service.runtime
+        && named.name.value != *name
+    {
+        if policy.api == Api::KServe && service.predictor.migrated {
+            return impossible("the service is written in the previous schema, whose key stands for a runtime: run `ome convert` first".to_owned());
+        }
+        edits.push(Edit {
+            span: named.name.span(),
+            path: path(if policy.api == Api::KServe {
+                "spec.predictor.model.runtime"
+            } else {
+                "spec.runtime.name"
+            }),
+            from: named.name.value.as_str().into(),
+            to: name.as_str().into(),
+            object: service.object.id.to_string(),
+        });
+    }
+    let explicit = service.runtime.is_some();
+    let mut renamed = service.clone();
+    if let Some(named) = &mut renamed.runtime {
+        named.name.value = name.clone();
+    }
+    let mut edited = runtime.object.clone();
+    // Repairing one rule shows the next; the number of rules bounds the rounds.
+    for _ in 0..ROUNDS {
+        let attempt = typed(&edited, policy);
+        let set = catalog.runtimes(policy.api).with(&attempt);
+        let resolution = resolve::explain_among(policy, catalog, &set, &renamed);
+        if let Some(chosen) =
+            resolution.chosen().filter(|chosen| chosen.object.id == runtime.object.id)
+        {
+            let by = resolution.runtime.decided_by.unwrap_or(DecidedBy::OnlyCandidate);
+            return Flip { edits: Ok(edits), then: Some((chosen.object.id.name.clone(), by)) };
+        }
+        let own = resolution
+            .runtime
+            .candidates
+            .iter()
+            .find(|candidate| candidate.runtime.object.id == runtime.object.id);
+        let Some(own) = own else {
+            let message = resolution
+                .error
+                .map_or_else(|| "it is no candidate".to_owned(), |error| error.message);
+            return impossible(message);
+        };
+        let found = if own.verdict == Verdict::Rejected {
+            repairs(own, service)
+        } else {
+            outrank(own, resolution.runtime.candidates.first(), explicit)
+        };
+        match found {
+            Ok(found) if !found.is_empty() => {
+                for (path, to) in found {
+                    let edit = edit(&runtime.object, &path, to.clone());
+                    edited.node.set(
+                        &path.0,
+                        (!to.is_null()).then(|| Node::from_json(&to, Origin::Flag(&EDIT))),
+                    );
+                    edits.retain(|earlier: &Edit| {
+                        earlier.path != path || earlier.object != edit.object
+                    });
+                    edits.push(edit);
+                }
+            }
+            Ok(_) => return impossible("no edit of the runtime changes the decision".to_owned()),
+            Err(reason) => return impossible(reason),
+        }
+    }
+    impossible("no small set of edits of the runtime makes it win".to_owned())
+}
+
+/// Rounds of repair: rejections, then rank, then what a repair brought up.
+const ROUNDS: usize = 6;
+
+fn typed(object: &Object, policy: &Policy) -> Runtime {
+    let mut ignored: Vec<Diagnostic> = Vec::new();
+    let dialect = crate::workspace::dialect(policy.api)
+        .expect("services are only read for APIs that have a dialect");
+    (dialect.runtime)(object.clone(), policy.semantics, &mut ignored)
+}
+
+/// The edits that repair what a candidate is rejected for; the entry with the fewest mismatches is
+/// repaired.
+fn repairs(
+    candidate: &Candidate<'_>,
+    service: &Service,
+) -> Result<Vec<(FieldPath, Value)>, String> {
+    let mut edits = Vec::new();
+    let entry = candidate
+        .entries
+        .iter()
+        .min_by_key(|entry| {
+            entry
+                .checks
+                .iter()
+                .filter(|check| check.result == crate::decision::CheckResult::Mismatch)
+                .count()
+        })
+        .map_or(0, |entry| entry.index);
+    let at = |field: &str| {
+        FieldPath::parse(&format!("spec.supportedModelFormats[{entry}].{field}"))
+            .unwrap_or_default()
+    };
+    for rejection in &candidate.reasons {
+        match &rejection.reason {
+            Reason::Disabled => edits.push((path("spec.disabled"), false.into())),
+            Reason::NoFormats => return Err("it lists no supported model formats".into()),
+            Reason::Attribute { attribute, model, entry: index, .. } if *index == entry => {
+                // An entry of KServe has name and version of the format itself, as deprecated ones
+                // of OME have.
+                let legacy =
+                    candidate.runtime.object.api == Api::KServe
+                        || candidate.runtime.formats.get(entry).is_some_and(|entry| {
+                            entry.format.is_none() && entry.legacy_name.is_some()
+                        });
+                let field = match attribute {
+                    Attribute::Format if legacy => "name",
+                    Attribute::FormatVersion if legacy => "version",
+                    attribute => attribute.field(),
+                };
+                edits.push((
+                    at(field),
+                    model.as_ref().map_or(Value::Null, |model| model.as_str().into()),
+                ));
+            }
+            Reason::Attribute { .. } => {}
+            Reason::Diffusion(text) => return Err(text.to_string()),
+            Reason::SizeRange { size, .. } => {
+                let range = candidate.runtime.size_range.as_ref();
+                let (below, above) = range.map_or((false, false), |range| {
+                    let size = crate::api::Size::parse(size);
+                    let less =
+                        |a: &crate::api::Size, b: &crate::api::Size| a.controller < b.controller;
+                    (
+                        range.min.as_ref().is_some_and(|min| less(&size, &min.value)),
+                        range.max.as_ref().is_some_and(|max| less(&max.value, &size)),
+                    )
+                });
+                if below {
+                    edits.push((path("spec.modelSizeRange.min"), size.as_str().into()));
+                }
+                if above {
+                    edits.push((path("spec.modelSizeRange.max"), size.as_str().into()));
+                }
+            }
+            Reason::AutoSelectOff { entry: index } => {
+                let index = index.unwrap_or(entry);
+                edits.push((
+                    path(&format!("spec.supportedModelFormats[{index}].autoSelect")),
+                    true.into(),
+                ));
+            }
+            Reason::Protocol { asked, listed } => {
+                let listed: Vec<&str> =
+                    listed.iter().chain([asked]).map(EcoString::as_str).collect();
+                edits.push((path("spec.protocolVersions"), listed.into()));
+            }
+            Reason::Accelerator { class, listed } => {
+                let listed: Vec<&str> =
+                    listed.iter().chain([class]).map(EcoString::as_str).collect();
+                edits
+                    .push((path("spec.acceleratorRequirements.acceleratorClasses"), listed.into()));
+            }
+            Reason::ScoreZero(_) => {
+                edits.push((at("modelFormat.weight"), 1.into()));
+                edits.push((at("priority"), 1.into()));
+            }
+            Reason::MultiModel => edits.push((path("spec.multiModel"), false.into())),
+            Reason::MultiNode { .. } | Reason::Unserved { .. } => {
+                return Err(rejection.reason.to_string());
+            }
+            Reason::WrongNamespace { runtime, .. } => {
+                return Err(format!(
+                    "it is in namespace {runtime} and the service in {}: only a copy there, or a ClusterServingRuntime, could serve",
+                    service.namespace
+                ));
+            }
+        }
+    }
+    Ok(edits)
+}
+
+fn path(text: &str) -> FieldPath {
+    FieldPath::parse(text).unwrap_or_default()
+}
+
+/// The priority that puts an eligible candidate first.
+fn outrank(
+    own: &Candidate<'_>,
+    winner: Option<&Candidate<'_>>,
+    explicit: bool,
+) -> Result<Vec<(FieldPath, Value)>, String> {
+    let (Some(winner), Some(rank), false) = (winner, own.rank, explicit) else {
+        return Ok(Vec::new());
+    };
+    let winner_name = &winner.runtime.object.id.name;
+    let Some(best) = winner.rank else { return Ok(Vec::new()) };
+    if best.namespaced && !rank.namespaced {
+        return Err(format!(
+            "{winner_name} is a ServingRuntime of the service's namespace and comes before every cluster runtime"
+        ));
+    }
+    let index = own.matched_entry.or(own.scored_entry).unwrap_or(0);
+    let counted = winner.matched_entry.or(winner.scored_entry).unwrap_or(0);
+    let priority = best.priority.or_else(|| {
+        winner
+            .runtime
+            .formats
+            .get(counted)
+            .and_then(|entry| entry.priority.as_ref())
+            .map(|priority| priority.value)
+    });
+    let own_priority = rank.priority.or_else(|| {
+        own.runtime
+            .formats
+            .get(index)
+            .and_then(|entry| entry.priority.as_ref())
+            .map(|priority| priority.value)
+    });
+    let floor = priority
+        .unwrap_or(0)
+        .max(own_priority.filter(|own| *own > priority.unwrap_or(0)).unwrap_or(0));
+    let Some(next) = floor.checked_add(1) else {
+        return Err("the winner has the highest priority there is".into());
+    };
+    Ok(vec![(path(&format!("spec.supportedModelFormats[{index}].priority")), next.into())])
+}
+
+/// An edit with the place and the value of today.
+fn edit(object: &Object, path: &FieldPath, to: Value) -> Edit {
+    let mut length = path.0.len();
+    let found = object.node.select(path).first().copied();
+    // An absent field would be added to the nearest parent that is there.
+    let parent = found.or_else(|| {
+        loop {
+            length = length.checked_sub(1)?;
+            if let Some(parent) =
+                object.node.select(&FieldPath(path.0[..length].to_vec())).first().copied()
+            {
+                return Some(parent);
+            }
+        }
+    });
+    Edit {
+        span: parent.and_then(|node| node.origin.span()),
+        path: path.clone(),
+        from: found.map_or(Value::Null, Node::to_json),
+        to,
+        object: object.id.to_string(),
+    }
+}
+
+/// The runtime a name means to a service: of its namespace, then of the cluster, then anywhere; a
+/// built-in one also by the name that people are shown.
+pub fn named<'a>(runtimes: &'a RuntimeSet, service: &Service, name: &str) -> Option<&'a Runtime> {
+    let name = name.strip_prefix("builtin:").unwrap_or(name);
+    runtimes
+        .get(&Scope::Namespace(service.namespace.clone()), name)
+        .or_else(|| runtimes.get(&Scope::Cluster, name))
+        .or_else(|| runtimes.iter().find(|runtime| runtime.object.id.name == name))
+}

@@ -1,0 +1,170 @@
+//! Accelerators that pods ask for.
+
+use crate::merge::edit::position;
+use crate::merge::written as merge;
+pub(crate) use crate::quantity::is_accelerator;
+use crate::quantity::{Quantity, Range};
+use crate::yaml::{Entry, Node};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// Devices of one container: the limit of each resource that `counts`, else its request (S0-049).
+/// None when one of them is no number of devices.
+pub(crate) fn of_container(container: &Node, counts: impl Fn(&str) -> bool) -> Option<i64> {
+    asked(container)
+        .filter(|entry| counts(&entry.key))
+        .try_fold(0_i64, |sum, entry| sum.checked_add(devices(entry)?))
+}
+
+/// The amount of one resource that a container asks for, whatever it is: what the operator computes
+/// with, rounded up.
+pub(crate) fn as_written(container: &Node, resource: &str) -> Option<i64> {
+    let entry = asked(container).find(|entry| entry.key == resource)?;
+    Quantity::parse_field(&entry.node.scalar_text()?).ok()?.value()
+}
+
+/// Limits, and the requests that have no limit.
+fn asked(container: &Node) -> impl Iterator<Item = &Entry> {
+    let side = |key: &str| container.at(&["resources", key]);
+    let (limits, requests) = (side("limits"), side("requests"));
+    let requested = requests
+        .into_iter()
+        .flat_map(Node::entries)
+        .filter(move |entry| limits.and_then(|limits| limits.get(&entry.key)).is_none());
+    limits.into_iter().flat_map(Node::entries).chain(requested)
+}
+
+/// Accelerators of a pod by resource, all its containers together, with the init containers that
+/// keep running beside them (`restartPolicy: Always`); the others run before and count for nothing.
+/// None when one of the amounts is no number of devices.
+pub(crate) fn by_resource(pod: &Node) -> Option<BTreeMap<EcoString, i64>> {
+    let list = |key: &str| pod.get(key).map(Node::items).unwrap_or_default().iter();
+    let stays =
+        |container: &&Node| container.get("restartPolicy").and_then(Node::as_str) == Some("Always");
+    sum(list("containers").chain(list("initContainers").filter(stays)))
+}
+
+/// Accelerators of a pod that is not yet built, by resource name: those of its listed containers
+/// and of the runner, which takes over what it does not say itself from the container of its name.
+/// None when one of the amounts is no number of devices. Init containers run before them and count
+/// for nothing.
+pub fn of_part(part: &Node) -> Option<BTreeMap<EcoString, i64>> {
+    let listed = part.get("containers").map(Node::items).unwrap_or_default();
+    let runner = part.get("runner");
+    let twin = runner
+        .and_then(|runner| runner.get("name")?.as_str())
+        .and_then(|name| position(listed, "name", name));
+    let merged =
+        runner.zip(twin).map(|(runner, index)| merge::written(&listed[index], runner, &mut ()));
+    let others = listed.iter().enumerate().filter(|(index, _)| Some(*index) != twin);
+    let containers = others.map(|(_, container)| container).chain(merged.as_ref().or(runner));
+    sum(containers)
+}
+
+fn sum<'n>(containers: impl Iterator<Item = &'n Node>) -> Option<BTreeMap<EcoString, i64>> {
+    let mut found = BTreeMap::new();
+    for entry in containers.flat_map(asked).filter(|entry| is_accelerator(&entry.key)) {
+        let sum: &mut i64 = found.entry(entry.key.clone()).or_default();
+        *sum = sum.checked_add(devices(entry)?)?;
+    }
+    Some(found)
+}
+
+/// Accelerators of a pod, of every resource; none when one of the amounts is no number of devices.
+pub fn of_pod(pod: &Node) -> Option<i64> {
+    by_resource(pod)?.values().try_fold(0_i64, |sum, number| sum.checked_add(*number))
+}
+
+/// The number of devices that an entry of resources asks for, when it is one.
+fn devices(entry: &Entry) -> Option<i64> {
+    Range::DEVICES.read(&entry.node.scalar_text()?)?.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::ome::compose::testing::node;
+
+    #[test]
+    fn devices_and_slices_of_every_vendor_count_and_amounts_do_not() {
+        for (resource, expected) in [
+            ("nvidia.com/gpu", true),
+            ("amd.com/gpu", true),
+            ("acme.example/gpu", true),
+            ("nvidia.com/gpu.shared", true),
+            ("gpu.intel.com/i915", true),
+            ("gpu.intel.com/xe", true),
+            ("gpu.intel.com/memory.max", false),
+            ("gpu.intel.com/i915_monitoring", false),
+            ("habana.ai/gaudi", true),
+            ("huawei.com/Ascend910", true),
+            ("huawei.com/ascend-1980", true),
+            ("huawei.com/Ascend910-memory", false),
+            ("google.com/tpu", true),
+            ("aws.amazon.com/neuroncore", true),
+            ("nvidia.com/mig-3g.20gb", true),
+            ("nvidia.com/gpumem", false),
+            ("aliyun.com/gpu-mem", false),
+            ("gpu", false),
+            ("cpu", false),
+            ("rdma/hca", false),
+        ] {
+            assert_eq!(is_accelerator(resource), expected, "{resource}");
+        }
+    }
+
+    #[test]
+    fn limits_count_before_requests() {
+        for (part, expected) in [
+            (
+                "{runner: {resources: {limits: {nvidia.com/gpu: 2}, requests: {nvidia.com/gpu: 4}}}}",
+                2,
+            ),
+            ("{runner: {resources: {requests: {amd.com/gpu: '4'}}}}", 4),
+            ("{runner: {resources: {limits: {nvidia.com/gpu: 1k}}}}", 1000),
+            (
+                "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}], runner: {name: b, resources: {limits: {nvidia.com/gpu: 2}}}}",
+                3,
+            ),
+            (
+                "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}], runner: {name: a, resources: {limits: {nvidia.com/gpu: 2}}}}",
+                2,
+            ),
+            (
+                "{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}], runner: {name: a}}",
+                1,
+            ),
+            (
+                "{containers: [{resources: {limits: {nvidia.com/gpu: 1}}}, {resources: {limits: {amd.com/gpu: 1}}}]}",
+                2,
+            ),
+            ("{}", 0),
+        ] {
+            let found = of_part(&node(part)).map(|found| found.values().sum());
+            assert_eq!(found, Some(expected), "{part}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_of_devices_is_not_counted() {
+        for amount in [
+            "many",
+            "1500m",
+            "1.5",
+            "-4",
+            "1e30",
+            "9223372036854775808",
+            "10000000000000",
+            "1000001",
+        ] {
+            for part in
+                ["runner: X", "containers: [X, {name: b}]", "runner: {name: a}, containers: [X]"]
+            {
+                let container =
+                    format!("{{name: a, resources: {{limits: {{nvidia.com/gpu: {amount}}}}}}}");
+                let part = node(&format!("{{{}}}", part.replace('X', &container)));
+                assert_eq!(of_part(&part), None, "{amount}");
+            }
+        }
+    }
+}

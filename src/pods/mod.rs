@@ -1,0 +1,9 @@
+//! What holds for every pod, whoever made it: devices, variables, quantities, remarks.
+//!
+//! In: pods as trees. Out: numbers and findings. Nothing here knows an operator.
+
+pub mod gpus;
+pub(crate) mod lint;
+pub(crate) mod quantities;
+pub mod rules;
+pub(crate) mod variables;

@@ -1,0 +1,196 @@
+//! Template variables of a pod: expanded in its main container, warned about everywhere else.
+
+use super::lint::Place;
+use crate::api::Service;
+use crate::decision::ServiceError;
+use crate::diag::{Code, Diagnostic};
+use crate::operators::ome::compose::component::refusal;
+use crate::operators::ome::compose::typed;
+use crate::policy::{Policy, TemplateRule};
+use crate::source::Span;
+use crate::template;
+use crate::template::{ErrorKind, Metadata, Mode};
+use crate::yaml::{FieldPath, Map, Node, Origin, Value};
+
+/// Whose pod a container is in; upstream words its errors by it (ome-components 1.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PodRole {
+    Main,
+    Worker,
+}
+
+impl PodRole {
+    /// What upstream says before the reason why a template failed.
+    fn template_failed(self) -> &'static str {
+        match self {
+            Self::Main => {
+                "failed to reconcile pod spec: failed to replace placeholders in container: "
+            }
+            Self::Worker => {
+                "failed to reconcile worker pod spec: failed to replace placeholders in worker container: "
+            }
+        }
+    }
+
+    /// What upstream says before the reason why the runner could not be merged.
+    pub(crate) fn merge_failed(self) -> &'static str {
+        match self {
+            Self::Main => "failed to reconcile pod spec: failed to merge runner container: ",
+            Self::Worker => {
+                "failed to reconcile worker pod spec: failed to merge worker container with leader runner: "
+            }
+        }
+    }
+
+    /// What upstream says of a pod without any container.
+    pub(crate) fn no_container(self) -> &'static str {
+        match self {
+            Self::Main => {
+                "failed to reconcile pod spec: no containers found in pod spec and no runner spec provided"
+            }
+            Self::Worker => {
+                "failed to reconcile worker pod spec: no containers found in worker pod spec"
+            }
+        }
+    }
+}
+
+/// The container with its variables replaced by the service's metadata; `annotations` are those of
+/// the service as the operator sees them.
+///
+/// By the documents a variable that maps to nothing is a finding and the container stays as it is
+/// (S0-058); the controller gives up.
+pub(crate) fn expand(
+    policy: &Policy,
+    place: &Place<'_>,
+    annotations: &Map,
+    role: PodRole,
+    container: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
+    let context = role.template_failed();
+    expand_with(policy, place, &metadata(place.service, annotations), context, container, findings)
+}
+
+/// As [`expand`], with the metadata of the service as the operator sees it and its words before an
+/// error.
+pub(crate) fn expand_with(
+    policy: &Policy,
+    place: &Place<'_>,
+    metadata: &Metadata<'_>,
+    context: &str,
+    container: &Node,
+    findings: &mut Vec<Diagnostic>,
+) -> Result<Node, ServiceError> {
+    match policy.template {
+        TemplateRule::FieldChains => {
+            Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(
+                |errors| {
+                    findings.extend(errors.into_iter().map(|error| finding(place, error)));
+                    container.clone()
+                },
+            ))
+        }
+        TemplateRule::HtmlTemplate => {
+            let failed = |message: &str, span: Option<Span>| {
+                let message = format!("{context}{message}");
+                let refused = refusal(
+                    place.service,
+                    Code::TemplateInvalid,
+                    message,
+                    "use field chains such as `{{.Name}}`",
+                );
+                ServiceError { span: span.or(refused.span), ..refused }
+            };
+            let expanded = template::expand_container(container, metadata, Mode::Controller)
+                .map_err(|errors| match errors.first() {
+                    Some(error) => failed(&error.message, error.origin.and_then(Origin::span)),
+                    None => failed("", None),
+                })?;
+            typed::decoded_container(&expanded).map_err(|message| failed(&message, None))
+        }
+    }
+}
+
+fn metadata<'a>(service: &'a Service, annotations: &'a Map) -> Metadata<'a> {
+    let annotations = annotations
+        .iter()
+        .filter_map(|entry| Some((entry.key.as_str(), entry.node.as_str()?)))
+        .collect();
+    Metadata {
+        namespace: &service.namespace,
+        annotations,
+        ..Metadata::of_service(&service.object.node)
+    }
+}
+
+fn finding(place: &Place<'_>, error: template::Error) -> Diagnostic {
+    let code = match error.kind {
+        ErrorKind::UnknownVariable | ErrorKind::MissingKey => Code::UnknownVariable,
+        _ => Code::TemplateInvalid,
+    };
+    let path = error.origin.map(|origin| place.path(origin, &format!("runner.{}", error.path)));
+    Diagnostic::new(code, error.message)
+        .at(error.origin.and_then(Origin::span))
+        .path(path.unwrap_or_default())
+        .help("use `{{.Name}}`, `{{.Namespace}}`, `{{.Labels.KEY}}` or `{{.Annotations.KEY}}`")
+}
+
+/// Warns about variables that stay as they are because they stand outside the main container
+/// (S0-058).
+pub(crate) fn outside(place: &Place<'_>, pod: &Node, main: usize, findings: &mut Vec<Diagnostic>) {
+    let mut warn = |variable: &str, node: &Node, path: &FieldPath| {
+        findings.push(outside_container(
+            variable,
+            node,
+            place.path(node.origin, &path.to_string()),
+        ));
+    };
+    for entry in pod.entries() {
+        let path = FieldPath::root().field(entry.key.clone());
+        match &entry.node.value {
+            Value::List(items) if entry.key == "containers" => {
+                for (index, container) in
+                    items.iter().enumerate().filter(|(index, _)| *index != main)
+                {
+                    literals(container, &path.index(index), &mut warn);
+                }
+            }
+            _ => literals(&entry.node, &path, &mut warn),
+        }
+    }
+}
+
+/// Every variable of a tree in which none are replaced, with the string it stands in.
+pub(crate) fn literals(
+    node: &Node,
+    path: &FieldPath,
+    found: &mut impl FnMut(&str, &Node, &FieldPath),
+) {
+    match &node.value {
+        Value::Str(text) => {
+            for variable in template::variables(text) {
+                found(variable, node, path);
+            }
+        }
+        Value::List(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(index, item)| literals(item, &path.index(index), found)),
+        Value::Map(map) => map
+            .iter()
+            .for_each(|entry| literals(&entry.node, &path.field(entry.key.clone()), found)),
+        _ => {}
+    }
+}
+
+/// The finding about one variable of [`literals`].
+pub(crate) fn outside_container(variable: &str, node: &Node, path: String) -> Diagnostic {
+    Diagnostic::new(
+        Code::VariableOutsideContainer,
+        format!("`{variable}` stands outside the engine container and stays as it is"),
+    )
+    .at(node.origin.span())
+    .path(path)
+    .help("write the value out")
+}

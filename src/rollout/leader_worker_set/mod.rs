@@ -1,0 +1,424 @@
+//! LeaderWorkerSets (sigs.k8s.io/lws v0.7.0): groups of a leader and its workers.
+//!
+//! A StatefulSet holds the leaders; each leader owns a StatefulSet of workers, which is made when
+//! the leader is there, and goes when it is gone. How far an update may go says the partition of
+//! the leaders.
+
+pub(crate) mod pods;
+pub(crate) mod spec;
+
+use super::stateful_set::{Made, Member, StatefulSet};
+use super::world::{PodPhase, Pods, Version};
+use crate::cluster::schedule::{PodId, PodTemplate, TemplateId};
+use crate::quantity::Rounding;
+use ecow::EcoString;
+use pods::narrowed;
+pub use spec::{GroupMember, GroupRevision, GroupStatus, LeaderWorkerSetSpec, Startup};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The workers of a group.
+#[derive(Clone, Debug)]
+struct Workers {
+    set: StatefulSet,
+    /// The leader that owns them.
+    owner: PodId,
+}
+
+/// Whether a group is ready and of the current version, as the controller sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    ready: bool,
+    updated: bool,
+}
+
+/// A LeaderWorkerSet with its pods.
+#[derive(Clone, Debug)]
+pub(super) struct LeaderWorkerSet {
+    pub(super) spec: LeaderWorkerSetSpec,
+    leaders: Option<StatefulSet>,
+    /// Groups that were wanted when the leaders were last applied (annotation replicas).
+    applied: usize,
+    workers: BTreeMap<usize, Workers>,
+    /// Workers whose leader is gone, by group.
+    orphans: Vec<(usize, usize, PodId, EcoString)>,
+    revisions: HashMap<EcoString, GroupRevision>,
+    templates: HashMap<(EcoString, usize, usize), TemplateId>,
+}
+
+impl LeaderWorkerSet {
+    pub(super) fn new(spec: LeaderWorkerSetSpec) -> Self {
+        Self {
+            spec,
+            leaders: None,
+            applied: 0,
+            workers: BTreeMap::new(),
+            orphans: Vec::new(),
+            revisions: HashMap::new(),
+            templates: HashMap::new(),
+        }
+    }
+
+    /// Takes over pods of a version that run already, each with its group and its place there.
+    pub(super) fn adopt(&mut self, revision: &GroupRevision, own: &[(usize, usize, PodId)]) {
+        self.revisions.insert(revision.name.clone(), revision.clone());
+        let groups = own.iter().map(|(group, ..)| group + 1).max().unwrap_or(0);
+        let mut leaders = StatefulSet::new(0, groups, revision.name.clone());
+        let member = |pod: PodId| Member { pod, revision: revision.name.clone() };
+        for (group, _, pod) in own.iter().filter(|(_, index, _)| *index == 0) {
+            leaders.members.insert(*group, member(*pod));
+            let mut set =
+                StatefulSet::new(1, revision.size.saturating_sub(1), revision.name.clone());
+            let workers = own.iter().filter(|(known, index, _)| known == group && *index > 0);
+            set.members.extend(workers.map(|(_, index, pod)| (*index, member(*pod))));
+            if revision.size > 1 {
+                self.workers.insert(*group, Workers { set, owner: *pod });
+            }
+        }
+        self.leaders = Some(leaders);
+        self.applied = groups;
+    }
+
+    /// One step of all controllers; true when anything was done.
+    pub(super) fn sync(&mut self, pods: &mut Pods) -> bool {
+        let revision = self.spec.revision.clone();
+        self.revisions.insert(revision.name.clone(), revision);
+        let mut changed = self.apply(pods);
+        changed |= self.sync_leaders(pods);
+        changed |= self.collect_garbage(pods);
+        changed |= self.restart_groups(pods);
+        changed |= self.make_workers(pods);
+        changed |= self.sync_workers(pods);
+        changed
+    }
+
+    fn surge(&self) -> usize {
+        let replicas = i64::try_from(self.spec.replicas).unwrap_or(i64::MAX);
+        let surge = self.spec.surge.scaled(replicas, Rounding::Up);
+        usize::try_from(surge).unwrap_or(0).min(self.spec.replicas)
+    }
+
+    /// Writes size, partition and template of the leaders (`rollingUpdateParameters`).
+    fn apply(&mut self, pods: &Pods) -> bool {
+        let wanted = self.spec.replicas;
+        let name = self.spec.revision.name.clone();
+        let Some(leaders) = &self.leaders else {
+            let mut leaders = StatefulSet::new(0, wanted, name);
+            leaders.partition = self.spec.partition;
+            leaders.unavailable = self.spec.stateful_set_gate.then_some(self.spec.unavailable);
+            self.leaders = Some(leaders);
+            self.applied = wanted;
+            return true;
+        };
+        let (now, partition) = (leaders.replicas, leaders.partition);
+        let updated = leaders.update != name;
+        let surge = self.surge();
+        // While no more groups are unready than surge groups exist, these go one by one.
+        let with_surge = |unready: usize| {
+            if unready <= surge { wanted + unready.saturating_sub(1) } else { wanted + surge }
+        };
+        let (partition, replicas) = if updated {
+            (wanted.min(now), with_surge(wanted))
+        } else if partition == 0 && now == wanted {
+            (0, wanted)
+        } else {
+            let states = self.states(pods, now);
+            let unready = (0..wanted)
+                .filter(|at| states.get(*at).is_none_or(|state| !state.ready || !state.updated))
+                .count();
+            if self.applied == wanted {
+                let groups = i64::try_from(wanted).unwrap_or(i64::MAX);
+                // With the surge groups that are there.
+                let surplus = i64::try_from(now).unwrap_or(i64::MAX) - groups;
+                let step = self.spec.unavailable.scaled(groups, Rounding::Down) + surplus;
+                (next_partition(&states, step, partition), with_surge(unready))
+            } else {
+                (partition.min(wanted + surge), with_surge(unready))
+            }
+        };
+        let partition = partition.max(self.spec.partition);
+        let gate = self.spec.stateful_set_gate.then_some(self.spec.unavailable);
+        let Some(leaders) = &mut self.leaders else { return false };
+        let before = (leaders.replicas, leaders.partition, leaders.update.clone(), self.applied);
+        (leaders.replicas, leaders.partition, leaders.unavailable) = (replicas, partition, gate);
+        leaders.revise(name.clone());
+        self.applied = wanted;
+        before != (replicas, partition, name, wanted)
+    }
+
+    /// `getReplicaStates`.
+    fn states(&self, pods: &Pods, count: usize) -> Vec<State> {
+        (0..count).map(|group| self.state(pods, group).unwrap_or_default()).collect()
+    }
+
+    /// None while the leader or its workers are not there.
+    fn state(&self, pods: &Pods, group: usize) -> Option<State> {
+        let leader = self.leaders.as_ref()?.members.get(&group)?;
+        let ready = pods.phase(leader.pod) == PodPhase::Ready;
+        let updated = leader.revision == self.spec.revision.name;
+        if self.spec.revision.size <= 1 {
+            return Some(State { ready, updated });
+        }
+        let workers = &self.workers.get(&group)?.set;
+        // Workers count as ready when they exist (`StatefulsetReady`).
+        Some(State {
+            ready: ready && workers.existing() == workers.replicas,
+            updated: updated && workers.update == self.spec.revision.name,
+        })
+    }
+
+    fn template(
+        &mut self,
+        pods: &mut Pods,
+        revision: &EcoString,
+        group: usize,
+        index: usize,
+    ) -> Option<Made> {
+        let version = self.revisions.get(revision)?;
+        let start = version.start;
+        let key = (revision.clone(), group, index);
+        if let Some(template) = self.templates.get(&key) {
+            return Some(Made { template: *template, start });
+        }
+        let base = if index == 0 { &version.leader } else { &version.worker };
+        let pod = self.spec.made(base, group, index);
+        let template = pods.scheduler.template(Arc::new(pod));
+        self.templates.insert(key, template);
+        Some(Made { template, start })
+    }
+
+    fn sync_leaders(&mut self, pods: &mut Pods) -> bool {
+        let Some(mut leaders) = self.leaders.take() else { return false };
+        let changed =
+            leaders.sync(pods, |pods, number, revision| self.template(pods, revision, number, 0));
+        self.leaders = Some(leaders);
+        changed
+    }
+
+    /// Workers whose leader is gone are deleted by the garbage collector.
+    fn collect_garbage(&mut self, pods: &mut Pods) -> bool {
+        let gone = |workers: &Workers| pods.phase(workers.owner) == PodPhase::Gone;
+        let groups: Vec<usize> = self
+            .workers
+            .iter()
+            .filter(|(_, workers)| gone(workers))
+            .map(|(group, _)| *group)
+            .collect();
+        for group in &groups {
+            let Some(workers) = self.workers.remove(group) else { continue };
+            for (number, member) in workers.set.members {
+                pods.delete(member.pod);
+                self.orphans.push((*group, number, member.pod, member.revision));
+            }
+        }
+        self.orphans.retain(|(_, _, pod, _)| pods.phase(*pod) != PodPhase::Gone);
+        !groups.is_empty()
+    }
+
+    /// A worker that ends takes its group with it (`handleRestartPolicy`), at once: the leader is
+    /// deleted with what it owns.
+    fn restart_groups(&mut self, pods: &mut Pods) -> bool {
+        if !self.spec.recreates {
+            return false;
+        }
+        let mut changed = false;
+        let ends = |pod: &PodId| pods.phase(*pod) == PodPhase::Terminating;
+        // Workers of a leader of the same version that is gone take the next leader with them.
+        let orphaned: Vec<PodId> = self
+            .orphans
+            .iter()
+            .filter(|(_, _, pod, _)| ends(pod))
+            .filter_map(|(group, _, _, revision)| {
+                let leader = self.leaders.as_ref()?.members.get(group)?;
+                (leader.revision == *revision && pods.is_active(leader.pod)).then_some(leader.pod)
+            })
+            .collect();
+        for leader in orphaned {
+            pods.delete(leader);
+            changed = true;
+        }
+        for (group, workers) in &self.workers {
+            let leader = self.leaders.as_ref().and_then(|leaders| leaders.members.get(group));
+            let ending = workers
+                .set
+                .members
+                .values()
+                .any(|member| pods.phase(member.pod) == PodPhase::Terminating);
+            if let Some(leader) = leader
+                && ending
+                && leader.pod == workers.owner
+                && pods.is_active(leader.pod)
+            {
+                pods.delete(leader.pod);
+                for member in workers.set.members.values() {
+                    pods.delete(member.pod);
+                }
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Makes the StatefulSet of workers of each leader (`PodReconciler.Reconcile`).
+    fn make_workers(&mut self, pods: &Pods) -> bool {
+        let Some(leaders) = &self.leaders else { return false };
+        let mut changed = false;
+        for (group, leader) in &leaders.members {
+            let Some(version) = self.revisions.get(&leader.revision) else { continue };
+            let early = match self.spec.startup {
+                Startup::LeaderCreated => false,
+                Startup::LeaderReady => pods.phase(leader.pod) != PodPhase::Ready,
+            };
+            let unplaced =
+                self.spec.exclusive.is_some() && pods.scheduler.state(leader.pod).node().is_none();
+            if version.size <= 1
+                || self.workers.contains_key(group)
+                || !pods.is_active(leader.pod)
+                || early
+                || unplaced
+            {
+                continue;
+            }
+            let set = StatefulSet::new(1, version.size - 1, leader.revision.clone());
+            self.workers.insert(*group, Workers { set, owner: leader.pod });
+            changed = true;
+        }
+        changed
+    }
+
+    fn sync_workers(&mut self, pods: &mut Pods) -> bool {
+        let mut changed = false;
+        let groups: Vec<usize> = self.workers.keys().copied().collect();
+        for group in groups {
+            let Some(mut workers) = self.workers.remove(&group) else { continue };
+            let domain = self.domain(pods, workers.owner);
+            changed |= workers.set.sync(pods, |pods, number, revision| {
+                // The name is taken while an older pod of it is there.
+                let taken =
+                    self.orphans.iter().any(|(of, index, _, _)| (*of, *index) == (group, number));
+                if taken {
+                    return None;
+                }
+                let made = self.template(pods, revision, group, number)?;
+                Some(match &domain {
+                    None => made,
+                    Some((key, value)) => {
+                        let mut pod =
+                            PodTemplate::clone(pods.scheduler.template_pod(made.template));
+                        pod.node_selector = narrowed(&pod.node_selector, key, value);
+                        Made { template: pods.scheduler.template(Arc::new(pod)), start: made.start }
+                    }
+                })
+            });
+            self.workers.insert(group, workers);
+        }
+        changed
+    }
+
+    /// Label and value of the domain that a leader has for its group.
+    fn domain(&self, pods: &Pods, leader: PodId) -> Option<(EcoString, EcoString)> {
+        let key = self.spec.exclusive.clone()?;
+        let node = pods.scheduler.state(leader).node()?;
+        let value = pods.scheduler.node(node).label(&key)?.into();
+        Some((key, value))
+    }
+
+    /// Leaders that are not ready because their group has too few nodes.
+    pub(super) fn leaders_that_wait(&self, pods: &Pods) -> Vec<PodId> {
+        let Some(leaders) = &self.leaders else { return Vec::new() };
+        let mut waiting = Vec::new();
+        for (group, leader) in &leaders.members {
+            let needs = self.revisions.get(&leader.revision).map_or(0, |own| own.leader_needs);
+            let has_node =
+                |pod: PodId| matches!(pods.phase(pod), PodPhase::Starting | PodPhase::Ready);
+            let workers = self.workers.get(group).filter(|workers| workers.owner == leader.pod);
+            let members = workers.into_iter().flat_map(|workers| workers.set.members.values());
+            let placed = members.filter(|member| has_node(member.pod)).count();
+            if placed + usize::from(has_node(leader.pod)) < needs {
+                waiting.push(leader.pod);
+            }
+        }
+        waiting
+    }
+
+    /// All pods that are not gone, by group, the leader first.
+    pub(super) fn groups(&self, pods: &Pods) -> BTreeMap<usize, Vec<GroupMember>> {
+        let mut groups: BTreeMap<usize, Vec<GroupMember>> = BTreeMap::new();
+        let mut push = |group: usize, index: usize, pod: PodId, revision: &EcoString| {
+            let phase = pods.phase(pod);
+            if phase != PodPhase::Gone {
+                let new = *revision == self.spec.revision.name;
+                let version = if new { Version::New } else { Version::Old };
+                let revision = revision.clone();
+                let member = GroupMember { pod, index, version, revision, phase };
+                groups.entry(group).or_default().push(member);
+            }
+        };
+        for (group, leader) in self.leaders.iter().flat_map(|leaders| &leaders.members) {
+            push(*group, 0, leader.pod, &leader.revision);
+        }
+        for (group, workers) in &self.workers {
+            for (index, member) in &workers.set.members {
+                push(*group, *index, member.pod, &member.revision);
+            }
+        }
+        for (group, index, pod, revision) in &self.orphans {
+            push(*group, *index, *pod, revision);
+        }
+        for members in groups.values_mut() {
+            members.sort_by_key(|member| (member.index, member.pod));
+        }
+        groups
+    }
+
+    /// Size and partition of the StatefulSet of leaders.
+    pub(super) fn leaders(&self) -> (usize, usize) {
+        self.leaders.as_ref().map_or((0, 0), |leaders| (leaders.replicas, leaders.partition))
+    }
+
+    pub(super) fn status(&self, pods: &Pods) -> GroupStatus {
+        let Some(leaders) = &self.leaders else { return GroupStatus::default() };
+        let states = leaders.members.keys().filter_map(|group| self.state(pods, *group));
+        let mut status = GroupStatus { replicas: leaders.existing(), ..GroupStatus::default() };
+        for state in states {
+            status.ready += usize::from(state.ready);
+            status.updated += usize::from(state.updated);
+        }
+        status
+    }
+
+    /// All groups that are wanted are there and whole, and of the current version but for those
+    /// that the partition protects.
+    pub(super) fn is_complete(&self, pods: &Pods) -> bool {
+        let groups = self.groups(pods);
+        let whole = |group: usize| {
+            groups.get(&group).is_some_and(|members| {
+                members.len() >= self.spec.revision.size
+                    && members.iter().all(|member| {
+                        member.phase == PodPhase::Ready
+                            && (member.version == Version::New || group < self.spec.partition)
+                    })
+            })
+        };
+        groups.len() == self.spec.replicas && (0..self.spec.replicas).all(whole)
+    }
+}
+
+/// `rollingUpdatePartition`: how far down groups may be updated, so many (`step`) at a time.
+fn next_partition(states: &[State], step: i64, current: usize) -> usize {
+    let done = |state: &&State| state.ready && state.updated;
+    let tail = states.iter().rev().take_while(done).count();
+    let left = i64::try_from(states.len() - tail).unwrap_or(i64::MAX);
+    let least = usize::try_from(left - step).unwrap_or(0).min(states.len());
+    let unavailable = states[..least].iter().filter(|state| !state.ready).count();
+    let mut partition = least + unavailable;
+    // Groups that are not ready anyway, or done, hold nothing up.
+    let from = (partition + 1).min(states.len());
+    for at in (least..from).rev() {
+        if states[at].ready && !states[at].updated {
+            break;
+        }
+        partition = at;
+    }
+    partition.min(current)
+}

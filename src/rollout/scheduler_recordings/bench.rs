@@ -1,0 +1,255 @@
+//! A scenario as a world.
+
+use super::Row;
+use crate::api::{Api, Object, ObjectRef, Scope};
+use crate::cluster::Machine;
+use crate::cluster::schedule::{
+    Budget, Options, PodId, PodState, PodTemplate, PriorityClasses, Scheduler, TieBreak, labels,
+};
+use crate::rollout::{DeploymentSpec, LeaderWorkerSetSpec, Start, WorkloadId, World};
+use crate::source::{SourceId, Span};
+use crate::yaml::{Node, Origin, Rule};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+static TEST: Rule = Rule { id: "test", text: "Written by a test.", cite: "" };
+const NAMESPACE: &str = "default";
+
+pub(super) fn node(value: &Value) -> Node {
+    Node::from_json(value, Origin::Flag(&TEST))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+pub(super) fn machine(value: &Value) -> Arc<Machine> {
+    let object = Object {
+        api: Api::Cluster,
+        api_version: "v1".into(),
+        id: ObjectRef {
+            kind: "Node".into(),
+            scope: Scope::Cluster,
+            name: text(&value["metadata"]["name"]).into(),
+        },
+        node: node(value),
+        span: Span { source: SourceId(0), start: 0, end: 0 },
+        builtin: false,
+        reported: true,
+    };
+    Arc::new(Machine::of(&object))
+}
+
+/// A world with the names of what is in it.
+pub(super) struct Bench {
+    pub(super) world: World,
+    classes: PriorityClasses,
+    /// Workloads by name, with their objects as they are now.
+    pub(super) workloads: BTreeMap<String, (WorkloadId, Value)>,
+    pub(super) running: BTreeMap<String, PodId>,
+    nodes: BTreeMap<String, Value>,
+    gate: bool,
+}
+
+fn start(annotations: &Value) -> Start {
+    if annotations["oracle/never-ready"] == "true" {
+        Start::NeverReady
+    } else if annotations["oracle/image-pull-fails"] == "true" {
+        Start::NeverRuns
+    } else {
+        Start::Ready
+    }
+}
+
+impl Bench {
+    pub(super) fn new(row: &Row, gate: bool) -> Self {
+        let mut classes = PriorityClasses::default();
+        let mut budgets = Vec::new();
+        for object in &row.apply {
+            match text(&object["kind"]) {
+                "PriorityClass" => classes.add(&node(object)),
+                "PodDisruptionBudget" => {
+                    budgets.push(Budget::read(NAMESPACE, &node(object)).unwrap());
+                }
+                _ => {}
+            }
+        }
+        let options = Options {
+            budgets,
+            claims: Some(BTreeSet::new()),
+            ignore_ready: true,
+            ..Options::default()
+        };
+        let mut scheduler = Scheduler::new(row.nodes.iter().map(machine), &options);
+        let mut running = BTreeMap::new();
+        for pod in &row.running {
+            if matches!(text(&pod["status"]["phase"]), "Succeeded" | "Failed") {
+                continue;
+            }
+            let tree = node(pod);
+            let own = labels(tree.at(&["metadata", "labels"]));
+            let spec = tree.get("spec").cloned().unwrap();
+            let template = PodTemplate::read(NAMESPACE, own, &spec, &classes).unwrap();
+            let template = scheduler.template(Arc::new(template));
+            let id = scheduler.run(template, text(&pod["spec"]["nodeName"]), None).unwrap();
+            if pod["metadata"].get("deletionTimestamp").is_some() {
+                scheduler.delete(id);
+            }
+            running.insert(text(&pod["metadata"]["name"]).to_owned(), id);
+        }
+        let nodes =
+            row.nodes.iter().map(|node| (text(&node["metadata"]["name"]).to_owned(), node.clone()));
+        Self {
+            world: World::new(scheduler),
+            classes,
+            workloads: BTreeMap::new(),
+            running,
+            nodes: nodes.collect(),
+            gate,
+        }
+    }
+
+    /// Creates all workloads, one after the other, each when nothing moves any more. For groups
+    /// the last step is left to the caller, who watches it.
+    pub(super) fn apply(&mut self, row: &Row, ties: &mut dyn TieBreak) {
+        for object in &row.apply {
+            if self.create(object) {
+                self.world.come_to_rest(ties);
+            }
+        }
+    }
+
+    /// Creates a workload; false for what is none.
+    pub(super) fn create(&mut self, object: &Value) -> bool {
+        let id = match text(&object["kind"]) {
+            "Deployment" => self.world.deploy(self.deployment(object)),
+            "LeaderWorkerSet" => self.world.deploy_groups(self.groups(object)),
+            _ => return false,
+        };
+        self.workloads.insert(text(&object["metadata"]["name"]).to_owned(), (id, object.clone()));
+        true
+    }
+
+    fn deployment(&self, object: &Value) -> DeploymentSpec {
+        let spec = node(&object["spec"]);
+        let mut spec = DeploymentSpec::read(NAMESPACE, &spec, &self.classes).unwrap();
+        spec.revision.start = start(&object["spec"]["template"]["metadata"]["annotations"]);
+        spec
+    }
+
+    fn groups(&self, object: &Value) -> LeaderWorkerSetSpec {
+        let mut spec = LeaderWorkerSetSpec::read(NAMESPACE, &node(object), &self.classes).unwrap();
+        let group = &object["spec"]["leaderWorkerTemplate"];
+        let annotations = &group["workerTemplate"]["metadata"]["annotations"];
+        spec.revision.start = start(annotations);
+        spec.revision.leader_needs =
+            text(&annotations["oracle/ready-needs-group"]).parse().unwrap_or(0);
+        spec.stateful_set_gate = self.gate;
+        spec
+    }
+
+    /// Patches a workload.
+    pub(super) fn patch(&mut self, name: &str, patch: &Value) {
+        let (id, mut object) = self.workloads[name].clone();
+        let is_deployment = object["kind"] == "Deployment";
+        merge(&mut object, patch, is_deployment);
+        if is_deployment {
+            let spec = self.deployment(&object);
+            *self.world.deployment_mut(id).unwrap() = spec;
+        } else {
+            let spec = self.groups(&object);
+            *self.world.groups_mut(id).unwrap() = spec;
+        }
+        self.workloads.insert(name.to_owned(), (id, object));
+    }
+
+    /// Does something to a node or a pod that was there before.
+    pub(super) fn act(&mut self, action: &Value) {
+        let (verb, what) = action.as_object().unwrap().iter().next().unwrap();
+        match verb.as_str() {
+            "deletePod" => {
+                let pod = self.running[text(what)];
+                self.world.scheduler_mut().delete(pod);
+            }
+            "addNode" => {
+                self.world.scheduler_mut().add_node(machine(what)).unwrap();
+            }
+            verb => {
+                let name = text(what);
+                let node = self.nodes.get_mut(name).unwrap();
+                change_node(node, verb);
+                let id = self.world.scheduler().node_id(name).unwrap();
+                let machine = machine(node);
+                self.world.scheduler_mut().change_node(id, machine);
+            }
+        }
+    }
+
+    /// Name of the node of a pod.
+    pub(super) fn node_of(&self, pod: PodId) -> Option<String> {
+        let scheduler = self.world.scheduler();
+        let node = scheduler.state(pod).node()?;
+        Some(scheduler.node(node).name.to_string())
+    }
+
+    /// Pods that ran before and are gone, or about to be.
+    pub(super) fn evicted(&self) -> Vec<String> {
+        let scheduler = self.world.scheduler();
+        let evicted = |pod: &PodId| scheduler.evictions().iter().any(|one| one.victim == *pod);
+        let gone = self.running.iter().filter(|(_, pod)| {
+            evicted(pod) && !matches!(scheduler.state(**pod), PodState::Bound(_))
+        });
+        gone.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+fn change_node(node: &mut Value, verb: &str) {
+    let taint = serde_json::json!({
+        "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule",
+    });
+    let spec = node["spec"].as_object_mut().unwrap();
+    match verb {
+        "cordon" => {
+            spec.insert("unschedulable".into(), true.into());
+            let taints = spec.entry("taints").or_insert_with(|| Value::Array(Vec::new()));
+            taints.as_array_mut().unwrap().push(taint);
+        }
+        "uncordon" => {
+            spec.remove("unschedulable");
+            if let Some(taints) = spec.get_mut("taints").and_then(Value::as_array_mut) {
+                taints.retain(|known| *known != taint);
+            }
+        }
+        "untaint" => {
+            spec.remove("taints");
+        }
+        other => panic!("{other} is not known"),
+    }
+}
+
+/// Merges a patch: lists of containers by name where `strategic`, other lists are replaced.
+fn merge(base: &mut Value, patch: &Value, strategic: bool) {
+    match (base, patch) {
+        (Value::Object(base), Value::Object(patch)) => {
+            for (key, patch) in patch {
+                if patch.is_null() {
+                    base.remove(key);
+                } else {
+                    merge(base.entry(key).or_insert(Value::Null), patch, strategic);
+                }
+            }
+        }
+        (Value::Array(base), Value::Array(patch))
+            if strategic && patch.iter().all(|item| item.get("name").is_some()) =>
+        {
+            for item in patch {
+                match base.iter_mut().find(|known| known["name"] == item["name"]) {
+                    Some(known) => merge(known, item, strategic),
+                    None => base.push(item.clone()),
+                }
+            }
+        }
+        (base, patch) => *base = patch.clone(),
+    }
+}

@@ -1,0 +1,320 @@
+//! rollout.jsonl and lws*.jsonl: updates, tick by tick.
+
+use super::Row;
+use super::bench::Bench;
+use super::ties;
+use crate::cluster::schedule::{First, PodTemplate, TieBreak};
+use crate::rollout::{Counts, End, Ended, GroupMember, PodPhase, StageOf};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+const MOST: usize = 20_000;
+
+fn is_gpu(name: &str) -> bool {
+    name.ends_with("/gpu")
+}
+
+fn messages(ended: &Ended) -> BTreeMap<String, usize> {
+    let mut messages = BTreeMap::new();
+    for (_, rejection) in &ended.waiting {
+        let message = rejection.as_ref().map(|own| own.message.to_string()).unwrap_or_default();
+        *messages.entry(message).or_default() += 1;
+    }
+    messages
+}
+
+fn end(ended: &Ended) -> &'static str {
+    match ended.end {
+        End::Complete => "complete",
+        End::Stuck => "stuck",
+        End::Paused => "paused",
+        End::Moving => "moving",
+    }
+}
+
+/// Nodes of the pods of each Deployment, and why some have none.
+fn nodes(bench: &Bench, whole: bool) -> Value {
+    let mut all = Map::new();
+    for (name, (id, _)) in &bench.workloads {
+        let ended = bench.world.ended(*id).unwrap();
+        let mut nodes: BTreeMap<String, usize> = BTreeMap::new();
+        for node in ended.pods.iter().filter_map(|(pod, _)| bench.node_of(*pod)) {
+            *nodes.entry(node).or_default() += 1;
+        }
+        let mut own = json!({"nodes": nodes});
+        let messages = messages(&ended);
+        if !messages.is_empty() {
+            own["messages"] = json!(messages);
+        }
+        if whole {
+            own["state"] = json!(end(&ended));
+            let never = ended.pods.iter().filter(|(_, phase)| *phase == PodPhase::Starting).count();
+            if never > 0 {
+                own["neverReady"] = json!(never);
+            }
+        }
+        all.insert(name.clone(), own);
+    }
+    Value::Object(all)
+}
+
+fn counts(own: &Counts) -> Value {
+    json!({
+        "wanted": own.wanted, "ready": own.ready, "starting": own.starting,
+        "pending": own.pending, "terminating": own.terminating,
+    })
+}
+
+/// Changes by tick, each of a workload by name.
+fn changes(row: &Row) -> BTreeMap<u64, Vec<(String, Value)>> {
+    let mut all: BTreeMap<u64, Vec<(String, Value)>> = BTreeMap::new();
+    for change in &row.change {
+        let name = change["deployment"].as_str().or(change["lws"].as_str()).unwrap();
+        let tick = change["tick"].as_u64().unwrap();
+        all.entry(tick).or_default().push((name.to_owned(), change["patch"].clone()));
+    }
+    all
+}
+
+/// Plays the changes of a row; each stage as `tell` has it.
+fn sequence(
+    bench: &mut Bench,
+    row: &Row,
+    ties: &mut dyn TieBreak,
+    tell: impl Fn(&Bench) -> Value,
+) -> Vec<Value> {
+    let mut changes = changes(row);
+    let mut rows = Vec::new();
+    for tick in 0..1000 {
+        if tick > 0 {
+            bench.world.advance(ties);
+            bench.world.settle_with(ties);
+        }
+        for (name, patch) in changes.remove(&tick).into_iter().flatten() {
+            bench.patch(&name, &patch);
+        }
+        bench.world.settle_with(ties);
+        let mut row = tell(bench);
+        row["tick"] = json!(tick);
+        rows.push(row);
+        if bench.world.is_quiet() && changes.is_empty() {
+            break;
+        }
+    }
+    rows
+}
+
+fn tell(bench: &Bench) -> Value {
+    let stage = bench.world.stage(0, is_gpu);
+    let services: Map<String, Value> = bench
+        .workloads
+        .iter()
+        .map(|(name, (id, _))| {
+            let StageOf::Deployment { old, new } = &stage.workloads[id.index()] else {
+                panic!("{name} is a Deployment")
+            };
+            (name.clone(), json!({"old": counts(old), "new": counts(new)}))
+        })
+        .collect();
+    json!({"gpusHeld": stage.held, "services": services})
+}
+
+fn play(row: &Row, ties: &mut dyn TieBreak) -> Value {
+    let mut bench = Bench::new(row, false);
+    bench.apply(row, ties);
+    let initial = nodes(&bench, false);
+    for action in &row.pre_change {
+        bench.act(action);
+    }
+    let sequence = sequence(&mut bench, row, ties, tell);
+    json!({"initial": initial, "sequence": sequence, "end": nodes(&bench, true)})
+}
+
+/// The sequence and how each workload ends.
+fn course(outcome: &Value) -> Value {
+    let ends: Map<String, Value> = outcome["end"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, end)| (name.clone(), end["state"].clone()))
+        .collect();
+    json!({"sequence": outcome["sequence"], "end": ends})
+}
+
+fn difference(expect: &Value, own: &Value) -> String {
+    let list = |value: &Value| value["sequence"].as_array().cloned().unwrap_or_default();
+    let (recorded, played) = (list(expect), list(own));
+    let at = recorded.iter().zip(&played).position(|(a, b)| a != b);
+    let at = at.unwrap_or(recorded.len().min(played.len()));
+    let row = |rows: &[Value]| rows.get(at).map(Value::to_string).unwrap_or_default();
+    format!(
+        "tick {at}\n  recorded {}\n  played   {}\n  recorded {} {}\n  played   {} {}",
+        row(&recorded),
+        row(&played),
+        expect["initial"],
+        expect["end"],
+        own["initial"],
+        own["end"]
+    )
+}
+
+pub(super) fn check(row: &Row) -> Result<(), String> {
+    let own = play(row, &mut First);
+    if row.sequence_deterministic && course(&own) != course(&row.expect) {
+        return Err(difference(&row.expect, &own));
+    }
+    let outcomes: Vec<&Value> = if row.deterministic {
+        vec![&row.expect]
+    } else {
+        row.outcomes.iter().map(|outcome| &outcome["expect"]).collect()
+    };
+    for outcome in outcomes {
+        if own != *outcome && !ties::any(MOST, |ties| play(row, ties) == *outcome) {
+            return Err(difference(outcome, &own));
+        }
+    }
+    Ok(())
+}
+
+/// Pods of a group; old is the version that was applied first.
+fn group(members: &[GroupMember], first: &str) -> Value {
+    let word = |member: &GroupMember| {
+        let version = if member.revision == first { "old" } else { "new" };
+        let phase = match member.phase {
+            PodPhase::Pending => "pending",
+            PodPhase::Starting => "starting",
+            PodPhase::Ready => "ready",
+            PodPhase::Terminating | PodPhase::Gone => "terminating",
+        };
+        format!("{version} {phase}")
+    };
+    members.iter().map(word).collect::<Vec<_>>().into()
+}
+
+/// Chooses nodes so that pods get where a recording has them, and leaves the nodes of others alone
+/// where it can.
+struct Towards {
+    set: String,
+    nodes: BTreeMap<String, String>,
+}
+
+impl TieBreak for Towards {
+    fn choose(&mut self, pod: &PodTemplate, nodes: &[&str]) -> Option<usize> {
+        let label =
+            |key: &str| pod.labels.get(&*format!("leaderworkerset.sigs.k8s.io/{key}")).cloned();
+        let leader = format!("{}-{}", self.set, label("group-index")?);
+        let index = label("worker-index")?;
+        let own = if index == "0" { leader } else { format!("{leader}-{index}") };
+        let wanted = self.nodes.get(&own);
+        let at = nodes.iter().position(|node| wanted.is_some_and(|wanted| wanted == node));
+        let free = || nodes.iter().position(|node| !self.nodes.values().any(|known| known == node));
+        at.or_else(free)
+    }
+}
+
+/// Names of the pods of the one LeaderWorkerSet, with their nodes.
+fn group_nodes(bench: &Bench, pending: bool) -> BTreeMap<String, String> {
+    let stage = bench.world.stage(0, is_gpu);
+    let mut all = BTreeMap::new();
+    for (name, (id, _)) in &bench.workloads {
+        let StageOf::Groups { groups, .. } = &stage.workloads[id.index()] else { continue };
+        for (group, members) in groups {
+            for member in members {
+                let leader = format!("{name}-{group}");
+                let own =
+                    if member.index == 0 { leader } else { format!("{leader}-{}", member.index) };
+                match bench.node_of(member.pod) {
+                    Some(node) => all.insert(own, node),
+                    None if pending => all.insert(own, "pending".into()),
+                    None => None,
+                };
+            }
+        }
+    }
+    all
+}
+
+fn tell_groups(bench: &Bench, first: &str) -> Value {
+    let stage = bench.world.stage(0, is_gpu);
+    let mut out = json!({"gpusHeld": stage.held});
+    for own in &stage.workloads {
+        let StageOf::Groups { groups, replicas, partition } = own else { continue };
+        let groups: Map<String, Value> =
+            groups.iter().map(|(at, members)| (at.to_string(), group(members, first))).collect();
+        out["groups"] = groups.into();
+        out["leaderStatefulSet"] = json!({"replicas": replicas, "partition": partition});
+    }
+    out
+}
+
+fn play_groups(row: &Row, gate: bool, ties: [&mut dyn TieBreak; 2]) -> Value {
+    let [first, then] = ties;
+    let mut bench = Bench::new(row, gate);
+    let mut out = json!({});
+    // Without a change the creation itself is what is watched.
+    if row.change.is_empty() {
+        for object in &row.apply {
+            bench.create(object);
+        }
+    } else {
+        bench.apply(row, first);
+        out["initial"] = json!(group_nodes(&bench, false));
+    }
+    let (id, _) = bench.workloads["a"];
+    let first = bench.world.groups_mut(id).unwrap().revision.name.clone();
+    out["sequence"] = sequence(&mut bench, row, then, |bench| tell_groups(bench, &first)).into();
+    let mut ends = Map::new();
+    for (name, (id, _)) in &bench.workloads {
+        let ended = bench.world.ended(*id).unwrap();
+        let status = ended.status.unwrap();
+        ends.insert(
+            name.clone(),
+            json!({
+                "state": end(&ended),
+                "messages": messages(&ended),
+                "pods": group_nodes(&bench, true),
+                "status": {
+                    "replicas": status.replicas,
+                    "readyReplicas": status.ready,
+                    "updatedReplicas": status.updated,
+                },
+            }),
+        );
+    }
+    out["end"] = ends.into();
+    out
+}
+
+/// The course, and the status at the end.
+fn course_of_groups(outcome: &Value) -> Value {
+    let mut course = course(outcome);
+    for (name, end) in outcome["end"].as_object().unwrap() {
+        course["status"][name] = end["status"].clone();
+    }
+    course
+}
+
+pub(super) fn check_groups(row: &Row, gate: bool) -> Result<(), String> {
+    let own = play_groups(row, gate, [&mut First, &mut First]);
+    if row.sequence_deterministic && course_of_groups(&own) != course_of_groups(&row.expect) {
+        return Err(difference(&row.expect, &own));
+    }
+    let outcomes: Vec<&Value> = if row.deterministic {
+        vec![&row.expect]
+    } else {
+        row.outcomes.iter().map(|outcome| &outcome["expect"]).collect()
+    };
+    for outcome in outcomes {
+        let towards = |nodes: &Value| Towards {
+            set: "a".into(),
+            nodes: serde_json::from_value(nodes.clone()).unwrap_or_default(),
+        };
+        let last = &outcome["end"]["a"]["pods"];
+        let guided =
+            play_groups(row, gate, [&mut towards(&outcome["initial"]), &mut towards(last)]);
+        if own != *outcome && guided != *outcome {
+            return Err(difference(outcome, &guided));
+        }
+    }
+    Ok(())
+}

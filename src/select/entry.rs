@@ -1,0 +1,157 @@
+//! Whether two entries of `supportedModelFormats` can match one model.
+//!
+//! Under the documents an attribute that one side leaves unset is unconstrained (S0-066); under the
+//! controller it has to be unset on both (ome-selection 2.4).
+
+use crate::api::{
+    Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Version,
+};
+use crate::policy::{Policy, Semantics, UnsetRule, VersionRule};
+use crate::quantity::Operator;
+use ecow::EcoString;
+
+/// Whether the entry allows automatic selection.
+pub(crate) fn is_on(entry: &FormatEntry) -> bool {
+    entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
+}
+
+/// The format's name; under the documents also in its deprecated spelling (S0-021).
+pub(crate) fn format_name<'e>(policy: &Policy, entry: &'e FormatEntry) -> Option<&'e EcoString> {
+    match &entry.format {
+        Some(format) => Some(&format.name.value),
+        None if policy.legacy_format_name => entry.legacy_name.as_ref().map(|name| &name.value),
+        None => None,
+    }
+}
+
+/// The format's version, as [`format_name`].
+pub(crate) fn format_version<'e>(
+    policy: &Policy,
+    entry: &'e FormatEntry,
+) -> Option<&'e Field<Version>> {
+    match &entry.format {
+        Some(format) => format.version.as_ref(),
+        None if policy.legacy_format_name => entry.legacy_version.as_ref(),
+        None => None,
+    }
+}
+
+/// Whether some model matches both entries. The webhook of KServe compares names in any case and
+/// versions as text (kserve 4.3).
+pub(crate) fn overlap(policy: &Policy, a: &FormatEntry, b: &FormatEntry) -> bool {
+    fn name(side: Option<&NamedVersion>) -> Option<&EcoString> {
+        side.map(|side| &side.name.value)
+    }
+    fn version(side: Option<&NamedVersion>) -> Option<&Field<Version>> {
+        side.and_then(|side| side.version.as_ref())
+    }
+    if is_webhook_of_kserve(policy) {
+        let format = |entry| format_name(policy, entry).map(EcoString::to_lowercase);
+        let of_format = |entry| format_version(policy, entry).map(|version| version.value.text());
+        return format(a) == format(b) && of_format(a) == of_format(b);
+    }
+    let operator = |side: Option<&NamedVersion>| {
+        Operator::parse(
+            side.and_then(|side| side.operator.as_ref()).map(|operator| operator.value.as_str()),
+        )
+    };
+    texts(policy, format_name(policy, a), format_name(policy, b))
+        && texts(
+            policy,
+            a.architecture.as_ref().map(|field| &field.value),
+            b.architecture.as_ref().map(|field| &field.value),
+        )
+        && texts(
+            policy,
+            a.quantization.as_ref().map(|field| &field.value),
+            b.quantization.as_ref().map(|field| &field.value),
+        )
+        && texts(policy, name(a.framework.as_ref()), name(b.framework.as_ref()))
+        && versions(
+            policy,
+            (format_version(policy, a), operator(a.format.as_ref())),
+            (format_version(policy, b), operator(b.format.as_ref())),
+        )
+        && versions(
+            policy,
+            (version(a.framework.as_ref()), operator(a.framework.as_ref())),
+            (version(b.framework.as_ref()), operator(b.framework.as_ref())),
+        )
+        && diffusion(a.diffusion.as_ref(), b.diffusion.as_ref())
+}
+
+fn texts(policy: &Policy, a: Option<&EcoString>, b: Option<&EcoString>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => true,
+        _ => policy.unset == UnsetRule::Unconstrained,
+    }
+}
+
+fn versions(
+    policy: &Policy,
+    a: (Option<&Field<Version>>, Operator),
+    b: (Option<&Field<Version>>, Operator),
+) -> bool {
+    match (a.0, b.0) {
+        (Some(first), Some(second)) => {
+            let (first, second) = (&first.value, &second.value);
+            match policy.version {
+                // The finer of the two, taken as a model's version, is admitted by both or by none.
+                VersionRule::Precision => {
+                    first.admits_documented(second) || second.admits_documented(first)
+                }
+                VersionRule::ThreeParts
+                    if !first.is_three_numbers() || !second.is_three_numbers() =>
+                {
+                    false
+                }
+                // Two lower bounds always leave a model below both.
+                _ if a.1 != Operator::Equal && b.1 != Operator::Equal => {
+                    first.admits_controller(Operator::Equal, first)
+                        && second.admits_controller(Operator::Equal, second)
+                }
+                _ if b.1 == Operator::Equal => first.admits_controller(a.1, second),
+                _ => second.admits_controller(b.1, first),
+            }
+        }
+        (None, None) => true,
+        _ => policy.unset == UnsetRule::Unconstrained,
+    }
+}
+
+/// What a runtime does not ask for, any pipeline has.
+fn diffusion(a: Option<&Diffusion>, b: Option<&Diffusion>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return true };
+    let same = |a: &EcoString, b: &EcoString| a.is_empty() || b.is_empty() || a == b;
+    let parts = |a: &[DiffusionPart], b: &[DiffusionPart]| {
+        a.iter().all(|part| {
+            b.iter()
+                .filter(|other| other.name == part.name)
+                .all(|other| same(&part.library, &other.library) && same(&part.class, &other.class))
+        })
+    };
+    let classes = match (&a.class_name, &b.class_name) {
+        (Some(a), Some(b)) => a.value == b.value,
+        _ => true,
+    };
+    classes && parts(&a.parts, &b.parts) && parts(&a.additional, &b.additional)
+}
+
+fn is_webhook_of_kserve(policy: &Policy) -> bool {
+    policy.api == Api::KServe && policy.semantics == Semantics::Controller
+}
+
+/// Whether some request can reach both: a runtime that lists no protocols takes any, but for the
+/// webhook of KServe, and one for many models at once none of those for a single one.
+pub(crate) fn share_protocol(policy: &Policy, a: &Runtime, b: &Runtime) -> bool {
+    let several = |runtime: &Runtime| runtime.multi_model.as_ref().is_some_and(|multi| multi.value);
+    if several(a) != several(b) {
+        return false;
+    }
+    let any = !is_webhook_of_kserve(policy) && (a.protocols.is_empty() || b.protocols.is_empty());
+    any || a
+        .protocols
+        .iter()
+        .any(|protocol| b.protocols.iter().any(|other| other.value == protocol.value))
+}

@@ -1,0 +1,747 @@
+//! The rules one candidate is asked, all of them, once.
+//!
+//! Sources: seed 000 as read in the ledger (S0-019 to S0-033, S0-066 to S0-073) and
+//! pkg/runtimeselector of OME v0.1.5 as described in ome-selection 2.
+
+use crate::api::{
+    Api, Diffusion, DiffusionPart, Field, FormatEntry, Model, NamedVersion, Runtime, Scope, Size,
+    SizeRange, Version,
+};
+use crate::decision::{Attribute, Check, CheckResult, EntryChecks, Note, Rank, Reason, Rejection};
+use crate::operators::kserve::select as kserve;
+use crate::policy::{
+    AutoSelectRule, Policy, ProtocolRule, RangeRule, RankRule, UnsetRule, VersionRule,
+};
+use crate::quantity::Operator;
+use crate::select::request::{Request, Trace, scope_rank};
+use crate::yaml::Origin;
+use ecow::{EcoString, eco_format};
+
+/// Priority of an entry that sets none, in the controller's score.
+const DEFAULT_PRIORITY: i64 = 1;
+/// Weight of a format whose weight is 0, in the controller's score.
+const FORMAT_WEIGHT: i64 = 10;
+/// Weight of a framework whose weight is 0, in the controller's score.
+const FRAMEWORK_WEIGHT: i64 = 5;
+
+/// A step of the selection, in order: a candidate leaves at the first one it fails (S0-074).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gate {
+    Discovery,
+    Enabled,
+    MultiModel,
+    Nodes,
+    Accelerator,
+    Format,
+    Size,
+    Protocol,
+    AutoSelection,
+    /// Some accelerator class serves it.
+    Served,
+    Score,
+}
+
+impl Gate {
+    pub(crate) const COUNT: usize = 11;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Discovery,
+        Self::Enabled,
+        Self::MultiModel,
+        Self::Nodes,
+        Self::Accelerator,
+        Self::Format,
+        Self::Size,
+        Self::Protocol,
+        Self::AutoSelection,
+        Self::Served,
+        Self::Score,
+    ];
+
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Discovery => "discovery",
+            Self::Enabled => "enabled",
+            Self::MultiModel => "multi-model",
+            Self::Nodes => "multi-node",
+            Self::Accelerator | Self::Served => "accelerator",
+            Self::Format => "format",
+            Self::Size => "size",
+            Self::Protocol => "protocol",
+            Self::AutoSelection => "auto-selection",
+            Self::Score => "score",
+        }
+    }
+
+    /// The steps a policy has.
+    pub(crate) fn steps(policy: &Policy) -> &'static [Self] {
+        const DOCUMENTED: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Format,
+            Gate::Size,
+            Gate::Protocol,
+            Gate::AutoSelection,
+            Gate::Served,
+        ];
+        const SCORED: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::Accelerator,
+            Gate::Format,
+            Gate::Size,
+            Gate::AutoSelection,
+            Gate::Score,
+        ];
+        const KSERVE: [Gate; 7] = [
+            Gate::Discovery,
+            Gate::Enabled,
+            Gate::MultiModel,
+            Gate::Nodes,
+            Gate::Format,
+            Gate::Protocol,
+            Gate::AutoSelection,
+        ];
+        match (policy.api, policy.rank) {
+            (Api::KServe, _) => &KSERVE,
+            (_, RankRule::Priority | RankRule::Protocol) => &DOCUMENTED,
+            (_, RankRule::Score) => &SCORED,
+        }
+    }
+}
+
+/// The answer for one candidate, without its trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evaluation {
+    /// Bit per failed [`Gate`].
+    failed: u16,
+    /// Bound whose absence crashes the controller.
+    pub(crate) crash: Option<&'static str>,
+    pub(crate) rank: Rank,
+    pub(crate) matched_entry: Option<usize>,
+    pub(crate) scored_entry: Option<usize>,
+}
+
+impl Evaluation {
+    pub(crate) fn eligible(&self) -> bool {
+        self.failed == 0
+    }
+
+    /// Whether nothing speaks against it but rules that a service which names the runtime does not
+    /// meet.
+    pub(crate) fn serves_when_named(&self) -> bool {
+        [Gate::Enabled, Gate::Format, Gate::Size]
+            .into_iter()
+            .all(|gate| self.failed & (1 << gate as u8) == 0)
+    }
+
+    pub(crate) fn first_failure(&self) -> Option<Gate> {
+        Gate::ALL.into_iter().find(|gate| self.failed & (1 << *gate as u8) != 0)
+    }
+
+    pub(crate) fn fail(&mut self, gate: Gate) {
+        self.failed |= 1 << gate as u8;
+    }
+
+    fn passed_before(&self, gate: Gate) -> bool {
+        self.failed & ((1 << gate as u8) - 1) == 0
+    }
+}
+
+/// Asks every rule of one runtime. Without a trace, nobody asks a runtime further that has left
+/// already.
+pub(crate) fn evaluate<T: Trace>(
+    policy: &Policy,
+    request: &Request<'_>,
+    runtime: &Runtime,
+    trace: &mut T,
+) -> Evaluation {
+    let namespaced = runtime.object.id.scope != Scope::Cluster;
+    let mut evaluation = Evaluation {
+        failed: 0,
+        crash: None,
+        rank: scope_rank(namespaced),
+        matched_entry: None,
+        scored_entry: None,
+    };
+    discovery(request, runtime, &mut evaluation, trace);
+    if !evaluation.eligible() {
+        // A runtime of another namespace is no candidate: what else would speak against it is
+        // nobody's question.
+        return evaluation;
+    }
+    enabled(runtime, &mut evaluation, trace);
+    if policy.api == Api::KServe {
+        kserve::rules(policy, request, runtime, &mut evaluation, trace);
+        protocol(policy, request, runtime, &mut evaluation, trace);
+        auto_selection(policy, runtime, &mut evaluation, trace);
+        return evaluation;
+    }
+    accelerator(request, runtime, &mut evaluation, trace);
+    format(policy, request.model, runtime, &mut evaluation, trace);
+    if !T::ON && !evaluation.eligible() {
+        return evaluation;
+    }
+    size(policy, request.model, runtime, &mut evaluation, trace);
+    protocol(policy, request, runtime, &mut evaluation, trace);
+    auto_selection(policy, runtime, &mut evaluation, trace);
+    if let Some(rejection) = request.unserved(runtime) {
+        evaluation.fail(Gate::Served);
+        trace.reject(|| rejection.clone());
+    }
+    if policy.rank == RankRule::Score {
+        score(policy, request.model, runtime, &mut evaluation, trace);
+    }
+    evaluation
+}
+
+fn discovery(
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    if let Scope::Namespace(namespace) = &runtime.object.id.scope
+        && namespace != request.namespace
+    {
+        evaluation.fail(Gate::Discovery);
+        trace.reject(|| Rejection {
+            reason: Reason::WrongNamespace {
+                runtime: namespace.clone(),
+                service: request.namespace.clone(),
+            },
+            origin: runtime.object.metadata("namespace").map(|namespace| namespace.origin),
+        });
+    }
+}
+
+fn enabled(runtime: &Runtime, evaluation: &mut Evaluation, trace: &mut impl Trace) {
+    if let Some(disabled) = runtime.disabled.as_ref().filter(|disabled| disabled.value) {
+        evaluation.fail(Gate::Enabled);
+        trace.reject(|| Rejection { reason: Reason::Disabled, origin: Some(disabled.origin) });
+    }
+}
+
+/// Every class the service names must be listed; a service that names none passes every runtime
+/// (ome-selection 2.3).
+fn accelerator(
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let listed =
+        |class: &EcoString| runtime.accelerator_classes.iter().any(|listed| listed.value == *class);
+    if let Some(missing) = request.accelerators.iter().find(|class| !listed(&class.value)) {
+        evaluation.fail(Gate::Accelerator);
+        trace.reject(|| Rejection {
+            reason: Reason::Accelerator {
+                class: missing.value.clone(),
+                listed: runtime
+                    .accelerator_classes
+                    .iter()
+                    .map(|class| class.value.clone())
+                    .collect(),
+            },
+            origin: Some(missing.origin),
+        });
+    }
+}
+
+/// The comparisons of one entry: outcome per [`Attribute`], in its order, plus the diffusion
+/// pipeline.
+struct EntryAnswer {
+    results: [CheckResult; 6],
+    diffusion: Option<EcoString>,
+}
+
+impl EntryAnswer {
+    fn matched(&self) -> bool {
+        self.diffusion.is_none() && !self.results.contains(&CheckResult::Mismatch)
+    }
+}
+
+/// What stands on both sides of a comparison.
+type Operand<'a> = Option<(&'a str, Origin)>;
+
+fn operands<'a>(
+    policy: &Policy,
+    model: &'a Model,
+    entry: &'a FormatEntry,
+) -> [(Operand<'a>, Operand<'a>); 6] {
+    fn name(side: Option<&NamedVersion>) -> Operand<'_> {
+        side.map(|side| (side.name.value.as_str(), side.name.origin))
+    }
+    fn version(version: Option<&Field<Version>>) -> Operand<'_> {
+        version.map(|version| (version.value.text(), version.origin))
+    }
+    fn text(field: Option<&Field<EcoString>>) -> Operand<'_> {
+        field.map(|field| (field.value.as_str(), field.origin))
+    }
+    let versions =
+        |side: Option<&'a NamedVersion>| version(side.and_then(|side| side.version.as_ref()));
+    let format = entry.format.as_ref();
+    let legacy = policy.legacy_format_name && format.is_none();
+    let format_name = if legacy { text(entry.legacy_name.as_ref()) } else { name(format) };
+    let format_version =
+        if legacy { version(entry.legacy_version.as_ref()) } else { versions(format) };
+    [
+        (name(model.format.as_ref()), format_name),
+        (versions(model.format.as_ref()), format_version),
+        (name(model.framework.as_ref()), name(entry.framework.as_ref())),
+        (versions(model.framework.as_ref()), versions(entry.framework.as_ref())),
+        (text(model.architecture.as_ref()), text(entry.architecture.as_ref())),
+        (text(policy.quantization_of(model)), text(entry.quantization.as_ref())),
+    ]
+}
+
+/// One-sided values by the policy's rule; `None` when both sides have one.
+fn one_sided(rule: UnsetRule, model: bool, runtime: bool) -> Option<CheckResult> {
+    match (rule, model, runtime) {
+        (_, true, true) => None,
+        (UnsetRule::Unconstrained, _, false) => Some(CheckResult::Unconstrained),
+        (UnsetRule::Mismatch, false, false) => Some(CheckResult::Match),
+        (UnsetRule::Unconstrained, false, true) | (UnsetRule::Mismatch, _, _) => {
+            Some(CheckResult::Mismatch)
+        }
+    }
+}
+
+pub(crate) fn same(matches: bool) -> CheckResult {
+    if matches { CheckResult::Match } else { CheckResult::Mismatch }
+}
+
+fn version_matches(
+    rule: VersionRule,
+    runtime: &Version,
+    operator: Option<&Field<EcoString>>,
+    model: &Version,
+) -> bool {
+    match rule {
+        VersionRule::Precision => runtime.admits_documented(model),
+        VersionRule::ThreeParts if !runtime.is_three_numbers() || !model.is_three_numbers() => {
+            false
+        }
+        VersionRule::Operator | VersionRule::ThreeParts => runtime.admits_controller(
+            Operator::parse(operator.map(|operator| operator.value.as_str())),
+            model,
+        ),
+    }
+}
+
+fn versions(
+    policy: &Policy,
+    model: Option<&Field<Version>>,
+    runtime: Option<&Field<Version>>,
+    operator: Option<&Field<EcoString>>,
+) -> CheckResult {
+    match (model, runtime) {
+        (Some(model), Some(runtime)) => {
+            same(version_matches(policy.version, &runtime.value, operator, &model.value))
+        }
+        (model, runtime) => one_sided(policy.unset, model.is_some(), runtime.is_some())
+            .unwrap_or(CheckResult::Match),
+    }
+}
+
+fn texts(policy: &Policy, model: Option<&EcoString>, runtime: Option<&EcoString>) -> CheckResult {
+    one_sided(policy.unset, model.is_some(), runtime.is_some())
+        .unwrap_or_else(|| same(model == runtime))
+}
+
+/// Compares an entry with a model; unless all is asked for, only as far as the first name that
+/// differs.
+fn compare(policy: &Policy, model: &Model, entry: &FormatEntry, all: bool) -> EntryAnswer {
+    let mut results = [CheckResult::Match; 6];
+    // Texts first: they cost least and tell most entries apart.
+    results[4] =
+        texts(policy, value(model.architecture.as_ref()), value(entry.architecture.as_ref()));
+    let format = entry.format.as_ref();
+    let legacy = policy.legacy_format_name && format.is_none();
+    let runtime_format = if legacy {
+        value(entry.legacy_name.as_ref())
+    } else {
+        format.map(|format| &format.name.value)
+    };
+    let model_format = model.format.as_ref();
+    // Quirk: an entry without modelFormat matches nothing under the controller (matcher.go,
+    // compareSupportedModelFormats).
+    results[0] = if policy.unset == UnsetRule::Mismatch && runtime_format.is_none() {
+        CheckResult::Mismatch
+    } else {
+        texts(policy, model_format.map(|format| &format.name.value), runtime_format)
+    };
+    results[5] =
+        texts(policy, value(policy.quantization_of(model)), value(entry.quantization.as_ref()));
+    let (model_framework, framework) = (model.framework.as_ref(), entry.framework.as_ref());
+    results[2] = texts(
+        policy,
+        model_framework.map(|framework| &framework.name.value),
+        framework.map(|framework| &framework.name.value),
+    );
+    if !all && results.contains(&CheckResult::Mismatch) {
+        return EntryAnswer { results, diffusion: None };
+    }
+    let runtime_format_version = if legacy {
+        entry.legacy_version.as_ref()
+    } else {
+        format.and_then(|format| format.version.as_ref())
+    };
+    results[1] = versions(
+        policy,
+        model_format.and_then(|format| format.version.as_ref()),
+        runtime_format_version,
+        format.and_then(|format| format.operator.as_ref()),
+    );
+    // Versions are compared where both sides speak of the thing; a missing framework is said once,
+    // by its name.
+    results[3] = if policy.unset == UnsetRule::Mismatch
+        && (model_framework.is_none() || framework.is_none())
+    {
+        CheckResult::Match
+    } else {
+        versions(
+            policy,
+            model_framework.and_then(|framework| framework.version.as_ref()),
+            framework.and_then(|framework| framework.version.as_ref()),
+            framework.and_then(|framework| framework.operator.as_ref()),
+        )
+    };
+    EntryAnswer {
+        results,
+        diffusion: diffusion(model.diffusion.as_ref(), entry.diffusion.as_ref()),
+    }
+}
+
+fn value(field: Option<&Field<EcoString>>) -> Option<&EcoString> {
+    field.map(|field| &field.value)
+}
+
+/// One direction only: what the runtime asks for, the model must have (ome-selection 2.4).
+fn diffusion(model: Option<&Diffusion>, runtime: Option<&Diffusion>) -> Option<EcoString> {
+    let runtime = runtime?;
+    let Some(model) = model else {
+        return Some("diffusion pipeline required by runtime but not specified in model".into());
+    };
+    if let Some(class) = &runtime.class_name {
+        let has = model.class_name.as_ref().map(|class| &class.value);
+        if has != Some(&class.value) {
+            return Some(eco_format!(
+                "pipeline class mismatch (model={}, runtime={})",
+                has.map_or("<nil>", EcoString::as_str),
+                class.value
+            ));
+        }
+    }
+    let part = |wanted: &DiffusionPart, has: &[DiffusionPart]| -> Option<EcoString> {
+        let Some(has) = has.iter().find(|has| has.name == wanted.name) else {
+            return Some(eco_format!(
+                "component {} required by runtime but not specified in model",
+                wanted.name
+            ));
+        };
+        if !wanted.library.is_empty() && wanted.library != has.library {
+            return Some(eco_format!(
+                "{} library mismatch (model={}, runtime={})",
+                wanted.name,
+                has.library,
+                wanted.library
+            ));
+        }
+        if !wanted.class.is_empty() && wanted.class != has.class {
+            return Some(eco_format!(
+                "{} type mismatch (model={}, runtime={})",
+                wanted.name,
+                has.class,
+                wanted.class
+            ));
+        }
+        None
+    };
+    runtime
+        .parts
+        .iter()
+        .find_map(|wanted| part(wanted, &model.parts))
+        .or_else(|| runtime.additional.iter().find_map(|wanted| part(wanted, &model.additional)))
+}
+
+fn format<T: Trace>(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut T,
+) {
+    if runtime.formats.is_empty() {
+        evaluation.fail(Gate::Format);
+        trace.reject(|| Rejection {
+            reason: Reason::NoFormats,
+            origin: runtime.object.node.get("spec").map(|spec| spec.origin),
+        });
+        return;
+    }
+    // Of several entries that match, the one that may be selected automatically counts, then the
+    // highest priority.
+    let mut best: Option<((bool, Option<i64>), usize)> = None;
+    let mut misses: Vec<(usize, EntryAnswer)> = Vec::new();
+    for (index, entry) in runtime.formats.iter().enumerate() {
+        let answer = compare(policy, model, entry, T::ON);
+        trace.entry(|| entry_checks(policy, model, entry, index, &answer));
+        if answer.matched() {
+            let key = match policy.auto_select {
+                AutoSelectRule::MatchedEntry => (is_on(entry), counted_priority(entry)),
+                AutoSelectRule::AnyEntry => (false, None),
+            };
+            if best.is_none_or(|(least, _)| key > least) {
+                best = Some((key, index));
+            }
+        } else if T::ON {
+            misses.push((index, answer));
+        }
+    }
+    evaluation.matched_entry = best.map(|(_, index)| index);
+    if let Some((_, index)) = best {
+        if policy.rank == RankRule::Priority {
+            evaluation.rank.priority = counted_priority(&runtime.formats[index]);
+        }
+        return;
+    }
+    evaluation.fail(Gate::Format);
+    if !T::ON {
+        return;
+    }
+    for (index, answer) in misses {
+        let sides = operands(policy, model, &runtime.formats[index]);
+        for ((attribute, result), (model, side)) in
+            Attribute::ALL.into_iter().zip(answer.results).zip(sides)
+        {
+            if result == CheckResult::Mismatch {
+                trace.reject(|| Rejection {
+                    reason: Reason::Attribute {
+                        attribute,
+                        model: model.map(|(text, _)| text.into()),
+                        runtime: side.map(|(text, _)| text.into()),
+                        entry: index,
+                    },
+                    origin: side.map(|(_, origin)| origin).or(Some(runtime.formats[index].origin)),
+                });
+            }
+        }
+        if let Some(text) = answer.diffusion {
+            trace.reject(|| Rejection {
+                reason: Reason::Diffusion(text),
+                origin: Some(runtime.formats[index].origin),
+            });
+        }
+    }
+}
+
+fn entry_checks(
+    policy: &Policy,
+    model: &Model,
+    entry: &FormatEntry,
+    index: usize,
+    answer: &EntryAnswer,
+) -> EntryChecks {
+    let owned = |side: Operand<'_>| side.map(|(text, origin)| (EcoString::from(text), origin));
+    EntryChecks {
+        index,
+        matched: answer.matched(),
+        checks: Attribute::ALL
+            .into_iter()
+            .zip(answer.results)
+            .zip(operands(policy, model, entry))
+            .map(|((attribute, result), (model, runtime))| Check {
+                attribute,
+                model: owned(model),
+                runtime: owned(runtime),
+                result,
+            })
+            .collect(),
+        diffusion: answer.diffusion.clone(),
+    }
+}
+
+pub(crate) fn is_on(entry: &FormatEntry) -> bool {
+    entry.auto_select.as_ref().is_some_and(|auto_select| auto_select.value)
+}
+
+/// Priority counts only beside autoSelect true (S0-029, S0-077).
+pub(crate) fn counted_priority(entry: &FormatEntry) -> Option<i64> {
+    entry.priority.as_ref().filter(|_| is_on(entry)).map(|priority| priority.value)
+}
+
+fn size(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let (Some(size), Some(range)) = (&model.size, &runtime.size_range) else {
+        if runtime.size_range.is_some() {
+            trace.note(|| Note::SizeUnknown);
+        } else if model.size.is_some() && policy.range == RangeRule::CrashOnMissingBound {
+            // Quirk: no range counts as distance 0 and beats every range (ome-selection 2.8).
+            evaluation.rank.distance = Some(0.0);
+        }
+        return;
+    };
+    let inside = match policy.range {
+        RangeRule::OpenBounds => {
+            let Some(value) = size.value.documented else {
+                // The model's size is no size: reported where it is read, unknown here.
+                trace.note(|| Note::SizeUnknown);
+                return;
+            };
+            let (min, max) = (bound(range.min.as_ref()), bound(range.max.as_ref()));
+            if let (Some(min), Some(max)) = (min, max) {
+                evaluation.rank.distance = Some(
+                    (min.as_f64() - value.as_f64()).abs() + (max.as_f64() - value.as_f64()).abs(),
+                );
+            }
+            min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
+        }
+        RangeRule::CrashOnMissingBound => {
+            let (Some(min), Some(max)) = (&range.min, &range.max) else {
+                if evaluation.passed_before(Gate::Size) {
+                    evaluation.crash = Some(if range.min.is_none() { "min" } else { "max" });
+                }
+                return;
+            };
+            let (value, min, max) =
+                (size.value.controller, min.value.controller, max.value.controller);
+            evaluation.rank.distance = Some((min - value).abs() + (max - value).abs());
+            // NaN is outside nothing, as in Go.
+            !(value < min || value > max)
+        }
+    };
+    if !inside {
+        evaluation.fail(Gate::Size);
+        trace.reject(|| Rejection {
+            reason: size_reason(&size.value, range),
+            origin: Some(range.origin),
+        });
+    }
+}
+
+fn bound(bound: Option<&Field<Size>>) -> Option<crate::quantity::ParamCount> {
+    bound.and_then(|bound| bound.value.documented)
+}
+
+fn size_reason(size: &Size, range: &SizeRange) -> Reason {
+    let text = |bound: &Option<Field<Size>>| bound.as_ref().map(|bound| bound.value.text.clone());
+    Reason::SizeRange { size: size.text.clone(), min: text(&range.min), max: text(&range.max) }
+}
+
+fn protocol(
+    policy: &Policy,
+    request: &Request<'_>,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let (ProtocolRule::Listed, Some(asked)) = (policy.protocol, &request.protocol) else { return };
+    if runtime.protocols.is_empty() {
+        trace.note(|| Note::ProtocolUnconstrained);
+    } else if !runtime.protocols.iter().any(|listed| listed.value == *asked) {
+        evaluation.fail(Gate::Protocol);
+        trace.reject(|| Rejection {
+            reason: Reason::Protocol {
+                asked: asked.clone(),
+                listed: runtime.protocols.iter().map(|listed| listed.value.clone()).collect(),
+            },
+            origin: runtime.protocols.first().map(|listed| listed.origin),
+        });
+    }
+}
+
+fn auto_selection(
+    policy: &Policy,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let entry = match policy.auto_select {
+        // Nothing matched: whether automatic selection is on is a question about no entry.
+        AutoSelectRule::MatchedEntry => match evaluation.matched_entry {
+            Some(index) if is_on(&runtime.formats[index]) => return,
+            Some(index) => Some(index),
+            None if runtime.formats.iter().any(is_on) || runtime.formats.is_empty() => return,
+            None => None,
+        },
+        AutoSelectRule::AnyEntry if runtime.formats.iter().any(is_on) => return,
+        AutoSelectRule::AnyEntry => None,
+    };
+    evaluation.fail(Gate::AutoSelection);
+    trace.reject(|| Rejection {
+        reason: Reason::AutoSelectOff { entry },
+        origin: entry.or((!runtime.formats.is_empty()).then_some(0)).map(|index| {
+            runtime.formats[index]
+                .auto_select
+                .as_ref()
+                .map_or(runtime.formats[index].origin, |auto_select| auto_select.origin)
+        }),
+    });
+}
+
+/// Quirk: the score looks at format and framework only, of every entry whose autoSelect is not
+/// false, also of those the format rule did not admit (scorer.go, CalculateFormatScore).
+fn score(
+    policy: &Policy,
+    model: &Model,
+    runtime: &Runtime,
+    evaluation: &mut Evaluation,
+    trace: &mut impl Trace,
+) {
+    let mut best = (0, None);
+    for (index, entry) in runtime.formats.iter().enumerate() {
+        if entry.auto_select.as_ref().is_some_and(|auto_select| !auto_select.value) {
+            continue;
+        }
+        let priority = entry.priority.as_ref().map_or(DEFAULT_PRIORITY, |priority| priority.value);
+        // Go's integers wrap, so that a weight beyond reason can make a score negative.
+        let score = entry_weight(policy, model, entry).wrapping_mul(priority);
+        if score > best.0 || best.1.is_none() {
+            best = (score, Some(index));
+        }
+    }
+    evaluation.rank.score = best.0.max(0);
+    evaluation.scored_entry = best.1;
+    if best.0 <= 0 {
+        evaluation.fail(Gate::Score);
+        trace.reject(|| Rejection {
+            reason: Reason::ScoreZero(best.0.max(0)),
+            origin: best.1.map(|index| runtime.formats[index].origin),
+        });
+    }
+}
+
+/// Weight of an entry's format and framework against the model; 0 when either differs.
+pub(crate) fn entry_weight(policy: &Policy, model: &Model, entry: &FormatEntry) -> i64 {
+    let differs = |model: &NamedVersion, runtime: &NamedVersion| {
+        model.name.value != runtime.name.value
+            || matches!((&model.version, &runtime.version), (Some(model), Some(runtime_version))
+                if !version_matches(policy.version, &runtime_version.value, runtime.operator.as_ref(), &model.value))
+    };
+    let weight = |side: &NamedVersion, fallback: i64| match side
+        .weight
+        .as_ref()
+        .map_or(1, |weight| weight.value)
+    {
+        0 => fallback,
+        weight => weight,
+    };
+    let mut total = 0;
+    if let (Some(model), Some(runtime)) = (&model.format, &entry.format) {
+        if differs(model, runtime) {
+            return 0;
+        }
+        total += weight(runtime, FORMAT_WEIGHT);
+    }
+    match (&model.framework, &entry.framework) {
+        (Some(model), Some(runtime)) if differs(model, runtime) => 0,
+        (Some(_), Some(runtime)) => total.wrapping_add(weight(runtime, FRAMEWORK_WEIGHT)),
+        (None, None) => total,
+        _ => 0,
+    }
+}

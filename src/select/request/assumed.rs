@@ -1,0 +1,93 @@
+//! Which assumed values of a model a decision depends on.
+//!
+//! In: a model some of whose fields are known from one source only, and the runtimes that were
+//! asked. Out: the fields whose value made the chosen runtime eligible, or a rejected one
+//! ineligible that nothing else speaks against.
+
+use super::{Recorder, Request, Trace};
+use crate::api::{COMPARED, Evidence, Model, Runtime};
+use crate::decision::{Attribute, CheckResult, Reason};
+use crate::policy::Policy;
+use crate::select::gates as rules;
+
+/// The size, beside the fields of [`Attribute`].
+const SIZE: &str = "modelParameterSize";
+
+/// Fields of the model that are assumed and decide, in the order of [`COMPARED`].
+pub(crate) fn decisive<'r>(
+    policy: &Policy,
+    request: &Request<'_>,
+    chosen: Option<&Runtime>,
+    asked: impl Iterator<Item = &'r Runtime>,
+) -> Vec<&'static str> {
+    let assumed: Vec<&'static str> =
+        COMPARED.into_iter().filter(|field| is_assumed(policy, request.model, field)).collect();
+    if assumed.is_empty() {
+        return assumed;
+    }
+    let mut found = Vec::new();
+    for runtime in asked {
+        let is_chosen = chosen.is_some_and(|chosen| std::ptr::eq(chosen, runtime));
+        for field in compared(policy, request, runtime, is_chosen, &assumed) {
+            if assumed.contains(&field) && !found.contains(&field) {
+                found.push(field);
+            }
+        }
+    }
+    assumed.into_iter().filter(|field| found.contains(field)).collect()
+}
+
+fn is_assumed(policy: &Policy, model: &Model, field: &str) -> bool {
+    policy.evidence(model, field) == Some(Evidence::Assumed)
+}
+
+/// The fields on which the verdict about one runtime rests.
+fn compared(
+    policy: &Policy,
+    request: &Request<'_>,
+    runtime: &Runtime,
+    is_chosen: bool,
+    assumed: &[&'static str],
+) -> Vec<&'static str> {
+    let mut trace = Recorder::default();
+    let evaluation = rules::evaluate(policy, request, runtime, &mut trace);
+    let (entries, reasons, _) = trace.into_parts();
+    if is_chosen {
+        let entry = evaluation.matched_entry.and_then(|index| entries.get(index));
+        let checks = entry.into_iter().flat_map(|entry| &entry.checks);
+        let fields = checks
+            .filter(|check| check.result == CheckResult::Match && check.runtime.is_some())
+            .map(|check| check.attribute.field());
+        return fields.chain(runtime.size_range.is_some().then_some(SIZE)).collect();
+    }
+    let mut by_entry: Vec<(usize, Attribute)> = Vec::new();
+    let mut by_size = false;
+    for rejection in &reasons {
+        match &rejection.reason {
+            Reason::Attribute { attribute, entry, .. } => by_entry.push((*entry, *attribute)),
+            Reason::SizeRange { .. } => by_size = true,
+            // It follows from the entries that do not match.
+            Reason::ScoreZero(_) => {}
+            // It is no candidate, whatever the model is.
+            _ => return Vec::new(),
+        }
+    }
+    if by_size && !assumed.contains(&SIZE) {
+        return Vec::new();
+    }
+    let size = by_size.then_some(SIZE);
+    if by_entry.is_empty() {
+        return size.into_iter().collect();
+    }
+    // One entry that only assumed values speak against is enough.
+    let open = |index: usize| {
+        let mut own = by_entry.iter().filter(|(entry, _)| *entry == index).peekable();
+        own.peek().is_some() && own.all(|(_, attribute)| assumed.contains(&attribute.field()))
+    };
+    by_entry
+        .iter()
+        .filter(|(entry, _)| open(*entry))
+        .map(|(_, attribute)| attribute.field())
+        .chain(size)
+        .collect()
+}

@@ -1,0 +1,488 @@
+//! The runtime that serves a service.
+//!
+//! Every rule is asked of every candidate once ([`crate::select::gates::evaluate`]); the trace decides how much of
+//! the answer is kept.
+
+pub(crate) mod assumed;
+
+use super::proposed;
+use crate::api::{Api, Field, Model, Runtime, RuntimeRef, Scope, Service};
+use crate::catalog::RuntimeSet;
+use crate::decision::{
+    Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection,
+    RuntimeDecision, ServiceError, Step, Verdict,
+};
+use crate::diag::Code;
+use crate::policy::{Policy, RankRule};
+use crate::select::gates::{Evaluation, Gate};
+use ecow::{EcoString, eco_format};
+
+/// What a selection depends on.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Namespace of the service.
+    pub namespace: &'a EcoString,
+    /// The model.
+    pub model: &'a Model,
+    /// Protocol the service asks for.
+    pub asked: Option<&'a EcoString>,
+    /// Protocol that is checked; `None` when protocols take no part.
+    pub protocol: Option<EcoString>,
+    /// Accelerator classes that must all be listed.
+    pub accelerators: &'a [Field<EcoString>],
+    /// The service is to run on several nodes.
+    pub multi_node: bool,
+    /// Runtimes that no accelerator class can serve, as far as they were tried, and why.
+    pub unserved: Vec<(&'a Runtime, Rejection)>,
+}
+
+impl Request<'_> {
+    /// Why no accelerator class can serve a runtime that was tried.
+    pub(crate) fn unserved(&self, runtime: &Runtime) -> Option<&Rejection> {
+        let tried = self.unserved.iter().find(|(tried, _)| tried.object.id == runtime.object.id);
+        tried.map(|(_, rejection)| rejection)
+    }
+}
+
+/// How much of an evaluation is kept. `()` keeps nothing and costs nothing.
+pub trait Trace: Default {
+    /// Whether anything is kept.
+    const ON: bool;
+    /// One entry with its comparisons.
+    fn entry(&mut self, entry: impl FnOnce() -> EntryChecks);
+    /// A failed rule.
+    fn reject(&mut self, rejection: impl FnOnce() -> Rejection);
+    /// A remark.
+    fn note(&mut self, note: impl FnOnce() -> Note);
+    /// What was kept.
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>);
+}
+
+impl Trace for () {
+    const ON: bool = false;
+    fn entry(&mut self, _: impl FnOnce() -> EntryChecks) {}
+    fn reject(&mut self, _: impl FnOnce() -> Rejection) {}
+    fn note(&mut self, _: impl FnOnce() -> Note) {}
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (Vec::new(), Vec::new(), Vec::new())
+    }
+}
+
+/// Keeps everything.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    entries: Vec<EntryChecks>,
+    rejections: Vec<Rejection>,
+    notes: Vec<Note>,
+}
+
+impl Trace for Recorder {
+    const ON: bool = true;
+    fn entry(&mut self, entry: impl FnOnce() -> EntryChecks) {
+        self.entries.push(entry());
+    }
+    fn reject(&mut self, rejection: impl FnOnce() -> Rejection) {
+        self.rejections.push(rejection());
+    }
+    fn note(&mut self, note: impl FnOnce() -> Note) {
+        self.notes.push(note());
+    }
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (self.entries, self.rejections, self.notes)
+    }
+}
+
+/// The protocol a service asks for, or the default one.
+pub(crate) fn asked_protocol(policy: &Policy, service: &Service) -> Protocol {
+    match &service.protocol {
+        Some(protocol) => Protocol { name: protocol.value.clone(), default: false },
+        None => Protocol { name: policy.default_protocol.into(), default: true },
+    }
+}
+
+/// One candidate with everything its trace keeps.
+pub(crate) fn candidate<'a, T: Trace>(
+    policy: &Policy,
+    request: &Request<'a>,
+    runtime: &'a Runtime,
+) -> (Evaluation, Candidate<'a>) {
+    let mut trace = T::default();
+    let evaluation = crate::select::gates::evaluate(policy, request, runtime, &mut trace);
+    (evaluation, judged(runtime, &evaluation, trace))
+}
+
+fn judged<'a>(runtime: &'a Runtime, evaluation: &Evaluation, trace: impl Trace) -> Candidate<'a> {
+    let (entries, reasons, notes) = trace.into_parts();
+    Candidate {
+        runtime,
+        verdict: if evaluation.eligible() { Verdict::Eligible } else { Verdict::Rejected },
+        rank: evaluation.eligible().then_some(evaluation.rank),
+        matched_entry: evaluation.matched_entry,
+        scored_entry: evaluation.scored_entry,
+        entries,
+        reasons,
+        notes,
+    }
+}
+
+/// Counts what failed and keeps none of it.
+#[derive(Default)]
+struct Counter(usize);
+
+impl Trace for Counter {
+    const ON: bool = true;
+    fn entry(&mut self, _: impl FnOnce() -> EntryChecks) {}
+    fn reject(&mut self, _: impl FnOnce() -> Rejection) {
+        self.0 += 1;
+    }
+    fn note(&mut self, _: impl FnOnce() -> Note) {}
+    fn into_parts(self) -> (Vec<EntryChecks>, Vec<Rejection>, Vec<Note>) {
+        (Vec::new(), Vec::new(), Vec::new())
+    }
+}
+
+/// The request of nobody in particular: a service of the namespace where both can be seen.
+fn anyone<'a>(model: &'a Model, runtime: &'a Runtime) -> Request<'a> {
+    static CLUSTER: EcoString = EcoString::new();
+    let namespace = model
+        .object
+        .id
+        .scope
+        .namespace()
+        .or_else(|| runtime.object.id.scope.namespace())
+        .unwrap_or(&CLUSTER);
+    Request {
+        namespace,
+        model,
+        asked: None,
+        protocol: None,
+        accelerators: &[],
+        multi_node: false,
+        unserved: Vec::new(),
+    }
+}
+
+/// Whether a service that names both could be served.
+pub(crate) fn could_serve(policy: &Policy, model: &Model, runtime: &Runtime) -> bool {
+    let request = anyone(model, runtime);
+    let elsewhere = matches!(&runtime.object.id.scope, Scope::Namespace(namespace) if namespace != request.namespace);
+    // All rules are asked, for some of them do not count here.
+    !elsewhere
+        && crate::select::gates::evaluate(policy, &request, runtime, &mut Counter::default())
+            .serves_when_named()
+}
+
+/// The runtime with the fewest failed rules, with all of them.
+pub(crate) fn nearest_miss<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    model: &'a Model,
+) -> Option<Candidate<'a>> {
+    let visible = runtimes.candidates().filter(|runtime| {
+        match (&model.object.id.scope, &runtime.object.id.scope) {
+            (Scope::Namespace(model), Scope::Namespace(runtime)) => model == runtime,
+            _ => true,
+        }
+    });
+    let nearest = visible.min_by_key(|runtime| {
+        let mut failed = Counter::default();
+        crate::select::gates::evaluate(policy, &anyone(model, runtime), runtime, &mut failed);
+        failed.0
+    })?;
+    let (_, mut candidate) = candidate::<Recorder>(policy, &anyone(model, nearest), nearest);
+    candidate.reasons.retain(|rejection| {
+        !matches!(rejection.reason, Reason::AutoSelectOff { .. } | Reason::ScoreZero(_))
+    });
+    Some(candidate)
+}
+
+/// Selects among all runtimes.
+pub(crate) fn select<'a, T: Trace>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    request: &Request<'a>,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let mut lost = [0usize; Gate::COUNT];
+    let mut eligible: Vec<Candidate<'a>> = Vec::new();
+    let mut rejected: Vec<Candidate<'a>> = Vec::new();
+    let (mut total, mut rejections) = (0, 0);
+    for runtime in runtimes.seen_from(request.namespace, T::ON) {
+        total += 1;
+        let mut trace = T::default();
+        let evaluation = crate::select::gates::evaluate(policy, request, runtime, &mut trace);
+        if let Some(field) = evaluation.crash {
+            return Err(would_panic(runtime, field));
+        }
+        match evaluation.first_failure() {
+            None => eligible.push(judged(runtime, &evaluation, trace)),
+            Some(gate) => {
+                lost[gate as usize] += 1;
+                rejections += 1;
+                if T::ON {
+                    rejected.push(judged(runtime, &evaluation, trace));
+                }
+            }
+        }
+    }
+    crate::select::rank::sort(policy.rank, &mut eligible);
+    let decided_by = match eligible.as_slice() {
+        [] => None,
+        [_] => Some(DecidedBy::OnlyCandidate),
+        [first, second, ..] => Some(crate::select::rank::compare(policy.rank, first, second).1),
+    };
+    let mut notes = Vec::new();
+    if let (true, Some(key), [first, second, ..]) =
+        (policy.rank == RankRule::Priority, decided_by, eligible.as_slice())
+    {
+        crate::select::rank::remarks(key, first, second, &eligible, &mut notes);
+    }
+    if T::ON && eligible.len() > 1 {
+        for index in (1..eligible.len()).rev() {
+            let (better, rest) = eligible.split_at_mut(index);
+            // The one just above is the one that outranks it.
+            let (above, below) = (&better[index - 1], &mut rest[0]);
+            let (_, key) = crate::select::rank::compare(policy.rank, above, below);
+            below.notes.push(Note::Outranked {
+                by: above.runtime.object.id.name.clone(),
+                key,
+                detail: crate::select::rank::detail(key, below, above),
+            });
+        }
+    }
+    if let Some(first) = eligible.first_mut() {
+        first.verdict = Verdict::Chosen;
+    }
+    let mut steps = Vec::with_capacity(Gate::COUNT + 1);
+    let mut left = total;
+    // Whether a class serves a runtime is asked of those that would be chosen alone.
+    let asked = |gate: &&Gate| **gate != Gate::Served || lost[Gate::Served as usize] > 0;
+    for gate in Gate::steps(policy).iter().filter(asked) {
+        let out = left - lost[*gate as usize];
+        steps.push(Step { id: gate.id(), r#in: left, out });
+        left = out;
+    }
+    steps.push(Step { id: "ranking", r#in: left, out: left });
+    // Nearest miss first, then the order of listings.
+    rejected.sort_by(|a, b| {
+        (a.reasons.len(), a.runtime.listing_key()).cmp(&(b.reasons.len(), b.runtime.listing_key()))
+    });
+    let chosen = eligible.first().map(|candidate| candidate.runtime);
+    Ok(RuntimeDecision {
+        basis: Basis::Auto,
+        chosen,
+        matched_entry: eligible.first().and_then(|candidate| candidate.matched_entry),
+        decided_by,
+        guaranteed: policy.rank != RankRule::Priority
+            || !matches!(decided_by, Some(DecidedBy::Age | DecidedBy::Name)),
+        protocol: Protocol { name: policy.default_protocol.into(), default: true },
+        eligible: eligible.len(),
+        rejected: rejections,
+        steps,
+        notes,
+        assumed: assumed::decisive(
+            policy,
+            request,
+            chosen,
+            runtimes.seen_from(request.namespace, false),
+        ),
+        candidates: if T::ON { eligible.into_iter().chain(rejected).collect() } else { Vec::new() },
+    })
+}
+
+fn lookup<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    namespace: &EcoString,
+    named: &RuntimeRef,
+) -> Result<&'a Runtime, ServiceError> {
+    let name = &named.name.value;
+    runtimes
+        .get(&Scope::Namespace(namespace.clone()), name)
+        .or_else(|| runtimes.get(&Scope::Cluster, name))
+        .ok_or_else(|| {
+            let elsewhere = runtimes.iter().find(|runtime| runtime.object.id.name == *name);
+            let help = match elsewhere {
+                Some(runtime) => {
+                    Some(format!("`{}` belongs to another namespace", runtime.object.id))
+                }
+                None => proposed(runtimes.nearest(namespace, name)),
+            };
+            ServiceError {
+                code: Code::RuntimeNotFound,
+                message: match policy.api {
+                    Api::KServe => format!(
+                        "No ServingRuntimes or ClusterServingRuntimes with the name: {name}"
+                    ),
+                    _ => format!(
+                        "runtime {name} not found in namespace {namespace} or at cluster scope"
+                    ),
+                },
+                help: help.or_else(|| Some("load the runtime with `-f`".into())),
+                span: named.name.span(),
+            }
+        })
+}
+
+fn explicit<'a>(runtimes: &RuntimeSet, runtime: &'a Runtime) -> RuntimeDecision<'a> {
+    let mut notes = vec![Note::NotConsulted];
+    if runtime.object.id.scope != Scope::Cluster
+        && let Some(hidden) = runtimes.get(&Scope::Cluster, &runtime.object.id.name)
+    {
+        notes.push(Note::Shadows(eco_format!(
+            "{} {}",
+            hidden.object.id.kind,
+            hidden.object.id.name
+        )));
+    }
+    RuntimeDecision {
+        basis: Basis::Explicit,
+        chosen: Some(runtime),
+        decided_by: Some(DecidedBy::Explicit),
+        notes,
+        ..RuntimeDecision::none()
+    }
+}
+
+/// Takes the runtime a service without a model names; only `disabled` can speak against it.
+pub(crate) fn named_without_model<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    service: &Service,
+    named: &RuntimeRef,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let runtime = lookup(policy, runtimes, &service.namespace, named)?;
+    if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
+        return Err(disabled(policy, runtime, named));
+    }
+    let mut decision = explicit(runtimes, runtime);
+    decision.eligible = 1;
+    decision.candidates.push(Candidate {
+        runtime,
+        verdict: Verdict::Chosen,
+        rank: None,
+        matched_entry: None,
+        scored_entry: None,
+        entries: Vec::new(),
+        reasons: Vec::new(),
+        notes: Vec::new(),
+    });
+    Ok(decision)
+}
+
+/// Checks the runtime a service names; it is never replaced (S0-061).
+pub(crate) fn named<'a>(
+    policy: &Policy,
+    runtimes: &'a RuntimeSet,
+    request: &Request<'a>,
+    named: &RuntimeRef,
+) -> Result<RuntimeDecision<'a>, ServiceError> {
+    let runtime = lookup(policy, runtimes, request.namespace, named)?;
+    let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
+    if let Some(field) = evaluation.crash {
+        return Err(would_panic(runtime, field));
+    }
+    // Automatic selection and the score play no part for a runtime that is named.
+    candidate.reasons.retain(|rejection| {
+        !matches!(
+            rejection.reason,
+            Reason::AutoSelectOff { .. } | Reason::ScoreZero(_) | Reason::MultiModel
+        )
+    });
+    if policy.api == Api::KServe {
+        crate::operators::kserve::select::named(policy, runtime, named, &mut candidate.reasons)?;
+    }
+    let mut decision = explicit(runtimes, runtime);
+    let fits = candidate.reasons.is_empty();
+    decision.assumed =
+        assumed::decisive(policy, request, fits.then_some(runtime), std::iter::once(runtime));
+    candidate.verdict = if fits { Verdict::Chosen } else { Verdict::Rejected };
+    candidate.rank = None;
+    decision.matched_entry = candidate.matched_entry;
+    (decision.eligible, decision.rejected) = (usize::from(fits), usize::from(!fits));
+    if !fits {
+        decision.chosen = None;
+        decision.decided_by = None;
+    }
+    decision.candidates.push(candidate);
+    Ok(decision)
+}
+
+fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> ServiceError {
+    ServiceError {
+        code: Code::RuntimeDisabled,
+        message: match policy.api {
+            Api::KServe => format!("specified runtime {} is disabled", runtime.object.id.name),
+            _ => format!("runtime {} is disabled", runtime.object.id.name),
+        },
+        help: Some("set `disabled: false` in the runtime, or name another one".into()),
+        span: named.name.span(),
+    }
+}
+
+fn would_panic(runtime: &Runtime, field: &'static str) -> ServiceError {
+    ServiceError {
+        code: Code::WouldPanic,
+        message: format!(
+            "controller would crash on runtime {}: modelSizeRange.{field} missing",
+            runtime.object.id.name
+        ),
+        help: Some(format!("write `modelSizeRange.{field}`")),
+        span: runtime.size_range.as_ref().and_then(|range| range.origin.span()),
+    }
+}
+
+/// The error of a decision that chose nothing.
+pub(crate) fn failure(
+    policy: &Policy,
+    runtimes: &RuntimeSet,
+    request: &Request<'_>,
+    service: &Service,
+    named: Option<&RuntimeRef>,
+    decision: &RuntimeDecision<'_>,
+) -> Option<ServiceError> {
+    let model = &request.model.object.id.name;
+    if let Some(named) = named {
+        let candidate = decision.candidates.first()?;
+        if candidate.reasons.iter().any(|rejection| rejection.reason == Reason::Disabled) {
+            return Some(disabled(policy, candidate.runtime, named));
+        }
+        if policy.api == Api::KServe {
+            return Some(crate::operators::kserve::select::incompatible(candidate, named));
+        }
+        let all: Vec<String> =
+            candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
+        return Some(ServiceError {
+            code: Code::RuntimeIncompatible,
+            message: format!(
+                "runtime {} does not support model {model}: {}",
+                candidate.runtime.object.id.name,
+                all.join("; ")
+            ),
+            help: Some(
+                "name a runtime that fits, or delete `spec.runtime` to have one selected".into(),
+            ),
+            span: named.name.span(),
+        });
+    }
+    if policy.api == Api::KServe {
+        return Some(crate::operators::kserve::select::none_found(runtimes, request, service));
+    }
+    Some(ServiceError {
+        code: Code::NoCompatibleRuntime,
+        message: format!(
+            "no runtime found to support model {model} in namespace {}: {} checked",
+            request.namespace, decision.rejected
+        ),
+        help: Some(format!("see the nearest miss with `ome explain {}`", service.name())),
+        span: service
+            .model
+            .as_ref()
+            .and_then(|model| model.name.span())
+            .or_else(|| Some(service.object.name_span())),
+    })
+}
+
+/// The operands of a rank, for those who show them.
+pub(crate) fn scope_rank(namespaced: bool) -> Rank {
+    Rank { namespaced, priority: None, score: 0, distance: None, protocol: 0 }
+}

@@ -1,0 +1,9 @@
+//! What a run knows: documents typed, indexed and frozen.
+//!
+//! In: documents of `load`, and what flags and settings give. Out: a [`World`]. Nothing is decided
+//! here.
+
+mod read;
+
+pub(crate) use read::dialect;
+pub use read::{Given, World, read};

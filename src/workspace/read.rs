@@ -1,0 +1,573 @@
+//! Documents become typed objects, objects a catalog.
+
+use crate::api::{
+    AcceleratorClass, Api, ClusterQueue, Completion, Field, FineTunedWeight, KServeConfig,
+    LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime,
+    Scope, Service,
+};
+use crate::catalog::{Builder, Catalog, Options};
+use crate::cluster as machines;
+use crate::diag::{Code, Diagnostic, Severity};
+use crate::load::{Document, Loaded};
+use crate::operators::kserve::read as kserve;
+use crate::operators::kthena::read as kthena;
+use crate::operators::kueue::read as kueue;
+use crate::operators::ome::read as ome;
+use crate::pipeline::complete::{ModelFacts, completions};
+use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases, Semantics};
+use crate::quantity::names;
+use crate::schema;
+use crate::source::SourceMap;
+use crate::yaml::{Node, Origin, Rule, Value};
+use ecow::EcoString;
+use rayon::prelude::*;
+
+/// Name of the operator's ConfigMap.
+const CONFIG_MAP: &str = "inferenceservice-config";
+
+static PROTOCOL_FLAG: Rule = Rule {
+    id: "protocol-flag",
+    text: "the protocol of `--protocol`, over every service",
+    cite: "S0-072",
+};
+
+/// What flags and settings say about reading.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Whose word counts.
+    pub semantics: Semantics,
+    /// Namespace of documents that name none.
+    pub namespace: EcoString,
+    /// Protocol asked for, over every service.
+    pub protocol: Option<EcoString>,
+    /// The releases that are followed.
+    pub releases: Releases,
+    /// By which document or release ModelServings are read.
+    pub kthena: &'static KthenaPolicy,
+    /// Deployment mode of services of KServe that do not say it themselves.
+    pub deployment_mode: Option<EcoString>,
+    /// What webhooks add to pods of KServe is wanted.
+    pub expand: bool,
+    /// Probes of the V2 protocol are wanted.
+    pub v2_probes: bool,
+    /// Where facts about models come from that their manifests leave out.
+    pub models: ModelFacts,
+    /// When objects of the built-in catalog are used.
+    pub builtin: BuiltinMode,
+}
+
+impl Given {
+    /// What is given when no flag says more.
+    pub fn new(semantics: Semantics, kthena: &'static KthenaPolicy) -> Self {
+        Self {
+            semantics,
+            namespace: "default".into(),
+            protocol: None,
+            releases: Releases::default(),
+            kthena,
+            deployment_mode: None,
+            expand: false,
+            v2_probes: false,
+            models: ModelFacts::default(),
+            builtin: BuiltinMode::Auto,
+        }
+    }
+}
+
+/// Everything that was read, frozen.
+#[derive(Debug)]
+pub struct World {
+    /// The texts.
+    pub sources: SourceMap,
+    /// The objects.
+    pub catalog: Catalog,
+    /// Everything found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Why something of the input is not in the catalog: the first file or document that was left
+    /// out, whatever the settings make of its severity.
+    pub unread: Option<Diagnostic>,
+}
+
+/// The settings of one operator.
+enum Settings {
+    Ome(Box<OperatorConfig>),
+    KServe(Box<KServeConfig>),
+}
+
+/// Objects that settings of KServe refer to.
+#[derive(Default)]
+struct Beside {
+    storage_containers: Vec<Object>,
+    config_maps: Vec<Object>,
+    accounts: Vec<Object>,
+}
+
+impl Beside {
+    fn note(&mut self, object: &Object, semantics: Semantics) {
+        match (object.api, object.id.kind.as_str()) {
+            (Api::KServe, "ClusterStorageContainer") => {
+                let mut object = object.clone();
+                if semantics == Semantics::Controller {
+                    kserve::stored_container(&mut object);
+                }
+                self.storage_containers.push(object);
+            }
+            (Api::Cluster, "ConfigMap") => self.config_maps.push(object.clone()),
+            (Api::Cluster, "ServiceAccount" | "Secret") => self.accounts.push(object.clone()),
+            _ => {}
+        }
+    }
+
+    fn into_settings(mut self, config: &mut KServeConfig) {
+        self.storage_containers.sort_by(|a, b| a.id.name.cmp(&b.id.name));
+        config.storage_containers = self.storage_containers;
+        config.accounts = self.accounts;
+        let named = |object: &&Object| {
+            object.id.name == config.ca_bundle
+                && object.id.scope.namespace().is_some_and(|namespace| namespace == "kserve")
+        };
+        config.ca_data = self.config_maps.iter().find(named).map(|object| {
+            object.node.get("data").cloned().unwrap_or_else(|| Node::map(object.node.origin))
+        });
+        let of_knative = |name: &str| {
+            self.config_maps.iter().find(|object| {
+                object.id.name == name
+                    && object.id.scope.namespace().is_some_and(|space| space == "knative-serving")
+            })
+        };
+        config.knative_domains = of_knative("config-domain").map(kserve::knative_domains);
+        config.zero_initial_scale = of_knative("config-autoscaler")
+            .and_then(|object| object.node.at(&["data", "allow-zero-initial-scale"])?.as_str())
+            .is_some_and(|text| matches!(text, "1" | "t" | "T" | "TRUE" | "true" | "True"));
+    }
+}
+
+/// A typed object of one document.
+enum Typed {
+    Model(Box<Model>),
+    Runtime(Box<Runtime>),
+    Weight(Box<FineTunedWeight>),
+    Service(Box<(Service, Service)>),
+    ModelServing(Box<ModelServing>),
+    AcceleratorClass(Box<[AcceleratorClass; 2]>),
+    Node(Object),
+    Flavor(Box<ResourceFlavor>),
+    ClusterQueue(Box<ClusterQueue>),
+    LocalQueue(Box<LocalQueue>),
+    Config(Settings, Object),
+    Other(Object),
+}
+
+/// Types and indexes everything that was loaded.
+pub fn read(loaded: Loaded, given: &Given) -> World {
+    let Loaded { mut sources, mut documents, mut diagnostics, .. } = loaded;
+    // A server has given its objects a uid: what such an input lacks, the cluster lacks.
+    let is_live = documents.iter().any(|document| !document.builtin && is_live(&document.node));
+    if is_live && given.builtin == BuiltinMode::Auto {
+        documents.retain(|document| !document.builtin);
+    }
+    let mut unread = diagnostics.iter().find(|finding| leaves_out(finding)).cloned();
+    let known = completions(&documents, &given.models, &mut sources, &mut diagnostics);
+    let typed: Vec<(Option<Typed>, Vec<Diagnostic>)> = documents
+        .into_par_iter()
+        .enumerate()
+        .map(|(index, document)| {
+            let mut found = Vec::new();
+            let known = || known.get(&index).cloned().unwrap_or_default();
+            let typed = typed(document, given, &sources, known, &mut found);
+            (typed, found)
+        })
+        .collect();
+    let mut config = given.releases.ome.ome.config();
+    let mut others = Beside::default();
+    let mut services: Vec<(Service, Service)> = Vec::new();
+    let mut builder = Builder::new(Options {
+        semantics: given.semantics,
+        all_builtin: given.builtin == BuiltinMode::Always,
+        releases: given.releases,
+    });
+    for (typed, found) in typed {
+        if unread.is_none() {
+            unread = found.iter().find(|finding| finding.code == Code::MissingName).cloned();
+        }
+        diagnostics.extend(found);
+        match typed {
+            Some(Typed::Model(model)) => builder.model(*model),
+            Some(Typed::Runtime(runtime)) => builder.runtime(*runtime),
+            Some(Typed::Weight(weight)) => builder.weight(*weight),
+            Some(Typed::Service(views)) => services.push(*views),
+            Some(Typed::ModelServing(serving)) => builder.model_serving(*serving),
+            Some(Typed::AcceleratorClass(views)) => {
+                let [documented, controller] = *views;
+                builder.accelerator_class(documented, controller);
+            }
+            Some(Typed::Node(object)) => builder.node(object),
+            Some(Typed::Flavor(flavor)) => builder.flavor(*flavor),
+            Some(Typed::ClusterQueue(queue)) => builder.cluster_queue(*queue),
+            Some(Typed::LocalQueue(queue)) => builder.local_queue(*queue),
+            Some(Typed::Config(settings, object)) => {
+                match settings {
+                    Settings::Ome(found) => {
+                        config =
+                            OperatorConfig { kserve: std::mem::take(&mut config.kserve), ..*found }
+                    }
+                    Settings::KServe(found) => config.kserve = *found,
+                }
+                builder.other(object);
+            }
+            Some(Typed::Other(object)) => {
+                others.note(&object, given.semantics);
+                builder.other(object);
+            }
+            None => {}
+        }
+    }
+    others.into_settings(&mut config.kserve);
+    (config.kserve.expand, config.kserve.v2_probes) = (given.expand, given.v2_probes);
+    config.kserve.mode_flag.clone_from(&given.deployment_mode);
+    for (documented, mut controller) in services {
+        // What a webhook refuses depends on the settings, which may stand in any file.
+        if controller.object.api == Api::KServe && controller.refusal.is_none() {
+            controller.refusal =
+                crate::operators::kserve::admission::refusal(&controller, &config.kserve)
+                    .map(Box::new);
+        }
+        builder.service(documented, controller);
+    }
+    builder.config(config);
+    let (catalog, found) = builder.finish();
+    diagnostics.extend(found);
+    World { sources, catalog, diagnostics, unread }
+}
+
+/// Whether an object is as a server hands it out, and not as it was written.
+fn is_live(object: &Node) -> bool {
+    object.at(&["metadata", "uid"]).and_then(Node::as_str).is_some_and(|uid| !uid.is_empty())
+}
+
+/// Whether a finding of loading means that a file or a document was left out.
+fn leaves_out(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error
+        || matches!(finding.code, Code::FileNotRead | Code::HelmTemplate)
+}
+
+fn typed(
+    mut document: Document,
+    given: &Given,
+    sources: &SourceMap,
+    known: impl FnOnce() -> Completion,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Typed> {
+    let schema = schema::kind(&document.api_version, &document.kind);
+    let is_model_serving = kthena::is_model_serving(&document.api_version, &document.kind);
+    if is_model_serving {
+        kthena::prepare(&mut document.node, given.kthena, diagnostics);
+    }
+    if document.group() == ome::GROUP && given.semantics == Semantics::Controller {
+        let release = given.releases.ome.ome;
+        if !ome::known::is_known(&document.kind, release) {
+            diagnostics.push(ome::known::unknown_kind(&document.kind, document.span, release));
+            return None;
+        }
+        ome::known::stored(&mut document.node, &document.kind, release, diagnostics);
+    }
+    if let Some(schema) = schema {
+        let strictness = match given.semantics {
+            Semantics::Documented => schema::Strictness::Documented,
+            Semantics::Controller => schema::Strictness::Server,
+        };
+        schema.check(&document.node, strictness, sources, diagnostics);
+        schema.drop_nulls(&mut document.node);
+    }
+    if is_model_serving {
+        kthena::check(&document.node, given.kthena, diagnostics);
+    }
+    let object = object(document, schema, given, sources, diagnostics)?;
+    let semantics = given.semantics;
+    let dialect = dialect(object.api);
+    let is_kueue = schema.is_some() && object.api_version.split('/').next() == Some(kueue::GROUP);
+    Some(match (object.api, object.id.kind.as_str()) {
+        (Api::Ome, "BaseModel" | "ClusterBaseModel") => {
+            Typed::Model(Box::new(ome::model(object, known(), semantics, diagnostics)))
+        }
+        (Api::Ome, "FineTunedWeight") => Typed::Weight(Box::new(ome::fine_tuned_weight(object))),
+        (Api::Ome, "AcceleratorClass") => Typed::AcceleratorClass(Box::new(
+            [Semantics::Documented, Semantics::Controller]
+                .map(|semantics| ome::accelerator::accelerator_class(object.clone(), semantics)),
+        )),
+        (Api::Kthena, "ModelServing") if is_model_serving => {
+            let serving = kthena::model_serving(object, given.kthena);
+            diagnostics.extend(crate::operators::kthena::objects::too_many_pods(&serving));
+            Typed::ModelServing(Box::new(serving))
+        }
+        (_, "ServingRuntime" | "ClusterServingRuntime") if dialect.is_some() => {
+            Typed::Runtime(Box::new((dialect?.runtime)(object, semantics, diagnostics)))
+        }
+        (_, "InferenceService") if dialect.is_some() => {
+            Typed::Service(Box::new(services(dialect?, &object, given, diagnostics)))
+        }
+        (Api::Cluster, "Node") => {
+            diagnostics.extend(labels_of_node(&object));
+            Typed::Node(object)
+        }
+        (Api::Cluster, "ResourceFlavor") if is_kueue => {
+            Typed::Flavor(Box::new(kueue::resource_flavor(object)))
+        }
+        (Api::Cluster, "ClusterQueue") if is_kueue => {
+            Typed::ClusterQueue(Box::new(kueue::cluster_queue(object)))
+        }
+        (Api::Cluster, "LocalQueue") if is_kueue => {
+            Typed::LocalQueue(Box::new(kueue::local_queue(object)))
+        }
+        (Api::Cluster, "ConfigMap") if object.id.name == CONFIG_MAP => {
+            let settings = if kserve::is_config(&object) {
+                Settings::KServe(Box::new(kserve::config(&object, diagnostics)))
+            } else {
+                Settings::Ome(Box::new(ome::config(&object, diagnostics)))
+            };
+            Typed::Config(settings, object)
+        }
+        _ => Typed::Other(object),
+    })
+}
+
+/// Labels of a node that hold no number although one is read from them.
+fn labels_of_node(object: &Object) -> impl Iterator<Item = Diagnostic> {
+    machines::unreadable(&object.labels()).into_iter().map(|label| {
+        let (what, help) = if label.memory {
+            ("amount of memory", "write MiB as a whole number, as the vendor's tool does")
+        } else {
+            ("number of devices", "write a whole number, as the vendor's tool does")
+        };
+        Diagnostic::new(
+            Code::UnreadableLabel,
+            format!("`{}` is no {what} and was left out", label.text),
+        )
+        .at(label.span)
+        .path("metadata.labels")
+        .help(help)
+    })
+}
+
+/// How runtimes and services of an API are read.
+pub(crate) struct Dialect {
+    api: Api,
+    pub(crate) runtime: fn(Object, Semantics, &mut Vec<Diagnostic>) -> Runtime,
+    service: fn(Object, &Policy, &mut Vec<Diagnostic>) -> Service,
+}
+
+/// A row per API whose services are decided.
+static DIALECTS: [Dialect; 2] = [
+    Dialect { api: Api::Ome, runtime: ome::runtime, service: ome::service },
+    Dialect { api: Api::KServe, runtime: kserve::runtime, service: kserve::service },
+];
+
+/// The dialect of an API that decides.
+pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.api == api)
+}
+
+/// Annotations that Kustomize and other orchestrators write while functions run, by prefix. They
+/// number the items of one run and mean nothing to what is made of them.
+const ORCHESTRATOR: [&str; 4] = [
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "kustomize.config.k8s.io/",
+    "config.k8s.io/id",
+];
+
+/// An object without the annotations of an orchestrator, which would pass to everything made of it.
+fn without_orchestrator(object: &Object) -> Object {
+    let mut object = object.clone();
+    let is_own = |key: &str| !ORCHESTRATOR.iter().any(|prefix| key.starts_with(prefix));
+    if object.annotations().iter().all(|entry| is_own(&entry.key)) {
+        return object;
+    }
+    let metadata = object.node.as_map_mut().and_then(|root| root.get_mut("metadata"));
+    if let Some(annotations) = metadata
+        .and_then(|metadata| metadata.as_map_mut()?.get_mut("annotations"))
+        .and_then(Node::as_map_mut)
+    {
+        annotations.retain(|entry| is_own(&entry.key));
+    }
+    object
+}
+
+/// A service as both semantics read it; only the one in force reports what it finds.
+fn services(
+    dialect: &Dialect,
+    object: &Object,
+    given: &Given,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Service, Service) {
+    let object = &without_orchestrator(object);
+    let mut view = |semantics: Semantics| {
+        let policy = given
+            .releases
+            .policy(object.api, semantics)
+            .expect("services are only read for APIs that decide");
+        let mut quiet = Vec::new();
+        let sink = if semantics == given.semantics { &mut *diagnostics } else { &mut quiet };
+        let mut service = (dialect.service)(object.clone(), policy, sink);
+        if let Some(protocol) = &given.protocol {
+            service.protocol = Some(Field::new(protocol.clone(), Origin::Flag(&PROTOCOL_FLAG)));
+        }
+        service
+    };
+    (view(Semantics::Documented), view(Semantics::Controller))
+}
+
+/// Turns a name that kubectl reads as a boolean or a number (`name: y`) into the text that is
+/// written: the schema has said that it is none, and the object is known by it all the same.
+fn spell_out(document: &mut Document, key: &str, sources: &SourceMap) {
+    let Some(name) = document
+        .node
+        .as_map_mut()
+        .and_then(|object| object.get_mut("metadata")?.as_map_mut()?.get_mut(key))
+    else {
+        return;
+    };
+    if let (Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_), Some(span)) =
+        (&name.value, name.origin.span())
+    {
+        name.value = Value::Str(sources.text(span).into());
+    }
+}
+
+/// Identity of a document; `None`, with a finding, when it has no name.
+fn object(
+    mut document: Document,
+    schema: Option<&schema::Schema>,
+    given: &Given,
+    sources: &SourceMap,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Object> {
+    for key in ["name", "namespace"] {
+        spell_out(&mut document, key, sources);
+    }
+    let metadata = document.node.get("metadata");
+    let Some(name) = metadata
+        .and_then(|metadata| metadata.get("name"))
+        .filter(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+    else {
+        diagnostics.push(
+            Diagnostic::new(Code::MissingName, format!("{} has no metadata.name", document.kind))
+                .at(metadata.map_or(document.span, |metadata| {
+                    metadata.origin.span().unwrap_or(document.span)
+                }))
+                .path("metadata.name")
+                .help("add `metadata.name`"),
+        );
+        return None;
+    };
+    let written = metadata
+        .and_then(|metadata| metadata.get("namespace"))
+        .filter(|namespace| namespace.as_str().is_some_and(|text| !text.is_empty()));
+    let scope = if schema.is_some_and(|schema| !schema.namespaced) {
+        if let Some(namespace) = written {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::NamespaceOnClusterObject,
+                    format!("{} is cluster-scoped: the namespace is ignored", document.kind),
+                )
+                .at(namespace.origin.span())
+                .path("metadata.namespace")
+                .help("delete `metadata.namespace`"),
+            );
+        }
+        Scope::Cluster
+    } else {
+        Scope::Namespace(
+            written
+                .and_then(|namespace| namespace.as_str())
+                .map_or_else(|| given.namespace.clone(), EcoString::from),
+        )
+    };
+    let api = match document.group() {
+        ome::GROUP => Api::Ome,
+        "serving.kserve.io" => Api::KServe,
+        "workload.serving.volcano.sh" => Api::Kthena,
+        _ => Api::Cluster,
+    };
+    let id = ObjectRef {
+        kind: document.kind.clone(),
+        scope,
+        name: name.as_str().unwrap_or_default().into(),
+    };
+    let object = Object {
+        api,
+        api_version: document.api_version,
+        id,
+        span: document.span,
+        builtin: document.builtin,
+        reported: document.reported,
+        node: document.node,
+    };
+    check_metadata(&object, diagnostics);
+    Some(object)
+}
+
+/// Names, labels and annotations as the API server validates them.
+fn check_metadata(object: &Object, diagnostics: &mut Vec<Diagnostic>) {
+    let mut refuse =
+        |problems: Vec<String>, what: &str, value: &str, origin: Origin, path: String| {
+            if let Some(problem) = problems.into_iter().next() {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::InvalidName,
+                        format!("{what} `{value}` is not valid: {problem}"),
+                    )
+                    .at(origin.span())
+                    .path(path)
+                    .object(object.id.to_string()),
+                );
+            }
+        };
+    if let Some(name) = object.metadata("name") {
+        refuse(
+            names::dns1123_subdomain(&object.id.name),
+            "name",
+            &object.id.name,
+            name.origin,
+            "metadata.name".into(),
+        );
+    }
+    if let (Scope::Namespace(namespace), Some(node)) =
+        (&object.id.scope, object.metadata("namespace"))
+    {
+        refuse(
+            names::dns1123_label(namespace),
+            "namespace",
+            namespace,
+            node.origin,
+            "metadata.namespace".into(),
+        );
+    }
+    for entry in &object.labels() {
+        refuse(
+            names::qualified_name(&entry.key),
+            "label key",
+            &entry.key,
+            entry.key_origin,
+            "metadata.labels".into(),
+        );
+        if let Some(value) = entry.node.as_str() {
+            refuse(
+                names::label_value(value),
+                "label value",
+                value,
+                entry.node.origin,
+                format!("metadata.labels.{}", entry.key),
+            );
+        }
+    }
+    for entry in &object.annotations() {
+        refuse(
+            names::annotation_key(&entry.key),
+            "annotation key",
+            &entry.key,
+            entry.key_origin,
+            "metadata.annotations".into(),
+        );
+    }
+}
