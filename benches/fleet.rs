@@ -7,13 +7,14 @@ mod kserve;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generate::Counts;
+use ome::api::Semantics;
 use ome::catalog::Views;
 use ome::emit::stream::{self, Format};
 use ome::load::{self, Request};
 use ome::merge::history::History;
 use ome::operators::ome::compose;
 use ome::pipeline::{Depth, Planner, Renderer};
-use ome::policy::{OME_DOCUMENTED, Semantics};
+use ome::policy::OME_DOCUMENTED;
 use ome::select::Selector;
 use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node};

@@ -11,39 +11,8 @@ pub mod upgrade;
 pub use kthena::*;
 use ome::OmeRelease;
 
-use crate::api::{Api, Evidence, Field, Model};
+use crate::api::{Api, Evidence, Field, Model, Semantics};
 use ecow::EcoString;
-use serde::Serialize;
-use std::fmt;
-
-/// Whose word counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Semantics {
-    /// The documents as written, contradictions read as the ledger reads them.
-    #[default]
-    Documented,
-    /// What the pinned upstream code does, quirks included.
-    Controller,
-}
-
-impl Semantics {
-    /// The other one.
-    pub fn twin(self) -> Self {
-        match self {
-            Self::Documented => Self::Controller,
-            Self::Controller => Self::Documented,
-        }
-    }
-
-    /// The word used in flags and output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Documented => "documented",
-            Self::Controller => "controller",
-        }
-    }
-}
 
 /// When objects of the built-in catalog are used (`--builtin`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,12 +34,6 @@ impl BuiltinMode {
     /// The value of a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
-    }
-}
-
-impl fmt::Display for Semantics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -4,6 +4,7 @@
 //! `fuzz/` and the tests of `tests/it/hostile.rs` run the same functions; this file uses the public
 //! face of the library alone.
 
+use ome::api::Semantics;
 use ome::check::{self, View};
 use ome::diag::Diagnostic;
 use ome::load::{self, Request};
@@ -11,7 +12,7 @@ use ome::merge::history::History;
 use ome::merge::smp;
 use ome::operators::kthena::plan::plan_servings;
 use ome::pipeline::{Depth, Planner, Renderer, costs, together};
-use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, Semantics};
+use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED};
 use ome::quantity::{
     self, IntOrPercent, Memory, Operator, ParamCount, Quantity, Rounding, Selector, Version, hash,
     names as rules,

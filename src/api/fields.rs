@@ -1,9 +1,8 @@
 //! Readers that dialects share. A value of the wrong type reads as absent: the schema has reported
 //! it.
 
-use crate::api::{Diffusion, DiffusionPart, Field, NamedVersion, Size, Version};
+use crate::api::{Diffusion, DiffusionPart, Field, NamedVersion, Semantics, Size, Version};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::Semantics;
 use crate::yaml::{Map, Node};
 use ecow::EcoString;
 

@@ -1,16 +1,19 @@
-//! What the things are: models, runtimes, services, nodes, as every dialect of them is read.
+//! What the things are: models, runtimes, services, nodes, whoever reads them.
 //!
 //! In: trees of [`crate::yaml`]. Out: typed views whose every value keeps its origin. Nothing here
-//! knows how a field is spelt in a file (that is `dialect`) or decides anything.
+//! knows how a field is spelt in a file (an operator knows that) or decides anything.
 
 mod accelerator;
 mod config;
+mod failure;
 pub(crate) mod fields;
 pub(crate) mod ingress;
 mod kueue;
+mod mode;
 mod model;
 mod model_serving;
 mod object;
+mod release;
 mod runtime;
 mod service;
 pub mod serving_names;
@@ -26,9 +29,11 @@ pub use config::{
     KSERVE_DISALLOWED, KServeConfig, KnativeDomain, LoggerConfig, LoggerStore, ModelImages,
     NEWEST_PROBER, OperatorConfig,
 };
+pub use failure::Failure;
 pub use kueue::{
     ClusterQueue, FlavorQuotas, LocalQueue, ResourceFlavor, ResourceGroup, ResourceQuota,
 };
+pub use mode::DeploymentMode;
 pub use model::{
     COMPARED, Completed, Completion, Diffusion, DiffusionPart, Evidence, FineTunedWeight, Model,
     NamedVersion, Size,
@@ -38,9 +43,9 @@ pub use model_serving::{
     Topology,
 };
 pub use object::{Api, Field, Object, ObjectRef, Scope};
+pub use release::Semantics;
 pub use runtime::{DecodedConfigs, FormatEntry, Runtime, SizeRange};
 pub use service::{
-    Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, Refusal, RuntimeRef,
-    Service,
+    Component, ComponentKind, InlineModel, ModelLookup, ModelRef, Predictor, RuntimeRef, Service,
 };
 pub use version::Version;

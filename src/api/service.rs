@@ -1,9 +1,8 @@
 //! Services: what the user asks for.
 
+use super::Failure;
 use super::model::Model;
 use super::object::{Field, Object};
-use crate::diag::Code;
-use crate::source::Span;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use std::sync::Arc;
@@ -124,19 +123,6 @@ pub struct InlineModel {
     pub multi_node: bool,
 }
 
-/// What keeps a service from being accepted at all.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    /// Code of the error.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// The next action.
-    pub help: Option<String>,
-    /// The place.
-    pub span: Option<Span>,
-}
-
 /// The runtime a service names.
 #[derive(Clone, Debug)]
 pub struct RuntimeRef {
@@ -182,7 +168,7 @@ pub struct Service {
     /// The model the service describes itself.
     pub inline: Option<Box<InlineModel>>,
     /// Why a server would not take it, when it would not.
-    pub refusal: Option<Box<Refusal>>,
+    pub refusal: Option<Box<Failure>>,
     /// Components the service names, in order.
     pub components: Vec<Component>,
     /// Protocol asked for.

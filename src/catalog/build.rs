@@ -3,11 +3,11 @@
 use super::{Catalog, RuntimeSet, Views, builtin};
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
-    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
+    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
 };
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::{Releases, Semantics};
+use crate::policy::Releases;
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -13,11 +13,11 @@ pub use runtimes::RuntimeSet;
 
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, FineTunedWeight, LocalQueue, Model, ModelServing, Object,
-    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Service,
+    ObjectRef, OperatorConfig, ResourceFlavor, Runtime, Scope, Semantics, Service,
 };
 use crate::cluster::Machine;
 use crate::diag::Nearby;
-use crate::policy::{AcceleratorOptions, Policy, Releases, Semantics};
+use crate::policy::{AcceleratorOptions, Policy, Releases};
 use crate::source::{SourceId, Span};
 use ecow::EcoString;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -190,7 +190,7 @@ fn with_injected(pod: &Node, component: &Node) -> Node {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime, service};
-    use crate::policy::Semantics::Documented;
+    use crate::api::Semantics::Documented;
 
     #[test]
     fn components_of_runtimes_are_judged() {

@@ -1,13 +1,13 @@
 //! Catalogs for tests, straight from a text.
 
 use super::{View, run as check};
-use crate::api::{Api, Completion, Object, ObjectRef, Scope};
+use crate::api::{Api, Completion, Object, ObjectRef, Scope, Semantics};
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::kserve::read as kserve;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
-use crate::policy::{Releases, Semantics};
+use crate::policy::Releases;
 use crate::source::{Source, SourceId, SourceKind, SourceMap};
 use crate::yaml::{Limits, Node, parse, split};
 

@@ -24,10 +24,10 @@ pub use allow::apply as apply_allows;
 pub use baseline::Baseline;
 pub use scalar::spell_out;
 
-use crate::api::{Api, Object};
+use crate::api::{Api, Object, Semantics};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::{Policy, Semantics};
+use crate::policy::Policy;
 use crate::source::SourceMap;
 use rayon::prelude::*;
 

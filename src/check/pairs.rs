@@ -378,8 +378,8 @@ fn group(all: &[Candidate<'_>], names: &[usize], range: (f64, f64)) -> Diagnosti
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime};
+    use crate::api::Semantics::{Controller, Documented};
     use crate::diag::{Code, Severity};
-    use crate::policy::Semantics::{Controller, Documented};
 
     type Overlap = Option<(Option<String>, Option<String>)>;
 

@@ -92,7 +92,7 @@ fn spelt(node: &Node, ty: &Type) -> Option<String> {
 mod tests {
     use super::super::fixture::catalog;
     use super::*;
-    use crate::policy::Semantics::Documented;
+    use crate::api::Semantics::Documented;
 
     #[test]
     fn fields_that_are_no_text_get_their_value_and_all_others_quotes() {

@@ -106,7 +106,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime};
-    use crate::policy::Semantics::Documented;
+    use crate::api::Semantics::Documented;
 
     #[test]
     fn a_secret_in_the_file_is_found_wherever_it_stands() {

@@ -23,7 +23,7 @@ pub(crate) fn rules(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run};
-    use crate::policy::Semantics::{Controller, Documented};
+    use crate::api::Semantics::{Controller, Documented};
 
     #[test]
     fn objects_are_held_to_the_rules_of_their_definition() {

@@ -5,10 +5,9 @@
 //! webhook decides by looking models and runtimes up is found where services are decided.
 
 use super::{View, about};
-use crate::api::{Api, ComponentKind, Object, Service};
+use crate::api::{Api, ComponentKind, Object, Semantics, Service};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::operators::kserve::admission::Violation;
-use crate::policy::Semantics;
 use crate::quantity::parse_go_float;
 use crate::source::Span;
 use crate::yaml::{Node, Origin};
@@ -376,8 +375,8 @@ fn workers(runtime: &Object, refuse: &mut Refusals<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime, service};
+    use crate::api::Semantics::{Controller, Documented};
     use crate::diag::Severity;
-    use crate::policy::Semantics::{Controller, Documented};
 
     #[test]
     fn a_decoder_needs_an_engine() {

@@ -153,7 +153,7 @@ impl Scan<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{codes, run, runtime};
-    use crate::policy::Semantics::{Controller, Documented};
+    use crate::api::Semantics::{Controller, Documented};
 
     #[test]
     fn variables_are_judged_where_they_stand() {

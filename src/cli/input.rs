@@ -4,12 +4,12 @@
 use super::args::InputArgs;
 use super::releases::{self, Followed};
 use super::{Failure, Io, Outcome, names, threads};
-use crate::api::{Api, ModelServing, Object, Runtime};
+use crate::api::{Api, ModelServing, Object, Runtime, Semantics};
 use crate::builtin;
 use crate::catalog::Views;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::load::{self, Loaded, Request, settings};
-use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy, Semantics};
+use crate::policy::{AcceleratorOptions, BuiltinMode, KthenaPolicy};
 use crate::quantity::Selector;
 use crate::report::findings;
 use crate::secret::Secrets;

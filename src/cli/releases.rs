@@ -2,9 +2,10 @@
 
 use super::Failure;
 use super::args::{InputArgs, KthenaProfileArg, SemanticsArg};
+use crate::api::Semantics;
 use crate::load::settings::Settings;
 use crate::policy::{
-    KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, OME_RELEASES, Policy, Releases, Semantics,
+    KTHENA_CONTROLLER, KthenaPolicy, KthenaProfile, OME_RELEASES, Policy, Releases,
 };
 
 /// What is followed.

@@ -1,9 +1,8 @@
 //! How a service of KServe is deployed: one mode for all of its components (KServe, utils.go,
 //! GetDeploymentMode).
 
-use super::DeploymentMode;
-use crate::api::{KServeConfig, Service};
-use crate::policy::{Policy, Semantics};
+use crate::api::{DeploymentMode, KServeConfig, Semantics, Service};
+use crate::policy::Policy;
 use crate::yaml::Node;
 
 /// The annotation that asks for a mode.

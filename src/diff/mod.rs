@@ -25,17 +25,19 @@ pub use cost::Cost;
 pub use effects::{EFFECTS, Effect, When};
 pub use tree::{Change, equal};
 
-use crate::api::{AcceleratorClass, Api, ComponentKind, ModelServing, Object, ObjectRef};
+use crate::api::{
+    AcceleratorClass, Api, ComponentKind, Failure, ModelServing, Object, ObjectRef, Semantics,
+};
 use crate::catalog::Views;
-use crate::decision::{Resolution, ServiceError};
+use crate::decision::Resolution;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::objects::accept::accept_rendered;
 use crate::operators::kthena::plan::serving_gpus;
 use crate::pipeline::costs;
 use crate::pipeline::plan::PlannedComponent;
 use crate::pipeline::render::{Rendered, Renderer, WINDOW, identity};
+use crate::policy::KthenaPolicy;
 use crate::policy::upgrade::ReleaseRule;
-use crate::policy::{KthenaPolicy, Semantics};
 use crate::quantity::{Count, Quantity};
 use crate::schema;
 use crate::workspace::World;
@@ -187,8 +189,8 @@ pub struct Refused {
     pub message: String,
 }
 
-impl From<&ServiceError> for Refused {
-    fn from(error: &ServiceError) -> Self {
+impl From<&Failure> for Refused {
+    fn from(error: &Failure) -> Self {
         Self { code: error.code, message: error.message.clone() }
     }
 }

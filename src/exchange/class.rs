@@ -5,10 +5,9 @@
 //! there is one. Out: the object as it will be, and the fields in which it differs. What is done
 //! about a difference is the caller's to decide.
 
-use crate::api::{Figure, Object};
+use crate::api::{Figure, Object, Semantics};
 use crate::facts::Product;
 use crate::operators::ome::read::accelerator::memory;
-use crate::policy::Semantics;
 use crate::quantity::Quantity;
 use crate::source::Span;
 use crate::yaml::{Entry, FieldPath, Map, Node, Origin, Rule, Segment, Value};

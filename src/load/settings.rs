@@ -5,8 +5,9 @@
 //! variables) is decided by `cli`.
 
 use super::files::read_text;
+use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::policy::{BuiltinMode, KthenaProfile, OME_RELEASES, Semantics};
+use crate::policy::{BuiltinMode, KthenaProfile, OME_RELEASES};
 use crate::source::{Source, SourceId, SourceKind, Span};
 use crate::yaml::Limits;
 use semver::{Version, VersionReq};

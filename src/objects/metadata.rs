@@ -5,8 +5,7 @@
 
 use super::build::node;
 use super::rules;
-use crate::api::{Api, Field, Service};
-use crate::decision::DeploymentMode;
+use crate::api::{Api, DeploymentMode, Field, Service};
 use crate::operators::ome::compose::ComposedComponent;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;

@@ -21,8 +21,7 @@ pub(crate) use metadata::kueue_queue;
 
 pub use order::order;
 
-use crate::api::{Api, ComponentKind, OperatorConfig, Service};
-use crate::decision::ServiceError;
+use crate::api::{Api, ComponentKind, Failure, OperatorConfig, Service};
 use crate::diag::Checked;
 use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::policy::Policy;
@@ -58,7 +57,7 @@ pub struct Settings<'a> {
 ///
 /// # Errors
 /// What it says when it does not start.
-pub fn settings(service: &Service, settings: Settings<'_>) -> Result<(), ServiceError> {
+pub fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
     match settings.policy.api {
         Api::Ome => crate::operators::ome::objects::settings(service, settings),
         Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
@@ -73,7 +72,7 @@ pub fn writable(
     service: &Service,
     component: &ComposedComponent,
     settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     match settings.policy.api {
         Api::Ome => crate::operators::ome::objects::writable(service, component, settings),
         Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
@@ -85,7 +84,7 @@ pub fn writable(
 ///
 /// # Errors
 /// Where it fails after the components are written.
-pub fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), ServiceError> {
+pub fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     match settings.policy.api {
         Api::Ome => crate::operators::ome::objects::reachable(composed, settings),
         Api::KServe => crate::operators::kserve::objects::reachable(composed, settings),
@@ -103,7 +102,7 @@ pub fn objects(
     composed: &Composed<'_>,
     model_config: Option<&crate::operators::ome::objects::model_config::ModelConfig<'_>>,
     settings: Settings<'_>,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let mut rendered = match settings.policy.api {
         Api::Ome => crate::operators::ome::objects::objects(composed, model_config, settings)?,
         // The other operators have renderers of their own.

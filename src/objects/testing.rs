@@ -1,8 +1,7 @@
 //! Composed services made by hand, for the tests of this room.
 
 use super::metadata;
-use crate::api::{Api, ComponentKind, Object, ObjectRef, Scope, Service};
-use crate::decision::DeploymentMode;
+use crate::api::{Api, ComponentKind, DeploymentMode, Object, ObjectRef, Scope, Service};
 use crate::operators::ome::compose::ComposedComponent;
 use crate::operators::ome::objects::frame::Frame;
 use crate::source::{SourceId, Span};

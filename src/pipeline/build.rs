@@ -2,9 +2,9 @@
 //! `render` and `diff` go, so that they agree on what fails and on what is counted.
 
 use super::plan::PlannedComponent;
-use crate::api::Service;
+use crate::api::{Failure, Service};
 use crate::catalog::Catalog;
-use crate::decision::{Resolution, ServiceError};
+use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects as render;
@@ -20,7 +20,7 @@ pub(crate) struct Built<'a> {
     /// The components with their pods, where nothing failed.
     pub(crate) composed: Option<Composed<'a>>,
     /// The earliest failure.
-    pub(crate) error: Option<ServiceError>,
+    pub(crate) error: Option<Failure>,
     /// What was found on the way, the error not included.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
@@ -115,7 +115,7 @@ impl<'a> Builder<'a, '_> {
         runtime: Option<&'a crate::api::Runtime>,
         accelerators: &[crate::decision::AcceleratorDecision<'a>],
         rec: &mut R,
-    ) -> Result<Checked<compose::Merged<'a>>, ServiceError> {
+    ) -> Result<Checked<compose::Merged<'a>>, Failure> {
         compose::merged(
             self.policy,
             service,

@@ -7,9 +7,8 @@
 
 use super::render::{Renderer, identity};
 use super::why::{Layer, Layers};
-use crate::api::{Object, ObjectRef, Service};
+use crate::api::{Failure, Object, ObjectRef, Service};
 use crate::catalog::{Catalog, Views};
-use crate::decision::ServiceError;
 use crate::diag::Diagnostic;
 use crate::diff::{Action, Change, tree};
 use crate::objects::RenderedObject;
@@ -63,7 +62,7 @@ pub struct Drift {
     /// Groups, the largest first.
     pub groups: Vec<DriftGroup>,
     /// Services that are in error, of which nothing is known.
-    pub failed: Vec<(EcoString, ServiceError)>,
+    pub failed: Vec<(EcoString, Failure)>,
     /// What was found on the way.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -1,10 +1,9 @@
 //! Models against accelerator classes: which runtime would serve which model on which class.
 
 use super::kv_cache;
-use crate::api::{Api, Runtime};
+use crate::api::{Api, Runtime, Semantics};
 use crate::catalog::Catalog;
 use crate::decision::{CacheFit, Candidate, Rank, Verdict};
-use crate::policy::Semantics;
 use crate::select::Selector;
 use ecow::EcoString;
 use rayon::prelude::*;

@@ -1,9 +1,8 @@
 //! Components after every merge and before any object (S2-055).
 
 use super::render::Renderer;
-use crate::api::{ComponentKind, Service};
+use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::catalog::Views;
-use crate::decision::DeploymentMode;
 use crate::diag::Diagnostic;
 use crate::operators::ome::compose::ComposedComponent;
 use crate::yaml::Node;

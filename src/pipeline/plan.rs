@@ -5,19 +5,18 @@ use super::built::{PodContext, Workload};
 use super::kv_cache;
 use super::running::{RunningPod, RunningPods};
 use super::together::Placement;
-use crate::api::{Api, ComponentKind, Field, ObjectRef, Service};
+use crate::api::{
+    Api, ComponentKind, DeploymentMode, Failure, Field, ObjectRef, Semantics, Service,
+};
 use crate::catalog::{Catalog, Views};
 use crate::cluster::{Fit, Inventory, Shape};
-use crate::decision::{
-    AcceleratorDecision, CacheFit, DeploymentMode, QueueDecision, Requirement, Resolution,
-    ServiceError,
-};
+use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::{Ledger, PodSet};
 use crate::operators::ome::compose::{Composed, ComposedComponent};
-use crate::policy::{Policy, Semantics};
+use crate::policy::Policy;
 use crate::quantity::{Count, Range};
 use crate::select::Selector;
 use crate::source::Span;
@@ -122,7 +121,7 @@ pub struct Planned<'a> {
     /// What runs its pods; none where no node states what it has.
     pub workloads: Vec<Workload>,
     /// Why it cannot be deployed.
-    pub error: Option<ServiceError>,
+    pub error: Option<Failure>,
     /// What the controller would do otherwise; only under the documents.
     pub controller: Option<Difference>,
     /// What was found while composing, the error included.
@@ -204,7 +203,7 @@ struct Outcome<'a> {
     pods: Vec<Pods>,
     /// What runs them.
     workloads: Vec<Workload>,
-    error: Option<ServiceError>,
+    error: Option<Failure>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -503,7 +502,7 @@ fn assumed(resolution: &Resolution<'_>) -> Option<Diagnostic> {
 }
 
 /// The finding of a service's error.
-pub(crate) fn finding(error: &ServiceError, service: &Service) -> Diagnostic {
+pub(crate) fn finding(error: &Failure, service: &Service) -> Diagnostic {
     Diagnostic::new(error.code, error.message.clone())
         .severity(crate::diag::Severity::Error)
         .at(error.span.or_else(|| Some(service.object.name_span())))

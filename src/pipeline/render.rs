@@ -5,9 +5,9 @@
 
 use super::build::Builder;
 use super::plan::{PlannedComponent, finding};
-use crate::api::{ObjectRef, Scope, Service};
+use crate::api::{Failure, ObjectRef, Scope, Semantics, Service};
 use crate::catalog::{Catalog, Views};
-use crate::decision::{Resolution, ServiceError};
+use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
 use crate::objects as render;
@@ -15,7 +15,7 @@ use crate::objects::RenderedObject;
 use crate::operators::ome::compose::Composed;
 use crate::operators::ome::objects::model_config::ModelConfig;
 use crate::operators::ome::objects::workload::Workload;
-use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy, Semantics};
+use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy};
 use crate::select::Selector;
 use crate::yaml::Node;
 use rayon::prelude::*;
@@ -34,7 +34,7 @@ pub struct Rendered<'a> {
     /// Its objects in the order in which the operator writes them; none when it is in error.
     pub objects: Vec<RenderedObject>,
     /// Why there are none.
-    pub error: Option<ServiceError>,
+    pub error: Option<Failure>,
     /// What was found on the way, the error included.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -168,7 +168,7 @@ impl<'a> Renderer<'a> {
         &self,
         composed: &Composed<'a>,
         resolution: &Resolution<'a>,
-    ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let service = composed.service;
         let builder = self.builder(service);
         let config = ModelConfig::look_up(builder.policy, self.catalog, service, resolution.model);

@@ -1,10 +1,8 @@
 //! Template variables of a pod: expanded in its main container, warned about everywhere else.
 
 use super::lint::Place;
-use crate::api::Service;
-use crate::decision::ServiceError;
+use crate::api::{Failure, Service};
 use crate::diag::{Code, Diagnostic};
-use crate::operators::ome::compose::component::refusal;
 use crate::operators::ome::compose::typed;
 use crate::policy::{Policy, TemplateRule};
 use crate::source::Span;
@@ -67,7 +65,7 @@ pub(crate) fn expand(
     role: PodRole,
     container: &Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     let context = role.template_failed();
     expand_with(policy, place, &metadata(place.service, annotations), context, container, findings)
 }
@@ -81,7 +79,7 @@ pub(crate) fn expand_with(
     context: &str,
     container: &Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     match policy.template {
         TemplateRule::FieldChains => {
             Ok(template::expand_container(container, metadata, Mode::Documented).unwrap_or_else(
@@ -94,13 +92,13 @@ pub(crate) fn expand_with(
         TemplateRule::HtmlTemplate => {
             let failed = |message: &str, span: Option<Span>| {
                 let message = format!("{context}{message}");
-                let refused = refusal(
+                let refused = Failure::with_help(
                     place.service,
                     Code::TemplateInvalid,
                     message,
                     "use field chains such as `{{.Name}}`",
                 );
-                ServiceError { span: span.or(refused.span), ..refused }
+                Failure { span: span.or(refused.span), ..refused }
             };
             let expanded = template::expand_container(container, metadata, Mode::Controller)
                 .map_err(|errors| match errors.first() {

@@ -3,11 +3,12 @@
 use super::explain::{self, Detail};
 use super::screen::Page;
 use super::table::{Style, table};
+use crate::api::Failure;
 use crate::cluster as machines;
 use crate::cluster::Machine;
 use crate::decision::{
     AcceleratorDecision, ClassCandidate, ClassDecidedBy, JudgedPreference, Requirement, ScoreTerms,
-    ServiceError, Thrift, Verdict,
+    Thrift, Verdict,
 };
 use crate::pipeline::{Depth, Planned, PlannedComponent, Together};
 use crate::quantity::Count;
@@ -571,7 +572,7 @@ fn arithmetic(terms: &ScoreTerms, strategy: &str) -> String {
 
 /// The error of a service; that of a choice of accelerators with the requirements that nothing met,
 /// each with its place: ` (supportedClasses a at runtime.yaml:9; …)`.
-pub(super) fn message(error: &ServiceError, planned: &Planned<'_>, sources: &SourceMap) -> String {
+pub(super) fn message(error: &Failure, planned: &Planned<'_>, sources: &SourceMap) -> String {
     let bounds: Vec<String> = planned
         .unmet()
         .map(|(requirement, span)| {

@@ -2,10 +2,9 @@
 
 use super::table::{Style, table as plain_table};
 use crate::api::{
-    AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope,
+    AcceleratorClass, Api, ComponentKind, FormatEntry, Model, Object, Runtime, Scope, Semantics,
 };
 use crate::cluster as machines;
-use crate::policy::Semantics;
 use crate::schema::names_kind;
 use crate::workspace::World;
 use crate::yaml::Node;

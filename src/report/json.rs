@@ -2,15 +2,15 @@
 //! changes its meaning.
 
 use super::{SCHEMA_VERSION, findings};
-use crate::api::{Api, ComponentKind, Model, ObjectRef, Runtime};
+use crate::api::{Api, ComponentKind, DeploymentMode, Model, ObjectRef, Runtime, Semantics};
 use crate::cluster::Machine;
-use crate::decision::{Candidate, Check, DeploymentMode, EntryChecks, RuntimeDecision};
+use crate::decision::{Candidate, Check, EntryChecks, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::{
     Costs, Depth, Difference, Flip, MergedLeaf, Planned, PlannedComponent, Together,
 };
-use crate::policy::{Policy, Semantics};
+use crate::policy::Policy;
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use crate::yaml::Origin;

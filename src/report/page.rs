@@ -2,15 +2,14 @@
 //! are bars, the selection of each runtime is a row of steps with what they left.
 
 use super::accelerator::{self, ClassTotal};
-use super::explain;
 use super::fill::fill;
-use super::serving;
-use super::table;
+use super::{explain, serving, table};
+use crate::api::Semantics;
 use crate::cluster::Machine;
 use crate::decision::{DecidedBy, Step};
 use crate::operators::kthena::plan::PlannedServing;
 use crate::pipeline::{Costs, Planned, PlannedComponent, Together};
-use crate::policy::{KthenaPolicy, Semantics};
+use crate::policy::KthenaPolicy;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 

@@ -3,12 +3,12 @@
 use super::SCHEMA_VERSION;
 use super::screen::{Page, printable};
 use super::table::{Style, table};
-use crate::api::{ModelServing, serving_names as names};
+use crate::api::{ModelServing, Semantics, serving_names as names};
 use crate::diag::{Diagnostic, Severity};
 use crate::operators::kthena::rollout::{
     Capacity, Cell, Event, GroupStatus, Kind, Outcome, Row, Trace,
 };
-use crate::policy::{KthenaProfile, Semantics};
+use crate::policy::KthenaProfile;
 use crate::quantity::Count;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};

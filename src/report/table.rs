@@ -2,10 +2,9 @@
 
 use super::accelerator;
 use super::screen::{Page, printable};
-use crate::api::{Api, Service};
+use crate::api::{Api, Semantics, Service};
 use crate::cluster::Machine;
 use crate::pipeline::{Planned, PlannedComponent, Together};
-use crate::policy::Semantics;
 use crate::quantity::Count;
 use crate::source::SourceMap;
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};

@@ -5,14 +5,12 @@
 //! Decides nothing.
 
 use super::fill::fill;
-use super::roll;
 use super::table::{self, Style};
-use super::{SCHEMA_VERSION, findings};
-use crate::api::Service;
+use super::{SCHEMA_VERSION, findings, roll};
+use crate::api::{Semantics, Service};
 use crate::diag::Diagnostic;
 use crate::diff::waves::{WAVES, WorkloadRollout};
 use crate::pipeline::ComponentRollout;
-use crate::policy::Semantics;
 use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -4,9 +4,9 @@
 //! controller it has to be unset on both (ome-selection 2.4).
 
 use crate::api::{
-    Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Version,
+    Api, Diffusion, DiffusionPart, Field, FormatEntry, NamedVersion, Runtime, Semantics, Version,
 };
-use crate::policy::{Policy, Semantics, UnsetRule, VersionRule};
+use crate::policy::{Policy, UnsetRule, VersionRule};
 use crate::quantity::Operator;
 use ecow::EcoString;
 

@@ -16,11 +16,11 @@ pub(crate) mod request;
 
 pub use crate::select::request::{Request, Trace};
 
-use crate::api::{Api, ComponentKind, Model, Refusal, Runtime, Service};
+use crate::api::{Api, ComponentKind, DeploymentMode, Failure, Model, Runtime, Service};
 use crate::catalog::{Catalog, RuntimeSet};
 use crate::decision::{
-    AcceleratorDecision, Basis, Candidate, ClassReason, DeploymentMode, Protocol, Reason,
-    Rejection, Resolution, RuntimeDecision, ServiceError, kserve_mode,
+    AcceleratorDecision, Basis, Candidate, ClassReason, Protocol, Reason, Rejection, Resolution,
+    RuntimeDecision, kserve_mode,
 };
 use crate::diag::{Code, nearest};
 use crate::operators::ome::accelerators::known::Known;
@@ -52,7 +52,7 @@ struct Key {
     unserved: Vec<usize>,
 }
 
-type Remembered<'a> = Arc<Result<RuntimeDecision<'a>, ServiceError>>;
+type Remembered<'a> = Arc<Result<RuntimeDecision<'a>, Failure>>;
 
 /// Decides for one policy over one catalog.
 pub struct Selector<'a> {
@@ -181,7 +181,7 @@ impl<'a> Selector<'a> {
         model: Option<&'a Model>,
         runtime: &'a Runtime,
         named_runtime: bool,
-    ) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+    ) -> (Vec<AcceleratorDecision<'a>>, Option<Failure>) {
         let silent = service.accelerators.key.is_empty();
         let key = AcceleratorKey {
             runtime: std::ptr::from_ref(runtime) as usize,
@@ -221,7 +221,7 @@ impl<'a> Selector<'a> {
     }
 
     /// Every runtime that a model of some namespace could be given, ranked, with traces.
-    pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, ServiceError> {
+    pub fn rank_for(&self, model: &'a Model) -> Result<RuntimeDecision<'a>, Failure> {
         static DEFAULT: EcoString = EcoString::inline("default");
         let request = Request {
             namespace: model.object.id.scope.namespace().unwrap_or(&DEFAULT),
@@ -364,7 +364,7 @@ fn request<'a>(
 fn decide<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
-    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, Failure>,
 ) -> Resolution<'a> {
     let mut resolution = judged(world, service, select);
     if world.policy.virtual_first && is_virtual(service) {
@@ -397,11 +397,11 @@ fn unchosen<'a>(protocol: Protocol) -> Resolution<'a> {
 fn judged<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
-    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, Failure>,
 ) -> Resolution<'a> {
     let World { policy, catalog, runtimes, .. } = *world;
     let protocol = crate::select::request::asked_protocol(policy, service);
-    let failed = |model: Option<&'a Model>, basis: Basis, error: ServiceError| Resolution {
+    let failed = |model: Option<&'a Model>, basis: Basis, error: Failure| Resolution {
         model,
         runtime: RuntimeDecision { basis, protocol: protocol.clone(), ..RuntimeDecision::none() },
         accelerators: Vec::new(),
@@ -410,11 +410,11 @@ fn judged<'a>(
     let named = service.runtime.as_ref();
     let basis = if named.is_some() { Basis::Explicit } else { Basis::None };
     if let Some(refusal) = service.refusal.as_deref() {
-        let Refusal { code, message, help, span } = refusal.clone();
+        let Failure { code, message, help, span } = refusal.clone();
         return failed(
             None,
             basis,
-            ServiceError {
+            Failure {
                 code,
                 message,
                 help,
@@ -436,7 +436,7 @@ fn judged<'a>(
         let decided = match named {
             Some(named) => crate::select::request::named(policy, runtimes, &request, named),
             None => select(&request)
-                .map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+                .map_err(|error| Failure { span: Some(service.object.name_span()), ..error }),
         };
         return match decided {
             Ok(mut decision) => {
@@ -467,7 +467,7 @@ fn judged<'a>(
             } else {
                 (Code::InvalidInput, "model reference is required".to_owned())
             };
-            let error = ServiceError {
+            let error = Failure {
                 code,
                 message,
                 help: Some("add `spec.model.name`".into()),
@@ -484,7 +484,7 @@ fn judged<'a>(
         };
     };
     if model.format.is_none() {
-        let error = ServiceError {
+        let error = Failure {
             code: Code::ModelIncomplete,
             message: format!(
                 "model `{}` does not set modelFormat.name, so no runtime can be selected",
@@ -499,7 +499,7 @@ fn judged<'a>(
     let decided = match named {
         Some(named) => crate::select::request::named(policy, runtimes, &request, named),
         None => select(&request)
-            .map_err(|error| ServiceError { span: Some(service.object.name_span()), ..error }),
+            .map_err(|error| Failure { span: Some(service.object.name_span()), ..error }),
     };
     match decided {
         Ok(mut decision) => {
@@ -527,7 +527,7 @@ fn served<'a>(
     world: &World<'a, '_>,
     service: &'a Service,
     mut request: Request<'a>,
-    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, ServiceError>,
+    select: impl Fn(&Request<'a>) -> Result<RuntimeDecision<'a>, Failure>,
     mut first: Resolution<'a>,
 ) -> Resolution<'a> {
     let is_unserved = |resolution: &Resolution<'_>| {
@@ -582,7 +582,7 @@ fn with_accelerators<'a>(
     service: &'a Service,
     model: Option<&'a Model>,
     runtime: RuntimeDecision<'a>,
-    error: Option<ServiceError>,
+    error: Option<Failure>,
 ) -> Resolution<'a> {
     let World { policy, catalog, .. } = *world;
     let named_runtime = runtime.basis == Basis::Explicit;

@@ -3,10 +3,9 @@
 use crate::api::{
     AcceleratorClass, Api, ClusterQueue, Completion, Field, FineTunedWeight, KServeConfig,
     LocalQueue, Model, ModelServing, Object, ObjectRef, OperatorConfig, ResourceFlavor, Runtime,
-    Scope, Service,
+    Scope, Semantics, Service,
 };
 use crate::catalog::{Builder, Catalog, Options};
-use crate::cluster as machines;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::load::{Document, Loaded};
 use crate::operators::kserve::read as kserve;
@@ -14,11 +13,11 @@ use crate::operators::kthena::read as kthena;
 use crate::operators::kueue::read as kueue;
 use crate::operators::ome::read as ome;
 use crate::pipeline::complete::{ModelFacts, completions};
-use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases, Semantics};
+use crate::policy::{BuiltinMode, KthenaPolicy, Policy, Releases};
 use crate::quantity::names;
-use crate::schema;
 use crate::source::SourceMap;
 use crate::yaml::{Node, Origin, Rule, Value};
+use crate::{cluster as machines, schema};
 use ecow::EcoString;
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Kueue: which flavor pods get (S2-121), and classes and flavors made of each other (S2-100 to
 //! S2-104).
 
-use ome::api::{Field, Object};
+use ome::api::{Field, Object, Semantics};
 use ome::cluster::Shape;
 use ome::decision::QueueDecision;
 use ome::emit::stream;
@@ -9,7 +9,6 @@ use ome::exchange::class::Action;
 use ome::exchange::kueue::{self, FlavorAction, KueueVersion, Options, Prefer};
 use ome::load::{self, Request};
 use ome::operators::kueue::admit::{Ledger, PodSet, admit};
-use ome::policy::Semantics;
 use ome::workspace::{Given, World};
 use ome::yaml::{Limits, Node, Origin, Rule};
 use proptest::prelude::*;

@@ -1,14 +1,13 @@
 //! Objects of ModelServings: who wrote each leaf.
 
+use ome::api::Semantics;
 use ome::diag::Severity;
 use ome::load::{self, Request};
 use ome::operators::kthena::objects as kthena;
 use ome::operators::kthena::objects::{Expanded, Replaced};
 use ome::pipeline;
 use ome::pipeline::{Layer, Layers, ServingHistory};
-use ome::policy::{
-    KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy, Semantics,
-};
+use ome::policy::{KTHENA_CONTROLLER, KTHENA_SEED, KTHENA_V0_1, KTHENA_V1_0, KthenaPolicy};
 use ome::workspace::{Given, World};
 use ome::yaml::{FieldPath, Limits, Rule};
 use std::collections::BTreeSet;

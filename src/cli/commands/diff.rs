@@ -1,15 +1,13 @@
 //! `ome diff`: what a change of the manifests does.
 
-use crate::api::{ModelServing, Object};
+use crate::api::{ModelServing, Object, Semantics};
 use crate::catalog::Views;
 use crate::cli::args::{DecisionArgs, InputArgs, PageFormat, SemanticsArg};
 use crate::cli::input::{Ask, Session};
-use crate::cli::releases;
-use crate::cli::{Failure, Io, Outcome, names};
+use crate::cli::{Failure, Io, Outcome, names, releases};
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::diff::{Diff, Settings, Side, diff};
 use crate::pipeline::{Depth, Planner};
-use crate::policy::Semantics;
 use crate::report::{diff as view, table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `ome validate`: the gate.
 
-use crate::api::{Api, Object};
+use crate::api::{Api, Object, Semantics};
 use crate::catalog::Views;
 use crate::check::{self, Baseline, View};
 use crate::cli::args::InputArgs;
@@ -12,7 +12,6 @@ use crate::load;
 use crate::objects::accept::{accept, accept_rendered};
 use crate::operators::kthena::plan::plan_servings;
 use crate::pipeline::{Depth, Planner, Renderer};
-use crate::policy::Semantics;
 use crate::report::places::{Places, Repository};
 use crate::report::{findings, github, gitlab, junit, rdjson, sarif};
 use crate::source::{SourceId, SourceKind, Span};

@@ -1,11 +1,10 @@
 //! From the proposal to what is shipped.
 
 use super::{CLASS, ORIGIN, Reshaped, STRATEGY, Shaper, TERMS, by_kind, refused, texts};
-use crate::api::{Figure, Object};
+use crate::api::{Figure, Object, Semantics};
 use crate::cluster::{kubernetes_terms, pinned};
 use crate::operators::ome::read::accelerator::memory;
 use crate::operators::ome::read::current_formats;
-use crate::policy::Semantics;
 use crate::yaml::{Entry, Map, Node, Value};
 use ecow::{EcoString, eco_format};
 

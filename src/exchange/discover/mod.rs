@@ -17,13 +17,12 @@ mod values;
 pub use status::Status;
 
 use super::class::{Action, Change, Draft, Fact, is_auto_discovered};
-use crate::api::AcceleratorClass;
+use crate::api::{AcceleratorClass, Semantics};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::{Machine, Shape, class_matches};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::operators::kueue::read::FLAVOR_OF_CLASS;
-use crate::policy::Semantics;
 use crate::source::{SourceMap, Span};
 use crate::yaml::{FieldPath, Node};
 use ecow::EcoString;

@@ -5,13 +5,12 @@
 
 use super::World;
 use super::group::class_name;
-use crate::api::{Api, Figure, Object, ObjectRef, Scope};
+use crate::api::{Api, Figure, Object, ObjectRef, Scope, Semantics};
 use crate::cluster::Machine;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::exchange::class::{Draft, Evidence, PROPOSED};
 use crate::facts::{self, PRODUCTS, Product};
 use crate::operators::ome::read::accelerator::{accelerator_class, memory};
-use crate::policy::Semantics;
 use crate::quantity::Memory;
 use crate::source::Span;
 use crate::yaml::{Node, Origin};

@@ -1,8 +1,7 @@
 //! A service of KServe as one of OME, with the model it describes itself.
 
 use super::{MAIN, MODELS, ORIGIN, Translation, Translator, object, protocol, ty};
-use crate::api::{Object, Runtime};
-use crate::decision::DeploymentMode;
+use crate::api::{DeploymentMode, Object, Runtime};
 use crate::operators::kserve::read::PROTOCOLS as KNOWN;
 use crate::operators::ome::read as ome;
 use crate::schema::Type;

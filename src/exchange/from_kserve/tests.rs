@@ -1,7 +1,6 @@
 use super::*;
-use crate::api::{Api, ObjectRef, Runtime, Scope};
+use crate::api::{Api, ObjectRef, Runtime, Scope, Semantics};
 use crate::operators::kserve::read as kserve;
-use crate::policy::Semantics;
 use crate::source::SourceId;
 use crate::yaml::{Limits, parse, split};
 

@@ -17,12 +17,11 @@ pub use export::{Exported, FlavorAction, Flavors, NotExported, export};
 pub use flavor::KueueVersion;
 pub use import::{Admission, Classes, Imported, NotImported, import};
 
-use crate::api::{AcceleratorClass, Field, Object, ResourceFlavor};
+use crate::api::{AcceleratorClass, Field, Object, ResourceFlavor, Semantics};
 use crate::catalog::Catalog;
 use crate::diag::{Code, Diagnostic, Severity, nearest};
 use crate::exchange::class::is_auto_discovered;
 use crate::operators::kueue::read::{CARRIED, CLASS_OF_FLAVOR, FLAVOR_OF_CLASS, flavor_of_class};
-use crate::policy::Semantics;
 use crate::yaml::Node;
 use ecow::EcoString;
 use labels::{Labels, Obstacle};

@@ -23,8 +23,8 @@ mod tests;
 pub(crate) mod volume;
 pub(crate) mod workload;
 
+use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::policy::Semantics;
 use crate::schema::{self, Strictness};
 use crate::source::SourceMap;
 use crate::yaml::Node;

@@ -12,8 +12,8 @@ mod storage;
 
 pub(crate) use runtime::refused as refused_runtime;
 
-use crate::api::{ComponentKind, KServeConfig, Object, Refusal, Service};
-use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION};
+use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Object, Service};
+use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::diag::Code;
 use crate::operators::kserve::read::legacy::FRAMEWORKS;
 use crate::source::Span;
@@ -173,9 +173,9 @@ fn service_rules(judge: &mut Judge<'_>, service: &Service, config: &KServeConfig
 }
 
 /// The first thing the webhook would refuse, as the error of the service.
-pub(crate) fn refusal(service: &Service, config: &KServeConfig) -> Option<Refusal> {
+pub(crate) fn refusal(service: &Service, config: &KServeConfig) -> Option<Failure> {
     let first = refused(service, config).into_iter().next()?;
-    Some(Refusal {
+    Some(Failure {
         code: Code::InvalidInput,
         message: first.message,
         help: Some(first.help.into()),

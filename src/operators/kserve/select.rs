@@ -1,11 +1,10 @@
 //! What KServe asks of a runtime, where it differs from OME: one format with a version that is
 //! compared as text, one model or many, one node or several (kserve.md 2; S1-005 to S1-037).
 
-use crate::api::{FormatEntry, NamedVersion, Runtime, RuntimeRef, Service, Version};
+use crate::api::{Failure, FormatEntry, NamedVersion, Runtime, RuntimeRef, Service, Version};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
     Attribute, Candidate, Check, EntryChecks, Protocol, Reason, Rejection, RuntimeDecision,
-    ServiceError,
 };
 use crate::diag::{Code, nearest};
 use crate::policy::{Policy, RankRule};
@@ -215,7 +214,7 @@ pub(crate) fn named(
     runtime: &Runtime,
     named: &RuntimeRef,
     reasons: &mut Vec<Rejection>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     reasons.retain(|rejection| rejection.reason != Reason::MultiNode { runtime: true });
     let unfit =
         reasons.iter().any(|rejection| rejection.reason != Reason::MultiNode { runtime: false });
@@ -223,7 +222,7 @@ pub(crate) fn named(
         && !unfit
         && reasons.iter().any(|rejection| rejection.reason == Reason::MultiNode { runtime: false })
     {
-        return Err(ServiceError {
+        return Err(Failure {
             code: Code::WouldPanic,
             message: format!(
                 "the controller would crash: you cannot set WorkerSpec in the InferenceService if the ServingRuntime {} does not have a WorkerSpec",
@@ -237,7 +236,7 @@ pub(crate) fn named(
 }
 
 /// The error of a named runtime that does not fit, in the controller's words.
-pub(crate) fn incompatible(candidate: &Candidate<'_>, named: &RuntimeRef) -> ServiceError {
+pub(crate) fn incompatible(candidate: &Candidate<'_>, named: &RuntimeRef) -> Failure {
     let name = &candidate.runtime.object.id.name;
     let has = |wanted: fn(&Reason) -> bool| {
         candidate.reasons.iter().any(|rejection| wanted(&rejection.reason))
@@ -253,7 +252,7 @@ pub(crate) fn incompatible(candidate: &Candidate<'_>, named: &RuntimeRef) -> Ser
     };
     let all: Vec<String> =
         candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
-    ServiceError {
+    Failure {
         code: Code::RuntimeIncompatible,
         message: format!("{message}: {}", all.join("; ")),
         help: Some("name a runtime that fits, or delete `runtime` to have one selected".into()),
@@ -267,7 +266,7 @@ pub(crate) fn none_found(
     runtimes: &RuntimeSet,
     request: &Request<'_>,
     service: &Service,
-) -> ServiceError {
+) -> Failure {
     let format = request.model.format.as_ref();
     let name = format.map_or("", |format| format.name.value.as_str());
     let version = format
@@ -285,7 +284,7 @@ pub(crate) fn none_found(
             .find(|known| known.eq_ignore_ascii_case(name))
             .or_else(|| nearest(name, formats()))
     };
-    ServiceError {
+    Failure {
         code: Code::NoCompatibleRuntime,
         message: format!(
             "no runtime found to support predictor with model type: {{{name} {version}}}"

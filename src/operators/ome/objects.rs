@@ -11,8 +11,7 @@ mod recorded;
 mod tests;
 pub(crate) mod workload;
 
-use crate::api::{ComponentKind, Service};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::objects::domain::IngressSettings;
 use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
@@ -37,7 +36,7 @@ pub(crate) fn objects(
     composed: &Composed<'_>,
     model_config: Option<&ModelConfig<'_>>,
     settings: Settings<'_>,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;
     if is_virtual(composed, settings) {
         return Ok(Checked::clean(Vec::new()));
@@ -69,7 +68,7 @@ pub(crate) fn writable(
     service: &Service,
     component: &ComposedComponent,
     settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     decide::workload(service, component, settings).map(drop)
 }
 
@@ -77,10 +76,7 @@ pub(crate) fn writable(
 ///
 /// # Errors
 /// Where it fails after the components are written.
-pub(crate) fn reachable(
-    composed: &Composed<'_>,
-    settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+pub(crate) fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     if is_virtual(composed, settings) {
         return Ok(());
     }
@@ -130,7 +126,7 @@ impl<'a> Writer<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn component(&mut self, component: &'a ComposedComponent) -> Result<(), ServiceError> {
+    fn component(&mut self, component: &'a ComposedComponent) -> Result<(), Failure> {
         let service = self.service();
         let workload = decide::workload(service, component, self.settings)?;
         let frame =

@@ -13,7 +13,7 @@ pub use reasons::{Example, Waiting};
 use super::built::PodContext;
 use super::plan::Planned;
 use super::running::RunningPods;
-use crate::api::AcceleratorClass;
+use crate::api::{AcceleratorClass, Semantics};
 use crate::catalog::Catalog;
 use crate::cluster as machines;
 use crate::cluster::Machine;
@@ -22,7 +22,6 @@ use crate::cluster::schedule::{
     Budget, Eviction, NodeId, Options, PodId, PodState, PodTemplate, labels,
 };
 use crate::operators::kthena::plan::PlannedServing;
-use crate::policy::Semantics;
 use crate::quantity::Quantity;
 use claims::{Claim, Who};
 use ecow::EcoString;

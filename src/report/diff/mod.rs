@@ -9,10 +9,9 @@ mod text;
 
 use super::fill::fill;
 use super::{SCHEMA_VERSION, findings};
-use crate::api::ObjectRef;
+use crate::api::{ObjectRef, Semantics};
 use crate::diag::Diagnostic;
 use crate::diff::{Cause, Cost, Diff, Group, ObjectChange, Pair, Refused};
-use crate::policy::Semantics;
 use crate::policy::upgrade::ReleaseRule;
 use crate::quantity::Count;
 use crate::secret::Place;

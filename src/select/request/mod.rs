@@ -6,11 +6,11 @@
 pub(crate) mod assumed;
 
 use super::proposed;
-use crate::api::{Api, Field, Model, Runtime, RuntimeRef, Scope, Service};
+use crate::api::{Api, Failure, Field, Model, Runtime, RuntimeRef, Scope, Service};
 use crate::catalog::RuntimeSet;
 use crate::decision::{
     Basis, Candidate, DecidedBy, EntryChecks, Note, Protocol, Rank, Reason, Rejection,
-    RuntimeDecision, ServiceError, Step, Verdict,
+    RuntimeDecision, Step, Verdict,
 };
 use crate::diag::Code;
 use crate::policy::{Policy, RankRule};
@@ -201,7 +201,7 @@ pub(crate) fn select<'a, T: Trace>(
     policy: &Policy,
     runtimes: &'a RuntimeSet,
     request: &Request<'a>,
-) -> Result<RuntimeDecision<'a>, ServiceError> {
+) -> Result<RuntimeDecision<'a>, Failure> {
     let mut lost = [0usize; Gate::COUNT];
     let mut eligible: Vec<Candidate<'a>> = Vec::new();
     let mut rejected: Vec<Candidate<'a>> = Vec::new();
@@ -294,7 +294,7 @@ fn lookup<'a>(
     runtimes: &'a RuntimeSet,
     namespace: &EcoString,
     named: &RuntimeRef,
-) -> Result<&'a Runtime, ServiceError> {
+) -> Result<&'a Runtime, Failure> {
     let name = &named.name.value;
     runtimes
         .get(&Scope::Namespace(namespace.clone()), name)
@@ -307,7 +307,7 @@ fn lookup<'a>(
                 }
                 None => proposed(runtimes.nearest(namespace, name)),
             };
-            ServiceError {
+            Failure {
                 code: Code::RuntimeNotFound,
                 message: match policy.api {
                     Api::KServe => format!(
@@ -349,7 +349,7 @@ pub(crate) fn named_without_model<'a>(
     runtimes: &'a RuntimeSet,
     service: &Service,
     named: &RuntimeRef,
-) -> Result<RuntimeDecision<'a>, ServiceError> {
+) -> Result<RuntimeDecision<'a>, Failure> {
     let runtime = lookup(policy, runtimes, &service.namespace, named)?;
     if runtime.disabled.as_ref().is_some_and(|disabled| disabled.value) {
         return Err(disabled(policy, runtime, named));
@@ -375,7 +375,7 @@ pub(crate) fn named<'a>(
     runtimes: &'a RuntimeSet,
     request: &Request<'a>,
     named: &RuntimeRef,
-) -> Result<RuntimeDecision<'a>, ServiceError> {
+) -> Result<RuntimeDecision<'a>, Failure> {
     let runtime = lookup(policy, runtimes, request.namespace, named)?;
     let (evaluation, mut candidate) = candidate::<Recorder>(policy, request, runtime);
     if let Some(field) = evaluation.crash {
@@ -407,8 +407,8 @@ pub(crate) fn named<'a>(
     Ok(decision)
 }
 
-fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> ServiceError {
-    ServiceError {
+fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> Failure {
+    Failure {
         code: Code::RuntimeDisabled,
         message: match policy.api {
             Api::KServe => format!("specified runtime {} is disabled", runtime.object.id.name),
@@ -419,8 +419,8 @@ fn disabled(policy: &Policy, runtime: &Runtime, named: &RuntimeRef) -> ServiceEr
     }
 }
 
-fn would_panic(runtime: &Runtime, field: &'static str) -> ServiceError {
-    ServiceError {
+fn would_panic(runtime: &Runtime, field: &'static str) -> Failure {
+    Failure {
         code: Code::WouldPanic,
         message: format!(
             "controller would crash on runtime {}: modelSizeRange.{field} missing",
@@ -439,7 +439,7 @@ pub(crate) fn failure(
     service: &Service,
     named: Option<&RuntimeRef>,
     decision: &RuntimeDecision<'_>,
-) -> Option<ServiceError> {
+) -> Option<Failure> {
     let model = &request.model.object.id.name;
     if let Some(named) = named {
         let candidate = decision.candidates.first()?;
@@ -451,7 +451,7 @@ pub(crate) fn failure(
         }
         let all: Vec<String> =
             candidate.reasons.iter().map(|rejection| rejection.reason.to_string()).collect();
-        return Some(ServiceError {
+        return Some(Failure {
             code: Code::RuntimeIncompatible,
             message: format!(
                 "runtime {} does not support model {model}: {}",
@@ -467,7 +467,7 @@ pub(crate) fn failure(
     if policy.api == Api::KServe {
         return Some(crate::operators::kserve::select::none_found(runtimes, request, service));
     }
-    Some(ServiceError {
+    Some(Failure {
         code: Code::NoCompatibleRuntime,
         message: format!(
             "no runtime found to support model {model} in namespace {}: {} checked",

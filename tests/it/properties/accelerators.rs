@@ -2,11 +2,11 @@
 
 use super::fleet::{Fleet, maybe, node, put, rarely};
 use super::{document, manifests, placeless, plan, shuffled, world};
+use ome::api::Semantics;
 use ome::decision::Verdict;
 use ome::diag::Code;
 use ome::merge::history::History;
 use ome::pipeline::{self, Layer, Layers, Overrides, Planned, Renderer, identity};
-use ome::policy::Semantics;
 use ome::yaml::{FieldPath, Node};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -2,11 +2,11 @@
 
 use super::fleet::{Fleet, fleets};
 use super::{BOTH, shuffled, world};
-use ome::api::ObjectRef;
+use ome::api::{ObjectRef, Semantics};
 use ome::diag::{Code, Severity};
 use ome::diff::{Action, Diff, Fate, Settings, Side, diff};
 use ome::pipeline::{Rendered, Renderer, identity};
-use ome::policy::{KTHENA_SEED, Semantics};
+use ome::policy::KTHENA_SEED;
 use ome::workspace::World;
 use ome::yaml::Node;
 use proptest::prelude::*;

@@ -5,9 +5,8 @@
 
 use super::kserve_service::{Input, inputs};
 use super::{each_node, load_text, manifests, plan};
-use ome::api::ComponentKind;
+use ome::api::{ComponentKind, Semantics};
 use ome::pipeline::{Planned, Renderer};
-use ome::policy::Semantics;
 use ome::workspace::{Given, World};
 use ome::yaml::Node;
 use proptest::prelude::*;

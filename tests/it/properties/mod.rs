@@ -11,14 +11,13 @@ mod kserve_service;
 mod nodes;
 
 use fleet::{Fleet, fleets};
-use ome::api::{Api, Object};
+use ome::api::{Api, Object, Semantics};
 use ome::decision::{Basis, Verdict};
 use ome::diag::{Code, Diagnostic};
 use ome::emit::stream;
 use ome::load::{self, Request};
 use ome::pipeline;
 use ome::pipeline::{Depth, Planned, Planner, Renderer};
-use ome::policy::Semantics;
 use ome::report::{findings, json};
 use ome::secret::Secrets;
 use ome::workspace::{Given, World};

@@ -1,9 +1,9 @@
 //! What holds for the classes of any nodes.
 
 use super::fleet::node;
+use ome::api::Semantics;
 use ome::exchange::class::Action;
 use ome::exchange::discover::{Discovered, Options, discover};
-use ome::policy::Semantics;
 use ome::report::discover::evidence;
 use ome::workspace::World;
 use ome::yaml::{Node, write};

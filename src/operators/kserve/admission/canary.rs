@@ -2,8 +2,7 @@
 //! first).
 
 use super::{Judge, extension, items, protocol, text};
-use crate::api::{ComponentKind, Service};
-use crate::decision::DeploymentMode;
+use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::operators::kserve::read::FRAMEWORKS;
 use crate::yaml::Node;
 

@@ -1,7 +1,7 @@
 //! Rules of the autoscaler that the annotations ask for (kserve.md 4.1, rule 9).
 
 use super::{CLASS, Judge, items, text};
-use crate::decision::DeploymentMode;
+use crate::api::DeploymentMode;
 use crate::quantity::Quantity;
 use crate::yaml::Node;
 

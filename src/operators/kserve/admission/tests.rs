@@ -1,6 +1,6 @@
 use super::*;
-use crate::api::{Api, ObjectRef, Scope};
-use crate::policy::{Releases, Semantics};
+use crate::api::{Api, ObjectRef, Scope, Semantics};
+use crate::policy::Releases;
 use crate::source::SourceId;
 use crate::yaml::{Limits, parse, split};
 

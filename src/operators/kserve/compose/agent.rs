@@ -7,8 +7,7 @@ use super::effective::Seen;
 use super::predictor::{MAIN, TRANSFORMER};
 use super::storage::MODELS;
 use super::{Facts, empty, other};
-use crate::api::Amounts;
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{Amounts, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
 use crate::operators::ome::compose::container::{has_volume, push};
@@ -37,7 +36,7 @@ pub(super) fn add(
     seen: &Seen<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let [logs, batches, pulls] = ["logger", "batcher", "agent"].map(|key| seen.says(key).is_some());
     let containers = pod.get("containers").map(Node::items).unwrap_or_default();
     if !(logs || batches || pulls) || position(containers, "name", NAME).is_some() {
@@ -317,7 +316,7 @@ fn readiness(probe: &Node) -> Option<Node> {
 ///
 /// # Errors
 /// When an annotation of the service asks for the puller and nothing says which models it pulls.
-fn pulled(facts: &Facts<'_>, seen: &Seen<'_>, pod: &mut Node) -> Result<(), ServiceError> {
+fn pulled(facts: &Facts<'_>, seen: &Seen<'_>, pod: &mut Node) -> Result<(), Failure> {
     const LABEL: &str = "can not find internal.serving.kserve.io/configVolumeName label";
     let (Some(_), Some(config)) = (seen.says("modelDir"), seen.says("configVolumeName")) else {
         return Err(facts.invalid(LABEL));

@@ -4,8 +4,7 @@
 //! controller left it.
 
 use super::{Facts, Made, metadata, of, predictor};
-use crate::api::ComponentKind;
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::history::Record;
 use crate::operators::ome::compose::ComposedComponent;
@@ -35,7 +34,7 @@ pub(super) fn variants<R: Record>(
     stable: &mut Node,
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Vec<Made>, ServiceError> {
+) -> Result<Vec<Made>, Failure> {
     let listed = facts.service.object.spec("canary").map(Node::items).unwrap_or_default();
     if facts.mode != DeploymentMode::RawDeployment || listed.is_empty() {
         return Ok(Vec::new());

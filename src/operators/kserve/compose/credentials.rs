@@ -7,8 +7,7 @@
 use super::Facts;
 use super::other::variable;
 use super::storage::StorageKey;
-use crate::api::Object;
-use crate::decision::ServiceError;
+use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
 use crate::operators::ome::compose::container::push;
@@ -252,7 +251,7 @@ impl Credentials<'_, '_> {
         &mut self,
         storage: &StorageKey,
         container: &mut Node,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<(), Failure> {
         let parameters = &storage.parameters;
         let parameter =
             |key: &str| parameters.get(key).and_then(Node::scalar_text).unwrap_or_default();
@@ -278,7 +277,7 @@ impl Credentials<'_, '_> {
             self.miss("Secret", &name, named.as_ref().or(own.then_some(&written)));
         }
         let fault = |facts: &Facts<'_>, message: String| {
-            Err(ServiceError { span: storage.origin.span(), ..facts.invalid(message) })
+            Err(Failure { span: storage.origin.span(), ..facts.invalid(message) })
         };
         if let Some(secret) = secret.as_ref().filter(|_| own)
             && !holds(secret, &key)

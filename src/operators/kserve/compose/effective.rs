@@ -5,8 +5,7 @@ use super::initializer::{INITIALIZER, storage_container};
 use super::predictor::MAIN;
 use super::storage::{MODELS, Request, Source, StorageKey, provide};
 use super::{Facts, agent, oci, of};
-use crate::api::{ComponentKind, KServeConfig, Runtime, Service};
-use crate::decision::ServiceError;
+use crate::api::{ComponentKind, Failure, KServeConfig, Runtime, Service};
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
 use crate::operators::ome::compose::ComposedComponent;
@@ -57,7 +56,7 @@ pub(crate) fn effective(
     runtime: Option<&Runtime>,
     config: &KServeConfig,
     component: &ComposedComponent,
-) -> Result<Checked<Effective>, ServiceError> {
+) -> Result<Checked<Effective>, Failure> {
     let mut shown = Effective { component: component.clone(), annotations: Map::new() };
     // The webhook looks at the service as it is stored, also for a variant of its predictor.
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
@@ -95,7 +94,7 @@ fn webhook(
     seen: &Seen<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let annotations = seen.annotations;
     if let Some(accelerator) = annotations.get(GKE).filter(|_| has_gpu(pod)) {
         let name = accelerator.scalar_text().unwrap_or_default();
@@ -170,7 +169,7 @@ fn fetch(
     annotations: &Map,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let said = |key: &str| internal(annotations, key);
     let named = said("storage-container-name").and_then(Node::as_str);
     let container = storage_container(facts, named, uri.as_str().unwrap_or_default())?;

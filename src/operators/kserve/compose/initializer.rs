@@ -6,8 +6,7 @@
 
 use super::Facts;
 use super::predictor::merged;
-use crate::api::{Amounts, Object};
-use crate::decision::ServiceError;
+use crate::api::{Amounts, Failure, Object};
 use crate::merge::edit::{mapping, text};
 use crate::operators::ome::compose::container::{default_env, push, set_env};
 use crate::pods::rules::KSERVE_STORAGE;
@@ -29,7 +28,7 @@ pub(super) fn storage_container<'a>(
     facts: &Facts<'a>,
     named: Option<&str>,
     uri: &str,
-) -> Result<Option<&'a Object>, ServiceError> {
+) -> Result<Option<&'a Object>, Failure> {
     let known = &facts.config.storage_containers;
     let Some(name) = named.filter(|name| !name.is_empty()) else {
         return Ok(known.iter().find(|object| fetches(object, uri)));
@@ -123,7 +122,7 @@ pub(super) fn finish(
     annotations: &Map,
     container: &mut Node,
     pod: &mut Node,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     // Quirk: what the ClusterStorageContainer's own variables say of the bundle comes too late.
     let bundle = needs_bundle(facts, container).then(|| bundle(facts, container));
     if let Some(written) = object.and_then(|object| object.spec("container")) {

@@ -1,14 +1,13 @@
 //! Labels and annotations of a component (kserve.md 5.6).
 
 use super::Facts;
-use crate::api::Api;
-use crate::api::{ComponentKind, KServeConfig, Service};
-use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION as ANNOTATION};
+use crate::api::{Api, ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
+use crate::decision::KSERVE_MODE_ANNOTATION as ANNOTATION;
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
 use crate::operators::ome::compose::metadata::union;
 use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
-use crate::policy::{Policy, ReplicaRule, Semantics};
+use crate::policy::{Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 

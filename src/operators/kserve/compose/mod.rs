@@ -22,11 +22,13 @@ pub(crate) mod workload;
 
 pub(crate) use effective::effective;
 
-use crate::api::{ComponentKind, KServeConfig, OperatorConfig, Runtime, Service};
-use crate::decision::{DeploymentMode, ServiceError, kserve_mode};
+use crate::api::{
+    ComponentKind, DeploymentMode, Failure, KServeConfig, OperatorConfig, Runtime, Service,
+};
+use crate::decision::kserve_mode;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
-use crate::operators::ome::compose::component::{Merged, MergedComponent, error};
+use crate::operators::ome::compose::component::{Merged, MergedComponent};
 use crate::operators::ome::compose::{ComposedComponent, typed};
 use crate::pods::lint;
 use crate::pods::lint::Place;
@@ -191,8 +193,8 @@ impl Facts<'_> {
         Place { service: self.service, runtime: self.runtime, kind }
     }
 
-    fn invalid(&self, message: impl Into<String>) -> ServiceError {
-        error(self.service, Code::InvalidInput, message)
+    fn invalid(&self, message: impl Into<String>) -> Failure {
+        Failure::of(self.service, Code::InvalidInput, message)
     }
 }
 
@@ -207,12 +209,12 @@ pub(crate) fn components<R: Record>(
     runtime: Option<&Runtime>,
     config: &KServeConfig,
     rec: &mut R,
-) -> Result<Checked<Vec<Made>>, ServiceError> {
+) -> Result<Checked<Vec<Made>>, Failure> {
     if let Some(message) = &config.error {
-        return Err(error(service, Code::InvalidInput, message.as_str()));
+        return Err(Failure::of(service, Code::InvalidInput, message.as_str()));
     }
     let Some(predictor) = service.component(ComponentKind::Predictor) else {
-        return Err(error(service, Code::RequiredField, "`spec.predictor` is required"));
+        return Err(Failure::of(service, Code::RequiredField, "`spec.predictor` is required"));
     };
     let (facts, container) = of(policy, service, predictor, runtime, config);
     let mut findings = Vec::new();
@@ -394,7 +396,7 @@ pub(crate) fn merged<R: Record>(
     runtime: Option<&Runtime>,
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Merged<'static>>, ServiceError> {
+) -> Result<Checked<Merged<'static>>, Failure> {
     let made = components(policy, service, runtime, &config.kserve, rec)?;
     let components = made.value.iter().map(said).collect();
     let built = Some(made.value.into_iter().map(|made| made.component).collect());

@@ -4,8 +4,7 @@
 use super::Facts;
 use super::predictor::{over, pod_over};
 use super::storage::WORKER;
-use crate::api::GPU_TYPES;
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{DeploymentMode, Failure, GPU_TYPES};
 use crate::diag::Code;
 use crate::merge::edit::{list_mut, map_mut, text};
 use crate::merge::history::Record;
@@ -42,7 +41,7 @@ pub(super) fn workers<R: Record>(
     Annotations { head: annotations, workers: of_workers }: Annotations<'_>,
     head: &mut Node,
     rec: &mut R,
-) -> Result<Option<(Node, i64)>, ServiceError> {
+) -> Result<Option<(Node, i64)>, Failure> {
     let Some(own) = facts.predictor.get("workerSpec").filter(|spec| !spec.is_null()) else {
         return Ok(None);
     };
@@ -50,7 +49,7 @@ pub(super) fn workers<R: Record>(
     let Some((runtime, spec)) =
         facts.runtime.and_then(|runtime| Some((runtime, runtime.object.spec("workerSpec")?)))
     else {
-        return Err(ServiceError {
+        return Err(Failure {
             code: Code::WouldPanic,
             help: Some("delete `workerSpec`, or give the predictor a model whose runtime has one".into()),
             span: own.origin.span().or_else(|| Some(facts.service.object.name_span())),
@@ -221,12 +220,7 @@ fn variables<'v>(pod: &mut Node, variables: impl Iterator<Item = &'v (&'static s
 
 /// Writes GPUs into the first container of a pod: of the kind it asks for already, by the
 /// annotations of the pod.
-fn devices(
-    facts: &Facts<'_>,
-    annotations: &Map,
-    pod: &mut Node,
-    gpus: i64,
-) -> Result<(), ServiceError> {
+fn devices(facts: &Facts<'_>, annotations: &Map, pod: &mut Node, gpus: i64) -> Result<(), Failure> {
     let known = facts
         .config
         .gpus(annotations.get(GPU_TYPES).and_then(Node::as_str))

@@ -5,7 +5,7 @@ use super::initializer::{INITIALIZER, bundle_for_images, plain};
 use super::predictor::{MAIN, TRANSFORMER};
 use super::storage::{MODELS, Mount, Source, WORKER, add_mount, readers, volume_name};
 use super::{Facts, empty};
-use crate::decision::ServiceError;
+use crate::api::Failure;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
 use crate::operators::ome::compose::container::{has_volume, push, set_env};
 use crate::pods::rules::KSERVE_OCI;
@@ -98,11 +98,7 @@ fn apart(facts: &Facts<'_>, paths: &[&str]) -> Result<(), String> {
 ///
 /// # Errors
 /// When they are too many, in each other's way, or nothing reads them.
-pub(super) fn show(
-    facts: &Facts<'_>,
-    sources: &[Source],
-    pod: &mut Node,
-) -> Result<(), ServiceError> {
+pub(super) fn show(facts: &Facts<'_>, sources: &[Source], pod: &mut Node) -> Result<(), Failure> {
     let listed = pod.get("containers").map(Node::items).unwrap_or_default();
     if !listed.iter().any(|container| matches!(text(container, "name"), MAIN | WORKER)) {
         return Err(facts.invalid("Invalid configuration: cannot find container"));
@@ -126,7 +122,7 @@ pub(super) fn show(
 ///
 /// # Errors
 /// When nothing reads it, or something else is mounted where it belongs.
-pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result<(), ServiceError> {
+pub(super) fn inject(facts: &Facts<'_>, address: &str, pod: &mut Node) -> Result<(), Failure> {
     if facts.config.images.mode.is_empty() {
         return Ok(());
     }
@@ -146,7 +142,7 @@ struct Model<'a> {
     index: usize,
 }
 
-fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) -> Result<(), ServiceError> {
+fn add(facts: &Facts<'_>, way: Way, model: &Model<'_>, pod: &mut Node) -> Result<(), Failure> {
     for reader in readers(pod) {
         match way {
             Way::Modelcar => modelcar(facts, model, reader, pod),

@@ -3,8 +3,7 @@
 
 use super::predictor::MAIN;
 use super::{Facts, empty};
-use crate::api::{Amounts, ComponentKind};
-use crate::decision::ServiceError;
+use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{list_mut, map_mut, mapping, text};
 use crate::operators::ome::compose::container::set_env;
@@ -20,7 +19,7 @@ use crate::yaml::{Map, Node, Origin, Value};
 use ecow::{EcoString, eco_format};
 
 /// The pod a component writes itself, as the controller holds it.
-pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, ServiceError> {
+pub(super) fn own_pod(facts: &Facts<'_>, spec: &Node) -> Result<Node, Failure> {
     let pod = typed::pod_fields(spec);
     match facts.policy.layers {
         LayerRule::Written => Ok(pod),
@@ -83,7 +82,7 @@ pub(super) fn pod(
     spec: &Node,
     annotations: &Map,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     super::predictor::stored(facts, kind, spec)?;
     let mut pod = own_pod(facts, spec)?;
     if let Some(art) = spec.get("art").filter(|_| kind == ComponentKind::Explainer) {
@@ -154,7 +153,7 @@ fn arguments(facts: &Facts<'_>, kind: ComponentKind, spec: &Node, container: &mu
 }
 
 /// The container of the ART explainer. Quirk: its own arguments stand twice.
-fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, ServiceError> {
+fn art_container(facts: &Facts<'_>, spec: &Node, art: &Node) -> Result<Node, Failure> {
     let origin = Origin::Derived(&KSERVE_ART);
     let mut container = typed::container_fields(art);
     if facts.policy.layers == LayerRule::Typed {

@@ -3,8 +3,7 @@
 
 use super::effective::missing_probes;
 use super::{Facts, initializer, nodes, other, server, storage};
-use crate::api::ComponentKind;
-use crate::decision::ServiceError;
+use crate::api::{ComponentKind, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::edit::{each_mut, position, text, within};
 use crate::merge::history::{Record, Step};
@@ -52,11 +51,7 @@ const SCHEMES: [&str; 12] = [
 
 /// Whether the model of a component can be fetched from where it is said to be (kserve 4.2,
 /// S1-004).
-pub(super) fn stored(
-    facts: &Facts<'_>,
-    kind: ComponentKind,
-    spec: &Node,
-) -> Result<(), ServiceError> {
+pub(super) fn stored(facts: &Facts<'_>, kind: ComponentKind, spec: &Node) -> Result<(), Failure> {
     let Some((text, origin)) = kind.storage_uri(spec) else { return Ok(()) };
     if kind == ComponentKind::Predictor
         && facts.model("storage").is_some_and(|storage| storage.get("path").is_some())
@@ -78,7 +73,7 @@ pub(super) fn stored(
     if known || local || served {
         return Ok(());
     }
-    Err(ServiceError {
+    Err(Failure {
         code: Code::StorageUriScheme,
         help: Some(format!("use one of {}", SCHEMES.join(", "))),
         span: origin.span(),
@@ -113,7 +108,7 @@ pub(super) fn pods<R: Record>(
     annotations: Option<nodes::Annotations<'_>>,
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Pods, ServiceError> {
+) -> Result<Pods, Failure> {
     stored(facts, ComponentKind::Predictor, facts.predictor)?;
     let mut pod = within(Step::Field("predictor"), rec, |rec| match (model, facts.runtime) {
         (Some(model), Some(_)) => of_runtime(facts, model, rec, findings),
@@ -147,7 +142,7 @@ pub(super) fn over<R: Record>(
     lower: &Node,
     upper: &Node,
     rec: &mut R,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     let key = lower.get("name").cloned().unwrap_or_else(|| lower.clone());
     let merged = within(Step::Field("containers"), rec, |rec| {
         within(Step::Keyed("name", &key), rec, |rec| match facts.policy.layers {
@@ -162,7 +157,7 @@ pub(super) fn over<R: Record>(
 }
 
 /// One container over another where arguments replace arguments.
-pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, ServiceError> {
+pub(super) fn merged(facts: &Facts<'_>, lower: &Node, upper: &Node) -> Result<Node, Failure> {
     let mut merged = match facts.policy.layers {
         LayerRule::Written => {
             let mut merged = merge::written(lower, upper, &mut ());
@@ -199,7 +194,7 @@ fn of_runtime<R: Record>(
     model: &Node,
     rec: &mut R,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     let Some(runtime) = facts.runtime else { return of_service(facts) };
     let none = Node::map(runtime.object.node.origin);
     let spec = runtime.object.node.get("spec").unwrap_or(&none);
@@ -255,7 +250,7 @@ fn of_runtime<R: Record>(
 }
 
 /// A container as the controller holds it.
-fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, ServiceError> {
+fn decoded(facts: &Facts<'_>, container: &Node) -> Result<Node, Failure> {
     match facts.policy.layers {
         LayerRule::Written => Ok(container.clone()),
         LayerRule::Typed => {
@@ -270,7 +265,7 @@ pub(super) fn pod_over<R: Record>(
     lower: &Node,
     upper: &Node,
     rec: &mut R,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     match facts.policy.layers {
         LayerRule::Written => Ok(merge::written(lower, upper, rec)),
         LayerRule::Typed => typed::pod(lower, upper, rec)
@@ -283,7 +278,7 @@ fn expand(
     name: &str,
     container: &Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<Node, ServiceError> {
+) -> Result<Node, Failure> {
     let runtime = facts.runtime.map_or("", |runtime| runtime.object.id.name.as_str());
     let context =
         format!("failed to replace placeholders in serving runtime {runtime} Container {name}: ");
@@ -298,7 +293,7 @@ fn expand(
 }
 
 /// The pod of a predictor that brings its own containers.
-fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
+fn of_service(facts: &Facts<'_>) -> Result<Node, Failure> {
     let mut pod = other::own_pod(facts, facts.predictor)?;
     let containers: Vec<Node> = pod.get("containers").map(Node::items).unwrap_or_default().to_vec();
     if containers.is_empty() {
@@ -314,7 +309,7 @@ fn of_service(facts: &Facts<'_>) -> Result<Node, ServiceError> {
     }
     // Quirk: the main container is copied over the first one.
     let Some(main) = position(&containers, "name", MAIN) else {
-        return Err(ServiceError {
+        return Err(Failure {
             code: Code::WouldPanic,
             help: Some(format!("call the container that serves `{MAIN}`")),
             ..facts.invalid(format!("the controller would crash: no container named {MAIN}"))

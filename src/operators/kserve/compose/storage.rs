@@ -9,8 +9,7 @@ use super::credentials::Credentials;
 use super::initializer::{INITIALIZER, finish, plain, storage_container};
 use super::predictor::{MAIN, TRANSFORMER};
 use super::{Facts, empty, oci};
-use crate::api::{ComponentKind, Object};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, list_mut, mapping, position, text};
 use crate::operators::ome::compose::container::{has_volume, push};
@@ -69,7 +68,7 @@ pub(super) fn several(
     annotations: &Map,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let uris = spec.get("storageUris").map(Node::items).unwrap_or_default();
     let Some(first) = uris.first() else { return Ok(()) };
     let named =
@@ -125,7 +124,7 @@ pub(super) fn provide(
     request: &Request<'_>,
     pod: &mut Node,
     findings: &mut Vec<Diagnostic>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     if super::effective::internal(request.annotations, "agent").is_some() {
         return Ok(());
     }
@@ -204,7 +203,7 @@ fn many(
     request: &Request<'_>,
     readers: &[&str],
     pod: &mut Node,
-) -> Result<bool, ServiceError> {
+) -> Result<bool, Failure> {
     if let Some(object) = request.container
         && object.spec("supportsMultiModelDownload").and_then(Node::as_bool) != Some(true)
     {

@@ -1,11 +1,11 @@
 //! A service of KServe for tests of this folder, straight from a text.
 
 use super::effective;
-use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope};
+use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope, Semantics};
 use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::operators::kserve::read as kserve;
-use crate::policy::{AcceleratorOptions, Releases, Semantics};
+use crate::policy::{AcceleratorOptions, Releases};
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 

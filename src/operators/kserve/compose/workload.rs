@@ -5,7 +5,8 @@
 //! controller's sentence. No pod is looked at.
 
 use super::Facts;
-use crate::decision::{DeploymentMode, KSERVE_MODE_ANNOTATION, ServiceError};
+use crate::api::{DeploymentMode, Failure};
+use crate::decision::KSERVE_MODE_ANNOTATION;
 use crate::operators::ome::compose::host::{HostParts, host};
 use crate::yaml::{Map, Node};
 
@@ -20,7 +21,7 @@ impl Facts<'_> {
     ///
     /// # Errors
     /// When the bundle was read and has no certificates.
-    pub(crate) fn bundle(&self) -> Result<Option<&Node>, ServiceError> {
+    pub(crate) fn bundle(&self) -> Result<Option<&Node>, Failure> {
         const FILE: &str = "cabundle.crt";
         let name = &self.config.ca_bundle;
         let Some(data) = self.config.ca_data.as_ref().filter(|_| !name.is_empty()) else {
@@ -41,7 +42,7 @@ impl Facts<'_> {
         name: &str,
         labels: &Map,
         annotations: &Map,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<(), Failure> {
         if self.mode != DeploymentMode::RawDeployment {
             return Ok(());
         }
@@ -54,14 +55,14 @@ impl Facts<'_> {
             annotations,
         };
         if let Err(message) = host(name, parts) {
-            return Err(ServiceError {
+            return Err(Failure {
                 help: Some("correct `domainTemplate` or `ingressDomain`".into()),
                 span: ingress.span.or_else(|| Some(self.service.object.name_span())),
                 ..self.invalid(format!("failed creating host name: {message}"))
             });
         }
         let fault = |node: &Node, message: String, help: &str| {
-            Err(ServiceError {
+            Err(Failure {
                 help: Some(help.into()),
                 span: node.origin.span().or_else(|| Some(self.service.object.name_span())),
                 ..self.invalid(message)

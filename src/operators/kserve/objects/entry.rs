@@ -1,8 +1,7 @@
 //! Ingress and alias: the ways in that need no routes (kserve.md 6.1, 6.2).
 
 use super::{VISIBILITY, View};
-use crate::api::ComponentKind;
-use crate::decision::ServiceError;
+use crate::api::{ComponentKind, Failure};
 use crate::objects::build::node;
 use crate::objects::metadata::{metadata, text};
 use crate::objects::rules;
@@ -19,7 +18,7 @@ pub(super) fn is_open(view: &View<'_>) -> bool {
 
 /// The Ingress of a service. Quirk: its annotations are those of the service, unfiltered, and the
 /// host of a transformer leads to the predictor and, with an explainer, to that first.
-pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
+pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, Failure> {
     const RULE: &Rule = &rules::KSERVE_INGRESS;
     let name = |component: &ComposedComponent| component.name.clone();
     let Some(predictor) = view.ready(ComponentKind::Predictor).map(name) else { return Ok(None) };
@@ -67,7 +66,7 @@ pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
 ///
 /// # Errors
 /// When that Service is not written, because its component is stopped.
-pub(super) fn address(view: &View<'_>) -> Result<(), ServiceError> {
+pub(super) fn address(view: &View<'_>) -> Result<(), Failure> {
     let first = if view.has(ComponentKind::Transformer) {
         ComponentKind::Transformer
     } else {
@@ -82,7 +81,7 @@ pub(super) fn address(view: &View<'_>) -> Result<(), ServiceError> {
         || eco_format!("{}-{}", view.name(), first.as_str()),
         |variant| eco_format!("{}-{variant}-predictor", view.name()),
     );
-    Err(ServiceError {
+    Err(Failure {
         span: Some(view.service.object.name_span()),
         ..view.fault(
             format!(

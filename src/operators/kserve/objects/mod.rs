@@ -11,20 +11,17 @@ pub(crate) mod route;
 pub(crate) mod scale;
 pub(crate) mod virtual_service;
 
-use crate::api::{ComponentKind, KServeConfig, Service};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Semantics, Service};
 use crate::diag::{Checked, Code};
 use crate::objects::build::node;
 use crate::objects::domain::IngressSettings;
-use crate::objects::metadata;
-use crate::objects::{RenderedObject, Settings, pod_defaults as pod, rules};
+use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
 use crate::operators::kserve::compose::effective::probed as kserve_probed;
 use crate::operators::kserve::compose::{
     Facts, effective as kserve_effective, facts as kserve_facts, stops as kserve_stops,
 };
 use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::operators::ome::objects::kind::config_map;
-use crate::policy::Semantics;
 use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};
 
@@ -62,21 +59,16 @@ impl View<'_> {
     }
 
     /// The host of a name, by labels and annotations of the service.
-    fn host(&self, name: &str) -> Result<EcoString, ServiceError> {
+    fn host(&self, name: &str) -> Result<EcoString, Failure> {
         self.settings
             .host_of(name, &self.service.namespace, &self.labels, &self.annotations)
             .map_err(|message| self.fault(message, "correct `domainTemplate` or `ingressDomain`"))
     }
 
     /// What is wrong with the settings of the entry.
-    fn fault(&self, message: String, help: &str) -> ServiceError {
+    fn fault(&self, message: String, help: &str) -> Failure {
         let span = self.config.ingress.span.unwrap_or_else(|| self.service.object.name_span());
-        ServiceError {
-            code: Code::InvalidInput,
-            message,
-            help: Some(help.into()),
-            span: Some(span),
-        }
+        Failure { code: Code::InvalidInput, message, help: Some(help.into()), span: Some(span) }
     }
 
     /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
@@ -158,10 +150,7 @@ fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<
 ///
 /// # Errors
 /// What it fails on, in its words.
-pub(crate) fn reachable(
-    composed: &Composed<'_>,
-    settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+pub(crate) fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     match view(composed, settings) {
         Some((view, facts)) => entries(&view, facts.mode()).map(drop),
         None => Ok(()),
@@ -172,7 +161,7 @@ pub(crate) fn reachable(
 ///
 /// # Errors
 /// Where the controller finds no host or no path for it.
-fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, ServiceError> {
+fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, Failure> {
     let stopped = kserve_stops(&view.annotations);
     if mode == DeploymentMode::Serverless {
         if stopped || view.config.ingress.disable_istio_virtual_host {
@@ -211,7 +200,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, S
 pub(crate) fn objects(
     composed: &Composed<'_>,
     settings: Settings<'_>,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;
     let Some((view, facts)) = view(composed, settings) else {
         return Ok(Checked::clean(Vec::new()));

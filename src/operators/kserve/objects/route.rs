@@ -1,8 +1,7 @@
 //! HTTPRoutes of the Gateway API (kserve.md 6.1).
 
 use super::{View, raw};
-use crate::api::ComponentKind;
-use crate::decision::ServiceError;
+use crate::api::{ComponentKind, Failure};
 use crate::objects::build::node;
 use crate::objects::metadata::metadata;
 use crate::objects::rules;
@@ -17,7 +16,7 @@ const ALL: &str = "^/.*$";
 const GRPC: &str = r"^/inference\.GRPCInferenceService/.*$";
 
 /// A route for each component and one on top.
-pub(super) fn objects(view: &View<'_>) -> Result<Vec<Option<Node>>, ServiceError> {
+pub(super) fn objects(view: &View<'_>) -> Result<Vec<Option<Node>>, Failure> {
     let mut objects = Vec::new();
     if let Some(predictor) = view.ready(ComponentKind::Predictor) {
         let stable = eco_format!("{}-predictor", view.name());
@@ -37,7 +36,7 @@ pub(super) fn objects(view: &View<'_>) -> Result<Vec<Option<Node>>, ServiceError
 }
 
 /// The route on top, when every component is ready.
-fn top(view: &View<'_>) -> Result<Option<Node>, ServiceError> {
+fn top(view: &View<'_>) -> Result<Option<Node>, Failure> {
     let Some(predictor) = view.ready(ComponentKind::Predictor) else { return Ok(None) };
     let main = view.host(view.name())?;
     let (Ok(explainer), Ok(transformer)) =

@@ -1,8 +1,8 @@
 //! The previous schema: a framework key beside or instead of `model` (S1-038 to S1-040; kserve.md
 //! 3.1).
 
+use crate::api::Semantics;
 use crate::diag::{Code, Diagnostic};
-use crate::policy::Semantics;
 use crate::source::Span;
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value, write};
 

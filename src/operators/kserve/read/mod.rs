@@ -9,12 +9,12 @@ pub use legacy::{FRAMEWORKS, convert, previous};
 
 use crate::api::fields::{boolean, integer, text, texts};
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Field,
-    FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Refusal, Runtime,
-    RuntimeConfigurations, RuntimeRef, Scope, Service, Version,
+    AcceleratorRequirements, AcceleratorWish, Component, ComponentKind, DecodedConfigs, Failure,
+    Field, FormatEntry, InlineModel, Model, NamedVersion, Object, Predictor, Runtime,
+    RuntimeConfigurations, RuntimeRef, Scope, Semantics, Service, Version,
 };
 use crate::diag::{Code, Diagnostic, Severity, nearest};
-use crate::policy::{Policy, Semantics};
+use crate::policy::Policy;
 use crate::schema;
 use crate::yaml::{Node, Rule};
 use ecow::EcoString;
@@ -149,7 +149,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
     let converted = match convert(&object.node, policy.semantics) {
         Ok(converted) => converted,
         Err(conflict) => {
-            refusal = Some(Box::new(Refusal {
+            refusal = Some(Box::new(Failure {
                 code: conflict.code,
                 message: conflict.message.clone(),
                 help: None,
@@ -181,7 +181,7 @@ pub fn service(mut object: Object, policy: &Policy, diagnostics: &mut Vec<Diagno
         dashes(spec.at(&["predictor", "containers"]), diagnostics);
         argument_dashes(spec.at(&["predictor", "model", "args"]), diagnostics);
         if let Some(alibi) = spec.at(&["explainer", "alibi"]).filter(|_| refusal.is_none()) {
-            refusal = Some(Box::new(Refusal {
+            refusal = Some(Box::new(Failure {
                 code: Code::RemovedField,
                 message: "`spec.explainer.alibi` is removed".into(),
                 help: Some("use a custom explainer container: `containers: [{image: …}]`".into()),

@@ -1,15 +1,13 @@
 //! What is known of each class: what it declares, completed from facts about its product and from
 //! labels of its nodes, every value with its evidence (S2-028).
 
-use crate::api::{AcceleratorClass, Figure};
+use crate::api::{AcceleratorClass, Figure, Semantics};
 use crate::catalog::Catalog;
-use crate::cluster as machines;
 use crate::cluster::{Machine, Matcher};
 use crate::decision::{Evidence, KnownCapability};
-use crate::facts;
-use crate::policy::Semantics;
 use crate::quantity::Memory;
 use crate::yaml::Origin;
+use crate::{cluster as machines, facts};
 use ecow::{EcoString, eco_format};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,9 +7,9 @@ pub(crate) mod known;
 pub(crate) mod policy;
 pub(crate) mod requirements;
 
-use crate::api::{ComponentKind, Model, Runtime, Service};
+use crate::api::{ComponentKind, Failure, Model, Runtime, Service};
 use crate::catalog::Catalog;
-use crate::decision::{AcceleratorDecision, ClassReason, ServiceError};
+use crate::decision::{AcceleratorDecision, ClassReason};
 use crate::diag::Code;
 use crate::policy::{AcceleratorRule, Policy};
 
@@ -33,7 +33,7 @@ pub(crate) struct Request<'a, 'k> {
 /// The error stops the service; what was decided before it stays.
 pub(crate) fn decide<'a>(
     request: &Request<'a, '_>,
-) -> (Vec<AcceleratorDecision<'a>>, Option<ServiceError>) {
+) -> (Vec<AcceleratorDecision<'a>>, Option<Failure>) {
     let mut decisions = Vec::new();
     for kind in [ComponentKind::Engine, ComponentKind::Decoder] {
         if request.service.component(kind).is_none() {

@@ -3,11 +3,12 @@
 
 use super::Request;
 use crate::api::{
-    AcceleratorClass, Capabilities, ComponentKind, Constraints, Cost, Field, Figure, FormatEntry,
+    AcceleratorClass, Capabilities, ComponentKind, Constraints, Cost, Failure, Field, Figure,
+    FormatEntry,
 };
 use crate::decision::{
-    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason,
-    ServiceError, Step, Verdict,
+    AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason, Step,
+    Verdict,
 };
 use crate::diag::{Code, nearest};
 use crate::quantity::Quantity;
@@ -32,7 +33,7 @@ const UNSTABLE_FROM: usize = 13;
 pub(super) fn decide<'a>(
     request: &Request<'a, '_>,
     kind: ComponentKind,
-) -> (AcceleratorDecision<'a>, Option<ServiceError>) {
+) -> (AcceleratorDecision<'a>, Option<Failure>) {
     let mut decision = AcceleratorDecision::none(kind);
     decision.entry = format_entry(request);
     let wish = &request.service.accelerators;
@@ -108,7 +109,7 @@ pub(super) fn decide<'a>(
     ];
     let passed: Vec<&AcceleratorClass> = passed.into_iter().map(|(class, _)| class).collect();
     let ranking = rank(&policy.value, &passed, constraints);
-    let error = matches!(ranking, Ranking::Crash).then(|| ServiceError {
+    let error = matches!(ranking, Ranking::Crash).then(|| Failure {
         code: Code::WouldPanic,
         message: format!("controller would crash choosing the {}'s accelerator: BestFit over {} classes without constraints", kind.as_str(), passed.len()),
         help: Some("write `acceleratorSelector.constraints: {}`".into()),
@@ -182,7 +183,7 @@ fn first_listed<'a>(
     request: &Request<'a, '_>,
     policy: &str,
     decision: &mut AcceleratorDecision<'a>,
-) -> Option<ServiceError> {
+) -> Option<Failure> {
     if policy != FIRST_AVAILABLE {
         decision.notes.push(eco_format!(
             "OME {} knows the policy {policy} and chooses nothing by it",
@@ -208,7 +209,7 @@ fn name<'a>(
     request: &Request<'a, '_>,
     named: &Field<EcoString>,
     decision: &mut AcceleratorDecision<'a>,
-) -> Option<ServiceError> {
+) -> Option<Failure> {
     let kind = decision.component.as_str();
     let semantics = request.policy.semantics;
     let Some(class) = request.catalog.class(semantics, &named.value) else {
@@ -216,7 +217,7 @@ fn name<'a>(
             &named.value,
             request.catalog.classes(semantics).map(|class| class.name().as_str()),
         );
-        return Some(ServiceError {
+        return Some(Failure {
             code: Code::AcceleratorNotFound,
             message: format!(
                 "failed to get accelerator class for {kind}: accelerator class {} not found at cluster scope",

@@ -7,18 +7,17 @@
 use super::known::Known;
 use super::{Request, condition, fit};
 use crate::api::{
-    AcceleratorAnnotations, Capabilities, ComponentKind, Cost, Field, Figure, PreferenceEntry,
-    Runtime,
+    AcceleratorAnnotations, Capabilities, ComponentKind, Cost, Failure, Field, Figure,
+    PreferenceEntry, Runtime,
 };
 use crate::cluster as machines;
 use crate::cluster::{Machine, affinity_matches, selector_mismatch};
 use crate::decision::{
     AcceleratorBasis, AcceleratorDecision, ClassCandidate, ClassDecidedBy, ClassReason,
-    JudgedPreference, Requirement, ScoreTerms, ServiceError, Share, Step, Thrift, Truth, Verdict,
+    JudgedPreference, Requirement, ScoreTerms, Share, Step, Thrift, Truth, Verdict,
 };
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::quantity::is_accelerator;
-use crate::quantity::{Memory, Range, glob};
+use crate::quantity::{Memory, Range, glob, is_accelerator};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};
 use std::cmp::{Ordering, Reverse};
@@ -375,7 +374,7 @@ pub(crate) fn compare_versions(a: &str, b: &str) -> Option<Ordering> {
 }
 
 /// A check that failed; `unknown` when nobody knows the value.
-struct Failure {
+struct Shortfall {
     reason: ClassReason,
     unknown: bool,
 }
@@ -392,9 +391,9 @@ fn below(name: &str, own: Option<&EcoString>, least: &EcoString) -> Option<(bool
     }
 }
 
-fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Failure>) {
+fn check(known: &Known<'_>, required: &Capabilities, out: &mut Vec<Shortfall>) {
     let mut fail = |code: Code, unknown: bool, bound: Origin, detail: EcoString| {
-        out.push(Failure { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
+        out.push(Shortfall { reason: ClassReason { code, detail, bound: Some(bound) }, unknown });
     };
     if let Some(least) = &required.memory {
         match &known.memory {
@@ -480,7 +479,7 @@ pub(crate) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> 
         && !requirements.supported.iter().any(|listed| glob(&listed.value, known.class.name()))
     {
         let bound = requirements.supported.first().map(|listed| listed.origin);
-        failures.push(Failure {
+        failures.push(Shortfall {
             reason: ClassReason {
                 code: Code::ReasonNotListed,
                 detail: "not in supportedClasses".into(),
@@ -496,7 +495,7 @@ pub(crate) fn refuses(runtime: &Runtime, known: &Known<'_>) -> Vec<ClassReason> 
 }
 
 /// What the runtime asks for itself when the class offers none of it.
-fn asks_for_another(asked: &[(EcoString, Origin)], known: &Known<'_>) -> Option<Failure> {
+fn asks_for_another(asked: &[(EcoString, Origin)], known: &Known<'_>) -> Option<Shortfall> {
     let (other, origin) = asked.first()?;
     let offered: Vec<&str> =
         known.class.whole_resources().map(|resource| resource.name.value.as_str()).collect();
@@ -507,7 +506,7 @@ fn asks_for_another(asked: &[(EcoString, Origin)], known: &Known<'_>) -> Option<
     let detail =
         eco_format!("the runtime asks for {other}, the class offers {}", offered.join(", "));
     let reason = ClassReason { code: Code::ReasonQuantity, detail, bound: Some(*origin) };
-    Some(Failure { reason, unknown: false })
+    Some(Shortfall { reason, unknown: false })
 }
 
 /// Node selectors that a component adds to the class's, and its tolerations.
@@ -832,7 +831,7 @@ pub(super) fn decide<'a>(
     request: &Request<'a, '_>,
     classes: &[Known<'a>],
     kind: ComponentKind,
-) -> (AcceleratorDecision<'a>, Option<ServiceError>) {
+) -> (AcceleratorDecision<'a>, Option<Failure>) {
     let mut decision = AcceleratorDecision::none(kind);
     let options = request.catalog.accelerator_options();
     if options.off {
@@ -894,7 +893,8 @@ pub(super) fn decide<'a>(
         let name = known.class.name();
         let mut failures = Vec::new();
         let mut fail = |code: Code, detail: EcoString, bound: Option<Origin>| {
-            failures.push(Failure { reason: ClassReason { code, detail, bound }, unknown: false });
+            failures
+                .push(Shortfall { reason: ClassReason { code, detail, bound }, unknown: false });
         };
         if !wish.supported.is_empty()
             && !wish.supported.iter().any(|listed| glob(&listed.value, name))
@@ -915,7 +915,7 @@ pub(super) fn decide<'a>(
             failures.retain(|failure| !failure.unknown);
         }
         if let Some((detail, bound)) = no_node(known, &placement) {
-            failures.push(Failure {
+            failures.push(Shortfall {
                 reason: ClassReason { code: Code::ReasonOutOfNodes, detail, bound },
                 unknown: false,
             });
@@ -931,7 +931,7 @@ pub(super) fn decide<'a>(
                 || "price unknown".into(),
                 |cost| eco_format!("{cost} > {threshold} $/h"),
             );
-            failures.push(Failure {
+            failures.push(Shortfall {
                 reason: ClassReason {
                     code: Code::ReasonCost,
                     detail,
@@ -1124,9 +1124,9 @@ fn near(name: &str, classes: &[Known<'_>]) -> Option<String> {
         .map(|near| format!("did you mean `{near}`?"))
 }
 
-fn unknown_class(named: &Field<EcoString>, classes: &[Known<'_>]) -> ServiceError {
+fn unknown_class(named: &Field<EcoString>, classes: &[Known<'_>]) -> Failure {
     let hint = near(&named.value, classes);
-    ServiceError {
+    Failure {
         code: Code::AcceleratorNotFound,
         message: format!(
             "unknown AcceleratorClass `{}`{}",
@@ -1197,7 +1197,7 @@ fn nothing_fits(
     wish: &Effective<'_>,
     passed: &[Ranked<'_, '_>],
     rejected: &[ClassCandidate<'_>],
-) -> ServiceError {
+) -> Failure {
     const SHOWN: usize = 5;
     // A class that is named comes first, then the nearest miss.
     let named = rejected
@@ -1232,7 +1232,7 @@ fn nothing_fits(
         ),
         None => (format!("no accelerator class meets {of}: {}", all.join("; ")), see),
     };
-    ServiceError {
+    Failure {
         code: Code::NoCompatibleAccelerator,
         message,
         help: Some(help),

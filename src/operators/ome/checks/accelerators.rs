@@ -1,13 +1,12 @@
 //! Accelerator classes, requirements of runtimes and selectors of services (OEP-0003), by the
 //! documents.
 
-use crate::api::{AcceleratorClass, Field, Figure, Object, Service};
+use crate::api::{AcceleratorClass, Field, Figure, Object, Semantics, Service};
 use crate::check::{View, about};
 use crate::cluster::class_product;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::facts;
 use crate::operators::ome::accelerators::condition;
-use crate::policy::Semantics;
 use crate::quantity::glob;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
@@ -500,9 +499,9 @@ fn router_gpus(object: &Object, router: &Node, found: &mut Vec<Diagnostic>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Semantics::Documented;
     use crate::check::fixture::{codes, run};
     use crate::diag::Code;
-    use crate::policy::Semantics::Documented;
 
     fn class(spec: &str) -> String {
         format!(

@@ -1,11 +1,10 @@
 //! What no AcceleratorClass can mean: expressions Kubernetes refuses, terms that match no node,
 //! nodes that two classes claim.
 
-use crate::api::AcceleratorClass;
+use crate::api::{AcceleratorClass, Semantics};
 use crate::check::{View, about};
 use crate::cluster::{Machine, Matcher};
 use crate::diag::{Code, Diagnostic};
-use crate::policy::Semantics;
 use crate::yaml::{Node, Origin};
 use ecow::EcoString;
 use indexmap::IndexMap;
@@ -310,9 +309,9 @@ fn shared<'a>(claims: &[Claim<'a>]) -> Shared<'a> {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Semantics::Documented;
     use crate::check::fixture::{codes, run};
     use crate::diag::Code;
-    use crate::policy::Semantics::Documented;
 
     fn found(discovery: &str, rest: &str) -> Vec<String> {
         let text = format!(

@@ -116,8 +116,8 @@ pub(crate) fn similar_names<'a>(view: &View<'a>, found: &mut Vec<Diagnostic>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Semantics::Documented;
     use crate::check::fixture::{codes, model, run, runtime};
-    use crate::policy::Semantics::Documented;
 
     #[test]
     fn unknown_quantizations_are_noted_wherever_they_stand() {

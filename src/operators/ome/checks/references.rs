@@ -257,9 +257,9 @@ pub(crate) fn unused_runtimes(view: &View<'_>, found: &mut Vec<Diagnostic>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Semantics::Documented;
     use crate::check::fixture::{codes, model, run, run_with, runtime, service};
     use crate::diag::Code;
-    use crate::policy::Semantics::Documented;
 
     fn serving(name: &str, architecture: &str, range: &str) -> String {
         runtime(

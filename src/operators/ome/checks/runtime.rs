@@ -224,9 +224,9 @@ fn sizes_in(name: &str) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Semantics::{Controller, Documented};
     use crate::check::fixture::{codes, run, runtime};
     use crate::diag::Severity;
-    use crate::policy::Semantics::{Controller, Documented};
 
     #[test]
     fn entries_are_judged_one_by_one() {

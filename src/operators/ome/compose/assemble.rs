@@ -1,21 +1,19 @@
 //! The pipeline: from a resolution to pods and metadata of every component.
 
-use super::component::{Merged, MergedComponent, error, refusal};
+use super::component::{Merged, MergedComponent};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
 use super::metadata::{self, Sources};
 use super::{Composed, ComposedComponent, Context, accelerator, mode, node_selector, router};
-use crate::api::{ComponentKind, Service};
-use crate::decision::{DeploymentMode, Resolution, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
+use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
 use crate::merge::history::{Record, Step};
-use crate::pods::lint;
 use crate::pods::lint::Place;
-use crate::pods::quantities;
 use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
-use crate::pods::variables;
 use crate::pods::variables::PodRole;
+use crate::pods::{lint, quantities, variables};
 use crate::policy::{FaultRule, LayerRule, MainContainerRule, Policy, TemplateRule};
 use crate::yaml::{Map, Node, Origin};
 
@@ -62,7 +60,7 @@ pub(crate) fn compose<'a, R: Record>(
     resolution: &Resolution<'a>,
     context: &Context<'a, '_>,
     rec: &mut R,
-) -> Result<Checked<Composed<'a>>, ServiceError> {
+) -> Result<Checked<Composed<'a>>, Failure> {
     if let Some(error) = &resolution.error {
         return Err(error.clone());
     }
@@ -91,7 +89,7 @@ pub fn assemble<'a, R: Record>(
     merged: Checked<Merged<'_>>,
     context: &Context<'a, '_>,
     rec: &mut R,
-) -> Result<Checked<Composed<'a>>, ServiceError> {
+) -> Result<Checked<Composed<'a>>, Failure> {
     let (model, runtime) = (resolution.model, resolution.chosen());
     let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
     if let Some(components) = built {
@@ -169,7 +167,7 @@ impl Builder<'_> {
         &self,
         rec: &mut R,
         findings: &mut Vec<Diagnostic>,
-    ) -> Result<Pods, ServiceError> {
+    ) -> Result<Pods, Failure> {
         let pod = match self.component.leader_part() {
             Some(leader) => edit::within(Step::Field("leader"), rec, |rec| {
                 self.pod(leader, PodRole::Main, rec, findings)
@@ -197,7 +195,7 @@ impl Builder<'_> {
         role: PodRole,
         rec: &mut R,
         findings: &mut Vec<Diagnostic>,
-    ) -> Result<Pod, ServiceError> {
+    ) -> Result<Pod, Failure> {
         let mut pod = part.clone();
         if let Some(map) = pod.as_map_mut() {
             map.retain(|entry| !COMPONENT_FIELDS.contains(&entry.key.as_str()));
@@ -298,7 +296,7 @@ impl Builder<'_> {
         role: PodRole,
         steps: &Steps<'_>,
         rec: &mut R,
-    ) -> Result<usize, ServiceError> {
+    ) -> Result<usize, Failure> {
         if let Some(runner) = part.get("runner").filter(|runner| runner.as_map().is_some()) {
             let mut runner = runner.clone();
             if self.policy.main_container == MainContainerRule::RunnerOrFirst
@@ -310,7 +308,7 @@ impl Builder<'_> {
             if self.policy.ome.missing_config_crashes
                 && let Some(accelerator) = steps.accelerator.filter(lacks)
             {
-                return Err(refusal(
+                return Err(Failure::with_help(
                     self.place.service,
                     Code::WouldPanic,
                     format!(
@@ -324,7 +322,7 @@ impl Builder<'_> {
             edit::within(Step::Field("runner"), rec, |rec| self.change(&mut runner, steps, rec));
             let joined = container::join(self.policy, pod, &runner, rec);
             return joined.map_err(|message| {
-                error(
+                Failure::of(
                     self.place.service,
                     Code::InvalidInput,
                     format!("{}{message}", role.merge_failed()),
@@ -334,7 +332,7 @@ impl Builder<'_> {
         let listed = pod.get("containers").is_some_and(|list| !list.items().is_empty());
         match (self.policy.main_container, listed) {
             (MainContainerRule::RunnerOnly, true) => Ok(0),
-            (MainContainerRule::RunnerOnly, false) => Err(refusal(
+            (MainContainerRule::RunnerOnly, false) => Err(Failure::with_help(
                 self.place.service,
                 Code::InvalidInput,
                 role.no_container(),
@@ -385,7 +383,7 @@ impl Builder<'_> {
         main: usize,
         role: PodRole,
         findings: &mut Vec<Diagnostic>,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<(), Failure> {
         if self.policy.template == TemplateRule::FieldChains {
             variables::outside(&self.place, pod, main, findings);
         }

@@ -1,11 +1,10 @@
 //! Components after merging: one spec and one deployment mode each. The cheap half of composing;
 //! `plan` needs no more.
 
-use super::accelerated;
 use super::accelerator::{self, Accelerator};
-use super::{ComposedComponent, layer, mode, typed};
-use crate::api::{ComponentKind, OperatorConfig, Runtime, Service};
-use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
+use super::{ComposedComponent, accelerated, layer, mode, typed};
+use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig, Runtime, Service};
+use crate::decision::AcceleratorDecision;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
@@ -136,7 +135,7 @@ pub(crate) fn merged<'a, R: Record>(
     options: &AcceleratorOptions,
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Merged<'a>>, ServiceError> {
+) -> Result<Checked<Merged<'a>>, Failure> {
     let mut findings = Vec::new();
     let parts = layer::components(policy, service);
     let named = |kind| parts.iter().any(|(part, _)| *part == kind);
@@ -155,7 +154,7 @@ pub(crate) fn merged<'a, R: Record>(
         let over =
             Over { policy, options, runtime, accelerator: accelerator.as_ref(), place: &place };
         let mut spec = laid_over(&over, *kind, upper, rec, &mut findings)
-            .map_err(|message| error(service, Code::InvalidInput, message))?;
+            .map_err(|message| Failure::of(service, Code::InvalidInput, message))?;
         let name = eco_format!("{}-{}", service.name(), kind.as_str());
         if is_virtual {
             components.push(MergedComponent {
@@ -317,38 +316,23 @@ fn raise_min_replicas<R: Record>(
     }
 }
 
-fn no_engine(policy: &Policy, service: &Service) -> ServiceError {
+fn no_engine(policy: &Policy, service: &Service) -> Failure {
     let decoder =
         service.component(ComponentKind::Decoder).and_then(|decoder| decoder.origin.span());
     let refused = if policy.implied_engine {
-        refusal(
+        Failure::with_help(
             service,
             Code::DecoderWithoutEngine,
             "a decoder stands only beside an engine",
             "add `engine: {}`",
         )
     } else {
-        refusal(service, Code::InvalidInput, "engine component is required", "add `engine: {}`")
+        Failure::with_help(
+            service,
+            Code::InvalidInput,
+            "engine component is required",
+            "add `engine: {}`",
+        )
     };
-    ServiceError { span: decoder.or(refused.span), ..refused }
-}
-
-/// An error at the service's name with the next action.
-pub(crate) fn refusal(
-    service: &Service,
-    code: Code,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> ServiceError {
-    ServiceError { help: Some(help.into()), ..error(service, code, message) }
-}
-
-/// An error at the service's name.
-pub(crate) fn error(service: &Service, code: Code, message: impl Into<String>) -> ServiceError {
-    ServiceError {
-        code,
-        message: message.into(),
-        help: None,
-        span: Some(service.object.name_span()),
-    }
+    Failure { span: decoder.or(refused.span), ..refused }
 }

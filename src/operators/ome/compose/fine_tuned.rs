@@ -1,8 +1,6 @@
 //! Fine-tuned weights: which one a service serves and how.
 
-use super::component::refusal;
-use crate::api::{FineTunedWeight, Service};
-use crate::decision::ServiceError;
+use crate::api::{Failure, FineTunedWeight, Service};
 use crate::diag::Code;
 use crate::yaml::Node;
 use ecow::EcoString;
@@ -27,7 +25,7 @@ impl FineTuned {
     pub(crate) fn of<'a>(
         service: &Service,
         weights: &dyn Fn(&str) -> Option<&'a FineTunedWeight>,
-    ) -> Result<Option<Self>, ServiceError> {
+    ) -> Result<Option<Self>, Failure> {
         const PREFIX: &str = "failed to reconcile fine-tuned weights: ";
         let names =
             service.model.as_ref().map(|model| model.fine_tuned.as_slice()).unwrap_or_default();
@@ -36,26 +34,31 @@ impl FineTuned {
             [name] => name,
             [_, second, ..] => {
                 let message = format!("{PREFIX}stacked fine-tuned serving is not supported yet");
-                return Err(ServiceError {
+                return Err(Failure {
                     span: second.span(),
-                    ..refusal(service, Code::InvalidInput, message, "name one fine-tuned weight")
+                    ..Failure::with_help(
+                        service,
+                        Code::InvalidInput,
+                        message,
+                        "name one fine-tuned weight",
+                    )
                 });
             }
         };
         let Some(weight) = weights(&name.value) else {
             let message = format!("{PREFIX}No FineTunedWeight with the name: {}", name.value);
             let help = "correct the name, or load the weight with `-f`";
-            return Err(ServiceError {
+            return Err(Failure {
                 span: name.span(),
-                ..refusal(service, Code::ModelNotFound, message, help)
+                ..Failure::with_help(service, Code::ModelNotFound, message, help)
             });
         };
         let Some(configuration) = weight.object.spec("configuration") else {
             let message = format!("{PREFIX}unexpected end of JSON input");
             let help = format!("add `spec.configuration` to FineTunedWeight/{}", name.value);
-            return Err(ServiceError {
+            return Err(Failure {
                 span: Some(weight.object.name_span()),
-                ..refusal(service, Code::InvalidInput, message, help)
+                ..Failure::with_help(service, Code::InvalidInput, message, help)
             });
         };
         let strategy =
@@ -66,9 +69,14 @@ impl FineTuned {
                 "the controller would crash: `hyperParameters.strategy` of FineTunedWeight/{} is {kind}, not a string",
                 name.value
             );
-            return Err(ServiceError {
+            return Err(Failure {
                 span: other.origin.span(),
-                ..refusal(service, Code::WouldPanic, message, "write the strategy as a string")
+                ..Failure::with_help(
+                    service,
+                    Code::WouldPanic,
+                    message,
+                    "write the strategy as a string",
+                )
             });
         }
         Ok(Some(Self {

@@ -34,8 +34,11 @@ pub use host::{HostParts, host};
 pub use metadata::of_service as service_annotations;
 pub use mode::of_service as service_mode;
 
-use crate::api::{Api, ComponentKind, FineTunedWeight, Model, OperatorConfig, Runtime, Service};
-use crate::decision::{AcceleratorDecision, DeploymentMode, ServiceError};
+use crate::api::{
+    Api, ComponentKind, DeploymentMode, Failure, FineTunedWeight, Model, OperatorConfig, Runtime,
+    Service,
+};
+use crate::decision::AcceleratorDecision;
 use crate::diag::Checked;
 use crate::merge::history::Record;
 use crate::policy::{AcceleratorOptions, Policy};
@@ -57,7 +60,7 @@ pub fn merged<'a, R: Record>(
     options: &AcceleratorOptions,
     config: &OperatorConfig,
     rec: &mut R,
-) -> Result<Checked<Merged<'a>>, ServiceError> {
+) -> Result<Checked<Merged<'a>>, Failure> {
     match policy.api {
         Api::KServe => {
             crate::operators::kserve::compose::merged(policy, service, runtime, config, rec)
@@ -135,7 +138,7 @@ pub struct Context<'a, 'f> {
     /// A fine-tuned weight by its name.
     pub weights: &'f dyn Fn(&str) -> Option<&'a FineTunedWeight>,
     /// Whether the operator can write a component; it writes one before it builds the next.
-    pub writable: &'f dyn Fn(&ComposedComponent) -> Result<(), ServiceError>,
+    pub writable: &'f dyn Fn(&ComposedComponent) -> Result<(), Failure>,
 }
 
 /// A service with everything decided and merged.

@@ -1,7 +1,6 @@
 //! How components are deployed: read from the merged specs.
 
-use crate::api::{ComponentKind, OperatorConfig, Service};
-use crate::decision::DeploymentMode;
+use crate::api::{ComponentKind, DeploymentMode, OperatorConfig, Service};
 use crate::policy::Policy;
 use crate::yaml::Node;
 

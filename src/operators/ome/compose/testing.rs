@@ -1,11 +1,11 @@
 //! Helpers of this room's tests: trees from flow YAML and back, services to compose.
 
 use crate::api::{
-    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs, Field,
-    FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef, OperatorConfig, Runtime,
-    Scope, Service,
+    AcceleratorRequirements, AcceleratorWish, Api, Component, ComponentKind, DecodedConfigs,
+    Failure, Field, FineTunedWeight, Model, ModelLookup, ModelRef, Object, ObjectRef,
+    OperatorConfig, Runtime, Scope, Service,
 };
-use crate::decision::{Resolution, RuntimeDecision, ServiceError};
+use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Checked;
 use crate::merge::history::History;
 use crate::policy::{AcceleratorOptions, Policy};
@@ -174,7 +174,7 @@ impl Fixture {
     pub(crate) fn merged(
         &self,
         policy: &Policy,
-    ) -> Result<Checked<Vec<super::MergedComponent<'_>>>, ServiceError> {
+    ) -> Result<Checked<Vec<super::MergedComponent<'_>>>, Failure> {
         let merged = super::merged(
             policy,
             &self.service,
@@ -188,10 +188,7 @@ impl Fixture {
     }
 
     /// The composed service.
-    pub(crate) fn compose(
-        &self,
-        policy: &Policy,
-    ) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+    pub(crate) fn compose(&self, policy: &Policy) -> Result<Checked<super::Composed<'_>>, Failure> {
         self.compose_with(policy, &mut ())
     }
 
@@ -200,7 +197,7 @@ impl Fixture {
         &self,
         policy: &Policy,
         rec: &mut impl crate::merge::history::Record,
-    ) -> Result<Checked<super::Composed<'_>>, ServiceError> {
+    ) -> Result<Checked<super::Composed<'_>>, Failure> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
         let resolution = Resolution {
             model: self.model.as_ref(),

@@ -2,7 +2,7 @@
 
 use super::testing::{Fixture, flow, losers, node};
 use super::{Composed, ComposedComponent};
-use crate::decision::DeploymentMode;
+use crate::api::DeploymentMode;
 use crate::diag::Checked;
 use crate::merge::history::History;
 use crate::policy::{OME_DOCUMENTED, OME_V0_1_5, Policy};

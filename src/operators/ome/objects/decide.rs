@@ -6,14 +6,11 @@
 //! stand in its order (pkg/controller/v1beta1/inferenceservice/reconcilers): of two failures the
 //! earlier one is the answer.
 
-use crate::api::{ComponentKind, Service};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::diag::Code;
-use crate::objects::Settings;
-use crate::objects::domain;
 use crate::objects::domain::IngressSettings;
-use crate::objects::metadata;
 use crate::objects::metadata::VISIBILITY;
+use crate::objects::{Settings, domain, metadata};
 use crate::operators::ome::compose;
 use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::operators::ome::objects::kind::{autoscaler, ingress, ray, route, sidecar};
@@ -59,8 +56,8 @@ pub(super) fn failure(
     message: impl Into<String>,
     span: impl Into<Option<Span>>,
     help: &str,
-) -> ServiceError {
-    ServiceError {
+) -> Failure {
+    Failure {
         code: Code::InvalidInput,
         message: message.into(),
         help: Some(help.into()),
@@ -68,12 +65,12 @@ pub(super) fn failure(
     }
 }
 
-fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> ServiceError {
-    ServiceError { code: Code::WouldPanic, ..failure(message, span, help) }
+fn panic(message: impl Into<String>, span: impl Into<Option<Span>>, help: &str) -> Failure {
+    Failure { code: Code::WouldPanic, ..failure(message, span, help) }
 }
 
 /// What is wrong with the settings, so that the manager does not even start.
-pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), ServiceError> {
+pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
     if let Some(error) = &settings.config.error {
         return Err(failure(
             error.to_string(),
@@ -99,7 +96,7 @@ pub(super) fn workload<'a>(
     service: &Service,
     component: &'a ComposedComponent,
     settings: Settings<'a>,
-) -> Result<Workload<'a>, ServiceError> {
+) -> Result<Workload<'a>, Failure> {
     match component.mode {
         DeploymentMode::RawDeployment => {
             let class = autoscaler_class(service, component, settings)?;
@@ -173,7 +170,7 @@ fn autoscaler_class(
     service: &Service,
     component: &ComposedComponent,
     settings: Settings<'_>,
-) -> Result<autoscaler::Class, ServiceError> {
+) -> Result<autoscaler::Class, Failure> {
     let class = component.annotations.get("ome.io/autoscalerClass");
     // Before v0.1.5 spec.kedaConfig did not reach the reconciler, which asks it for whatever no
     // annotation says (reconcilers/keda/keda_reconciler.go).
@@ -211,7 +208,7 @@ fn host(
     service: &Service,
     component: &ComposedComponent,
     settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
     let name = &component.name;
@@ -242,7 +239,7 @@ fn sidecar_registered(
     service: &Service,
     component: &ComposedComponent,
     settings: Settings<'_>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let Some(label) = sidecar::asked(&component.labels)
         .filter(|_| settings.config.ingress.disable_istio_virtual_host)
     else {
@@ -262,7 +259,7 @@ fn ray_clusters<'a>(
     service: &Service,
     component: &'a ComposedComponent,
     settings: Settings<'a>,
-) -> Result<Workload<'a>, ServiceError> {
+) -> Result<Workload<'a>, Failure> {
     let span = component.spec.origin.span().unwrap_or_else(|| service.object.name_span());
     let clusters = match component.spec.get("minReplicas").and_then(Node::as_int) {
         Some(replicas) => replicas,
@@ -300,7 +297,7 @@ fn ray_clusters<'a>(
 pub(super) fn entrance(
     composed: &Composed<'_>,
     settings: Settings<'_>,
-) -> Result<Entrance, ServiceError> {
+) -> Result<Entrance, Failure> {
     let service = composed.service;
     let config = settings.config;
     let annotations = compose::service_annotations(settings.policy, service, config);

@@ -3,15 +3,17 @@
 
 #![expect(clippy::disallowed_methods, reason = "the recording is read from where it lies")]
 
-use crate::api::{Completion, ComponentKind, Object, ObjectRef, OperatorConfig, Scope, Service};
+use crate::api::{
+    Completion, ComponentKind, DeploymentMode, Object, ObjectRef, OperatorConfig, Scope, Semantics,
+    Service,
+};
 use crate::catalog::{Builder, Catalog, Options};
-use crate::decision::DeploymentMode;
 use crate::diag::Diagnostic;
 use crate::objects::{Settings, objects};
 use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::operators::ome::objects::model_config::ModelConfig;
 use crate::operators::ome::read as ome;
-use crate::policy::{OME_V0_1_5, Semantics};
+use crate::policy::OME_V0_1_5;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, Map, Node, Origin, Value, parse, split};
 use ecow::eco_format;

@@ -1,7 +1,6 @@
 //! Which objects a service gets, in which order, and where the controller fails.
 
-use crate::api::{ComponentKind, OperatorConfig};
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig};
 use crate::diag::{Checked, Code, Severity};
 use crate::objects::testing::{component, parse, service};
 use crate::objects::{RenderedObject, Settings, objects};
@@ -34,7 +33,7 @@ fn render(
     metadata: &str,
     components: Vec<ComposedComponent>,
     config: &OperatorConfig,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = service(&format!(r#"{{"metadata":{{"name":"chat"{metadata}}},"spec":{{}}}}"#));
     let composed = Composed { service: &service, model: None, runtime: None, components };
     let settings = Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" };

@@ -4,8 +4,7 @@
 //! around the same pods, and findings about what has no place in it. This is our own design
 //! (kthena.md 7); OME itself writes no ModelServing.
 
-use crate::api::ComponentKind;
-use crate::decision::{DeploymentMode, ServiceError};
+use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::objects::RenderedObject;
 use crate::objects::build::{node, set};
@@ -51,7 +50,7 @@ pub(crate) fn apply(
     objects: Vec<RenderedObject>,
     workload: Workload,
     kthena: &KthenaPolicy,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     match workload {
         Workload::Auto => Ok(Checked::clean(objects)),
         Workload::Deployment => gathered(composed, objects, DEPLOYMENT),
@@ -67,8 +66,8 @@ fn kind(object: &RenderedObject) -> &str {
     object.node.get("kind").and_then(Node::as_str).unwrap_or_default()
 }
 
-fn refusal(composed: &Composed<'_>, message: String, help: &str) -> ServiceError {
-    ServiceError {
+fn refusal(composed: &Composed<'_>, message: String, help: &str) -> Failure {
+    Failure {
         code: Code::InvalidInput,
         message,
         help: Some(help.into()),
@@ -95,7 +94,7 @@ fn gathered(
     composed: &Composed<'_>,
     objects: Vec<RenderedObject>,
     wanted: &str,
-) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let mut out = Vec::with_capacity(objects.len() + 1);
     for mut object in objects {
         if is_workload(&object) && kind(&object) != wanted {
@@ -197,7 +196,7 @@ impl<'a> Converter<'a> {
     fn convert(
         mut self,
         objects: Vec<RenderedObject>,
-    ) -> Result<Checked<Vec<RenderedObject>>, ServiceError> {
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
         let mut parts = Vec::new();
         for component in &self.composed.components {
             if component.kind != ComponentKind::Router {
@@ -252,7 +251,7 @@ impl<'a> Converter<'a> {
         &mut self,
         component: &'a ComposedComponent,
         workload: &RenderedObject,
-    ) -> Result<Part<'a>, ServiceError> {
+    ) -> Result<Part<'a>, Failure> {
         let spec = |path: &[&str]| workload.node.at(path);
         let (entry, worker) = match kind(workload) {
             DEPLOYMENT => (spec(&["spec", "template"]), None),
@@ -333,7 +332,7 @@ impl<'a> Converter<'a> {
         &self,
         component: &ComposedComponent,
         template: Option<&Node>,
-    ) -> Result<Node, ServiceError> {
+    ) -> Result<Node, Failure> {
         let rule = &WORKLOAD;
         let part = |path: &[&str]| template.and_then(|template| template.at(path));
         let map = |key: &str| {
@@ -382,7 +381,7 @@ impl<'a> Converter<'a> {
         Ok(node!(rule; { metadata: { labels: (labels), annotations: (map("annotations")) }, spec: (spec) }).unwrap_or_else(|| Node::map(Origin::Derived(rule))))
     }
 
-    fn model_serving(&mut self, parts: &[Part<'_>]) -> Result<(EcoString, Node), ServiceError> {
+    fn model_serving(&mut self, parts: &[Part<'_>]) -> Result<(EcoString, Node), Failure> {
         let rule = &WORKLOAD;
         let service = self.composed.service;
         let disaggregated = parts.len() > 1;

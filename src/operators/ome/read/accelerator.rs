@@ -10,9 +10,8 @@ use crate::api::{
     AcceleratorAnnotations, AcceleratorClass, AcceleratorConfiguration, AcceleratorRequirements,
     AcceleratorSelector, AcceleratorWish, Capabilities, ClassResource, ComponentKind, Constraints,
     Cost, Discovery, Field, Figure, Object, PreferenceCondition, PreferenceEntry,
-    RuntimeConfigurations,
+    RuntimeConfigurations, Semantics,
 };
-use crate::policy::Semantics;
 use crate::quantity::{GIB, Memory, Quantity, Range};
 use crate::yaml::{Node, Origin, Rule};
 use ecow::{EcoString, eco_format};

@@ -9,11 +9,11 @@ pub(crate) mod predictor;
 use crate::api::fields::{Reader, boolean, diffusion, integer, text, texts};
 use crate::api::{
     Completion, Component, ComponentKind, DecodedConfigs, Field, FineTunedWeight, FormatEntry,
-    Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Service,
-    SizeRange,
+    Model, ModelLookup, ModelRef, Object, Predictor, Runtime, RuntimeRef, Scope, Semantics,
+    Service, SizeRange,
 };
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::policy::{Policy, Semantics};
+use crate::policy::Policy;
 use crate::yaml::{Node, Origin, Rule};
 use ecow::EcoString;
 

@@ -2,8 +2,7 @@
 //!
 //! Source: ome-selection 5.4 (webhook inference_service_defaults.go) and S0-062.
 
-use crate::api::ModelLookup;
-use crate::policy::Semantics;
+use crate::api::{ModelLookup, Semantics};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
 
 /// Fields of the predictor that are not part of the engine.

@@ -1,8 +1,7 @@
 //! The model a service names.
 
-use crate::api::{Field, Model, ModelLookup, Scope, Service};
+use crate::api::{Failure, Field, Model, ModelLookup, Scope, Service};
 use crate::catalog::Catalog;
-use crate::decision::ServiceError;
 use crate::diag::Code;
 use crate::policy::{ModelKindRule, Policy};
 use crate::select::{did_you_mean, proposed};
@@ -13,7 +12,7 @@ pub(crate) fn resolve<'a>(
     policy: &Policy,
     catalog: &'a Catalog,
     service: &Service,
-) -> Result<Option<&'a Model>, ServiceError> {
+) -> Result<Option<&'a Model>, Failure> {
     let Some(wanted) = &service.model else { return Ok(None) };
     let name = &wanted.name;
     let namespaced = Scope::Namespace(service.namespace.clone());
@@ -51,7 +50,7 @@ pub(crate) fn resolve<'a>(
     };
     let Some(model) = found else { return Err(not_found(catalog, service, name, kind)) };
     if model.disabled {
-        return Err(ServiceError {
+        return Err(Failure {
             code: Code::ModelDisabled,
             message: format!("specified base model {} is disabled", name.value),
             help: Some("set `disabled: false` in the model, or name another one".into()),
@@ -69,7 +68,7 @@ fn config_map_lookup(
     service: &Service,
     name: &Field<EcoString>,
     kind: Option<&str>,
-) -> Result<(), ServiceError> {
+) -> Result<(), Failure> {
     let namespaced = Scope::Namespace(service.namespace.clone());
     let wanted = service.model.as_ref();
     let found = match kind {
@@ -99,7 +98,7 @@ fn config_map_lookup(
             .filter(|weight| !weight.value.is_empty())
         && catalog.fine_tuned_weight(&weight.value).is_none()
     {
-        return Err(ServiceError {
+        return Err(Failure {
             code: Code::ModelNotFound,
             message: format!("no FineTunedWeight with the name `{}`", weight.value),
             help: did_you_mean(
@@ -117,7 +116,7 @@ fn not_found(
     service: &Service,
     name: &Field<EcoString>,
     kind: Option<&str>,
-) -> ServiceError {
+) -> Failure {
     let elsewhere = catalog.models().find(|model| model.object.id.name == name.value);
     let help = match elsewhere {
         Some(model) if model.object.id.scope == Scope::Cluster => Some(format!(
@@ -141,7 +140,7 @@ fn not_found(
         Some("ClusterBaseModel") => format!("no ClusterBaseModel with the name `{}`", name.value),
         _ => format!("no BaseModel or ClusterBaseModel with the name `{}`", name.value),
     };
-    ServiceError {
+    Failure {
         code: Code::ModelNotFound,
         message,
         help: help.or_else(|| Some("load the model with `-f`".into())),

@@ -1,0 +1,69 @@
+//! How a component is deployed, and the words for it.
+
+use super::{Api, Semantics};
+
+/// How a component is deployed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeploymentMode {
+    /// A Deployment.
+    RawDeployment,
+    /// A Knative Service.
+    Serverless,
+    /// A LeaderWorkerSet.
+    MultiNode,
+    /// RayClusters with vLLM.
+    MultiNodeRayVllm,
+    /// Nothing: somebody else deploys it.
+    VirtualDeployment,
+    /// Nothing: ModelMesh deploys it (KServe).
+    ModelMesh,
+}
+
+impl DeploymentMode {
+    /// The annotation value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RawDeployment => "RawDeployment",
+            Self::Serverless => "Serverless",
+            Self::MultiNode => "MultiNode",
+            Self::MultiNodeRayVllm => "MultiNodeRayVLLM",
+            Self::VirtualDeployment => "VirtualDeployment",
+            Self::ModelMesh => "ModelMesh",
+        }
+    }
+
+    /// The word of an API under a semantics: KServe calls its modes otherwise since 0.16.
+    pub fn word(self, api: Api, semantics: Semantics) -> &'static str {
+        match (self, api, semantics) {
+            (Self::RawDeployment, Api::KServe, Semantics::Controller) => "Standard",
+            (Self::Serverless, Api::KServe, Semantics::Controller) => "Knative",
+            _ => self.as_str(),
+        }
+    }
+
+    /// The mode a word of KServe names, old and new ones (S3-004).
+    pub fn from_kserve(text: &str) -> Option<Self> {
+        match text {
+            "RawDeployment" | "Standard" => Some(Self::RawDeployment),
+            "Serverless" | "Knative" => Some(Self::Serverless),
+            "ModelMesh" => Some(Self::ModelMesh),
+            _ => None,
+        }
+    }
+
+    /// The annotation that asks for a mode.
+    pub const ANNOTATION: &str = "ome.io/deploymentMode";
+
+    /// The mode an annotation value names; `PDDisaggregated` and anything else name none.
+    pub fn from_annotation(text: &str) -> Option<Self> {
+        [
+            Self::RawDeployment,
+            Self::Serverless,
+            Self::MultiNode,
+            Self::MultiNodeRayVllm,
+            Self::VirtualDeployment,
+        ]
+        .into_iter()
+        .find(|mode| mode.as_str() == text)
+    }
+}
