@@ -617,12 +617,14 @@ impl<'a> Comparison<'_, 'a> {
             && (!self.inputs.classes || is.accelerators.is_empty());
         same.then(|| {
             let [_, mut resolution] = resolutions;
-            let builder = self.renderers[1].builder(services[1]);
-            let built = builder.build(services[1], &mut resolution, &mut ());
+            let ask = self.renderers[1].ask(services[1]);
+            let built = ask.build(services[1], &mut resolution, &mut ());
             let refused = built.error.is_some();
-            let least = built.components.iter().filter(|_| !refused);
+            let components: Vec<PlannedComponent> =
+                built.outlines.into_iter().map(PlannedComponent::from).collect();
+            let least = components.iter().filter(|_| !refused);
             let gpus = least.map(PlannedComponent::least_gpus).sum();
-            let cost = if refused { Cost::default() } else { cost::cost(&is, &built.components) };
+            let cost = if refused { Cost::default() } else { cost::cost(&is, &components) };
             Answer {
                 gpus: Pair { from: gpus, to: gpus },
                 costs: Pair { from: cost, to: cost },

@@ -90,3 +90,16 @@ pub(crate) fn within<R: Record, T>(
 pub(crate) fn lost<R: Record>(step: Step<'_>, loser: &Node, winner: &Node, rec: &mut R) {
     within(step, rec, |rec| rec.lost(loser, Some(winner)));
 }
+
+/// The union of two mappings, the later one winning.
+pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
+    for entry in
+        upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
+    {
+        if let Some(loser) = lower.get(&entry.key) {
+            lost(Step::Field(&entry.key), loser, &entry.node, rec);
+        }
+        lower.insert_entry(entry.clone());
+    }
+    lower
+}

@@ -6,4 +6,5 @@
 pub(crate) mod edit;
 pub mod history;
 pub mod smp;
+pub(crate) mod typed;
 pub(crate) mod written;

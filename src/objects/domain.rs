@@ -6,7 +6,7 @@
 
 use super::metadata::text;
 use crate::api::{IngressConfig, OperatorConfig};
-use crate::operators::ome::compose::{HostParts, host};
+use crate::objects::host::{HostParts, host};
 use crate::quantity::{hash, names};
 use crate::template;
 use crate::yaml::Map;
@@ -151,6 +151,17 @@ pub(crate) fn path_template_error(config: &OperatorConfig) -> Option<String> {
         .err()
         .filter(|error| !template.is_empty() && error.kind == template::ErrorKind::Syntax)?;
     Some(format!("invalid ingress config - unable to parse pathTemplate: {}", error.message))
+}
+
+/// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster
+/// may have another.
+pub(crate) const KNATIVE_DOMAIN: &str = "example.com";
+
+/// Go's regexp.QuoteMeta.
+pub(crate) fn quote(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c]))
+        .collect()
 }
 
 #[cfg(test)]

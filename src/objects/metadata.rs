@@ -1,12 +1,12 @@
 //! Labels and annotations: what wrappers add to a component's and what they leave out.
 //!
-//! In: the maps of a [`crate::operators::ome::compose::ComposedComponent`] and of the service itself. Out: the maps
+//! In: the maps of a [`crate::pods::built::Component`] and of the service itself. Out: the maps
 //! of single objects, sorted by key. No object is built here but its `metadata`.
 
 use super::build::node;
 use super::rules;
 use crate::api::{Api, DeploymentMode, Field, Service};
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Entry, Map, Node, Origin, Rule};
 use ecow::EcoString;
 
@@ -121,7 +121,7 @@ pub(crate) fn queue_labels(annotations: &Map) -> Vec<Entry> {
 const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 
 /// The queue of Kueue that the pods of a component name by their label, with who wrote it.
-pub(crate) fn kueue_queue(api: Api, component: &ComposedComponent) -> Option<Field<EcoString>> {
+pub(crate) fn kueue_queue(api: Api, component: &Component) -> Option<Field<EcoString>> {
     // A Knative Service carries the label itself; its revisions, whose pods Kueue would see, do
     // not.
     let queued = api == Api::Ome && component.mode != DeploymentMode::Serverless;

@@ -1,12 +1,14 @@
 //! Components become the objects an operator writes.
 //!
-//! In: a [`Composed`] service and the operator's settings. Out: objects as trees in which every
+//! In: a [`Built`] service and the operator's settings. Out: objects as trees in which every
 //! leaf names who wrote it, in the order in which the operator writes them, and findings about what
 //! does not work as written. Nothing is chosen or merged here; `accept` only observes.
 
 pub mod accept;
 pub(crate) mod build;
+pub(crate) mod config_map;
 pub(crate) mod domain;
+pub(crate) mod host;
 pub(crate) mod metadata;
 pub(crate) mod order;
 pub(crate) mod pod_defaults;
@@ -21,9 +23,7 @@ pub(crate) use metadata::kueue_queue;
 
 pub use order::order;
 
-use crate::api::{Api, ComponentKind, Failure, OperatorConfig, Service};
-use crate::diag::Checked;
-use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::api::{ComponentKind, OperatorConfig};
 use crate::policy::Policy;
 use crate::yaml::Node;
 
@@ -53,65 +53,10 @@ pub struct Settings<'a> {
     pub cluster_domain: &'a str,
 }
 
-/// Whether the operator runs at all with its settings.
-///
-/// # Errors
-/// What it says when it does not start.
-pub fn settings(service: &Service, settings: Settings<'_>) -> Result<(), Failure> {
-    match settings.policy.api {
-        Api::Ome => crate::operators::ome::objects::settings(service, settings),
-        Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
-    }
-}
-
-/// Whether the operator can write a component, as far as that is known without building it.
-///
-/// # Errors
-/// Where it fails or crashes on the component.
-pub fn writable(
-    service: &Service,
-    component: &ComposedComponent,
-    settings: Settings<'_>,
-) -> Result<(), Failure> {
-    match settings.policy.api {
-        Api::Ome => crate::operators::ome::objects::writable(service, component, settings),
-        Api::KServe | Api::Kthena | Api::Cluster => Ok(()),
-    }
-}
-
-/// Whether the operator can write what leads to a service, as far as that is known without building
-/// it.
-///
-/// # Errors
-/// Where it fails after the components are written.
-pub fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
-    match settings.policy.api {
-        Api::Ome => crate::operators::ome::objects::reachable(composed, settings),
-        Api::KServe => crate::operators::kserve::objects::reachable(composed, settings),
-        Api::Kthena | Api::Cluster => Ok(()),
-    }
-}
-
-/// The objects of a service in the order in which the operator writes them.
-///
-/// `model_config` is what the model ConfigMap describes; none where the service names no model.
-///
-/// # Errors
-/// Where the operator fails or crashes before it has written everything, in its words.
-pub fn objects(
-    composed: &Composed<'_>,
-    model_config: Option<&crate::operators::ome::objects::model_config::ModelConfig<'_>>,
-    settings: Settings<'_>,
-) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-    let mut rendered = match settings.policy.api {
-        Api::Ome => crate::operators::ome::objects::objects(composed, model_config, settings)?,
-        // The other operators have renderers of their own.
-        Api::KServe => crate::operators::kserve::objects::objects(composed, settings)?,
-        Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
-    };
-    for object in &mut rendered.value {
+/// Objects as they are printed: without what no server keeps, fields in the order of kubectl.
+pub(crate) fn finish(objects: &mut [RenderedObject]) {
+    for object in objects {
         tidy::tidy(&mut object.node);
         order(&mut object.node);
     }
-    Ok(rendered)
 }

@@ -1,9 +1,9 @@
-//! Composed services made by hand, for the tests of this room.
+//! Built services made by hand, for the tests of this room.
 
 use super::metadata;
 use crate::api::{Api, ComponentKind, DeploymentMode, Object, ObjectRef, Scope, Service};
-use crate::operators::ome::compose::ComposedComponent;
 use crate::operators::ome::objects::frame::Frame;
+use crate::pods::built::Component;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
@@ -73,8 +73,8 @@ pub(crate) fn component(
     mode: DeploymentMode,
     spec: &str,
     pod: &str,
-) -> ComposedComponent {
-    ComposedComponent {
+) -> Component {
+    Component {
         kind,
         name: eco_format!("{service}-{}", kind.as_str()),
         mode,
@@ -95,7 +95,7 @@ pub(crate) fn component(
 /// A service `chat` in `default` with an engine.
 pub(crate) struct Case {
     pub(crate) service: Service,
-    pub(crate) component: ComposedComponent,
+    pub(crate) component: Component,
 }
 
 impl Case {

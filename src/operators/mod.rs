@@ -1,7 +1,93 @@
 //! The operators, a folder each, whole: what they read, choose, compose, write and check. None names
-//! another.
+//! another; this file is the only one that names them all, and what stands above asks it.
+//!
+//! In: a service, and what is decided for it. Out: its pods and objects, as its operator makes them.
 
 pub mod kserve;
 pub mod kthena;
 pub mod kueue;
 pub mod ome;
+
+use crate::api::{Api, Failure, Service};
+use crate::catalog::Catalog;
+use crate::decision::Resolution;
+use crate::diag::Checked;
+use crate::merge::history::Record;
+use crate::objects::{self, RenderedObject, Settings};
+use crate::pods::built::{Built, Outcome};
+use crate::policy::Policy;
+use ome::objects::model_config::ModelConfig;
+
+/// What is asked of the operator of a service: what its services are read with, and by which
+/// release.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a, 'f> {
+    /// Everything that is known.
+    pub(crate) catalog: &'a Catalog,
+    /// The release that is followed; its API says whose service it is.
+    pub(crate) policy: &'static Policy,
+    /// The cluster's DNS domain.
+    pub(crate) cluster_domain: &'f str,
+}
+
+impl<'a> Ask<'a, '_> {
+    fn settings(&self) -> Settings<'_> {
+        Settings {
+            policy: self.policy,
+            config: self.catalog.config(),
+            cluster_domain: self.cluster_domain,
+        }
+    }
+
+    /// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+    pub(crate) fn build<R: Record>(
+        &self,
+        service: &'a Service,
+        resolution: &mut Resolution<'a>,
+        rec: &mut R,
+    ) -> Outcome<'a> {
+        match self.policy.api {
+            Api::Ome => ome::build::build(self.catalog, self.settings(), service, resolution, rec),
+            Api::KServe => kserve::compose::build(self.settings(), service, resolution, rec),
+            Api::Kthena | Api::Cluster => Outcome::default(),
+        }
+    }
+
+    /// The objects of a service in the order in which the operator writes them.
+    ///
+    /// # Errors
+    /// Where the operator fails or crashes before it has written everything, in its words.
+    pub(crate) fn objects(
+        &self,
+        built: &Built<'_>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        let config = (self.policy.api == Api::Ome)
+            .then(|| ModelConfig::look_up(self.policy, self.catalog, built.service, built.model));
+        self.written(built, config.flatten().as_ref())
+    }
+
+    /// The objects without the one that describes the model: enough for those who place pods.
+    ///
+    /// # Errors
+    /// As of [`Ask::objects`].
+    pub(crate) fn workloads(
+        &self,
+        built: &Built<'_>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        self.written(built, None)
+    }
+
+    fn written(
+        &self,
+        built: &Built<'_>,
+        model: Option<&ModelConfig<'_>>,
+    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        let mut rendered = match self.policy.api {
+            Api::Ome => ome::objects::objects(built, model, self.settings())?,
+            Api::KServe => kserve::objects::objects(built, self.settings())?,
+            Api::Kthena | Api::Cluster => Checked::clean(Vec::new()),
+        };
+        objects::finish(&mut rendered.value);
+        Ok(rendered)
+    }
+}

@@ -12,7 +12,7 @@ use crate::api::{ComponentKind, Model, Runtime, Service};
 use crate::decision::{CacheFit, Operand, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::operators::ome::accelerators::fit::weights;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::policy::Policy;
 use crate::quantity::{Count, Memory};
 use crate::select::Selector;
@@ -157,7 +157,7 @@ pub(crate) fn fill(
     selector: &Selector<'_>,
     service: &Service,
     resolution: &Resolution<'_>,
-    built: &[ComposedComponent],
+    built: &[Component],
     components: &mut [PlannedComponent],
 ) -> Vec<Diagnostic> {
     let Some(model) = resolution.model.filter(|model| model.known.cache.is_some()) else {

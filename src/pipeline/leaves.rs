@@ -1,11 +1,11 @@
 //! What the layers of a service made of its containers: every variable, argument, resource and node
 //! selector with who won and over whom (S2-008).
 
-use super::build::Builder;
 use super::plan::Planned;
 use super::why::{Layers, Leaf, Overrides, leaf};
 use crate::api::ComponentKind;
 use crate::merge::history::History;
+use crate::operators::Ask;
 use crate::yaml::{FieldPath, Node, Value};
 
 /// One leaf of a component.
@@ -28,12 +28,12 @@ pub fn merge(layers: &Layers<'_>, planned: &Planned<'_>) -> Vec<MergedLeaf> {
         return found;
     }
     let mut history = History::new();
-    let builder =
-        Builder { catalog, policy: planned.policy, cluster_domain: crate::objects::CLUSTER_DOMAIN };
+    let ask =
+        Ask { catalog, policy: planned.policy, cluster_domain: crate::objects::CLUSTER_DOMAIN };
     let mut resolution = planned.resolution.clone();
-    let built = builder.build(planned.service, &mut resolution, &mut history);
+    let built = ask.build(planned.service, &mut resolution, &mut history);
     let overrides = Overrides::new(&history);
-    for component in built.composed.iter().flat_map(|composed| &composed.components) {
+    for component in built.built.iter().flat_map(|built| &built.components) {
         let pods = std::iter::once((&component.pod, false))
             .chain(component.worker.as_ref().map(|(pod, _)| (pod, true)));
         for (pod, of_worker) in pods {

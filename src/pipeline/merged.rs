@@ -4,7 +4,7 @@ use super::render::Renderer;
 use crate::api::{ComponentKind, DeploymentMode, Service};
 use crate::catalog::Views;
 use crate::diag::Diagnostic;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::Node;
 
 /// One component after every merge.
@@ -37,17 +37,17 @@ impl<'a> Renderer<'a> {
         let (selector, service) = self.selector(views);
         let mut resolution = selector.resolve(service);
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let built = self.builder(service).build(service, &mut resolution, &mut ());
+        let built = self.ask(service).build(service, &mut resolution, &mut ());
         diagnostics.extend(built.diagnostics);
         diagnostics.extend(built.error.map(|error| super::plan::finding(&error, service)));
-        let parts = built.composed.map(|composed| {
-            let part = |component: ComposedComponent| MergedPart {
+        let parts = built.built.map(|built| {
+            let part = |component: Component| MergedPart {
                 kind: component.kind,
                 mode: component.mode,
                 pod: component.pod,
                 worker: component.worker,
             };
-            composed.components.into_iter().map(part).collect()
+            built.components.into_iter().map(part).collect()
         });
         MergedService { service, parts, diagnostics }
     }

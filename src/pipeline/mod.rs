@@ -5,7 +5,6 @@
 //! [`Planned`]. Services are independent of each other: they are decided in parallel and come out
 //! in order, whatever the thread count.
 
-pub(crate) mod build;
 pub(crate) mod built;
 pub(crate) mod complete;
 pub(crate) mod costs;

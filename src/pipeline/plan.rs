@@ -1,6 +1,5 @@
 //! What each service becomes.
 
-use super::build::Builder;
 use super::built::{PodContext, Workload};
 use super::kv_cache;
 use super::running::{RunningPod, RunningPods};
@@ -13,9 +12,10 @@ use crate::cluster::{Fit, Inventory, Shape};
 use crate::decision::{AcceleratorDecision, CacheFit, QueueDecision, Requirement, Resolution};
 use crate::diag::{Code, Diagnostic};
 use crate::objects as render;
+use crate::operators::Ask;
 use crate::operators::kueue::admit as queue;
 use crate::operators::kueue::admit::{Ledger, PodSet};
-use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::pods::built::{Built, Component, Outline};
 use crate::policy::Policy;
 use crate::quantity::{Count, Range};
 use crate::select::Selector;
@@ -66,6 +66,25 @@ pub struct PlannedComponent {
     pub queue: Option<QueueDecision>,
     /// What its engine keeps of requests; none when the layers of the model are not known.
     pub cache: Option<Box<CacheFit>>,
+}
+
+impl From<Outline> for PlannedComponent {
+    fn from(outline: Outline) -> Self {
+        Self {
+            kind: outline.kind,
+            mode: outline.mode,
+            mode_basis: outline.mode_basis,
+            min_replicas: outline.min_replicas.into(),
+            max_replicas: outline.max_replicas,
+            pods_per_replica: outline.pods_per_replica.into(),
+            gpus_by_resource: outline.accelerators,
+            fit: None,
+            placement: None,
+            question: None,
+            queue: None,
+            cache: None,
+        }
+    }
 }
 
 impl PlannedComponent {
@@ -171,7 +190,7 @@ struct Pods {
 }
 
 impl Pods {
-    fn of(api: Api, built: &ComposedComponent) -> Self {
+    fn of(api: Api, built: &Component) -> Self {
         let worker = built.worker.as_ref().map(|(pod, count)| (Shape::of(pod), *count));
         Self { main: Shape::of(&built.pod), worker, queue: render::kueue_queue(api, built) }
     }
@@ -362,11 +381,10 @@ impl<'a> Planner<'a> {
         };
         let mut diagnostics = decided(&resolution, service);
         let policy = selector.policy();
-        let builder =
-            Builder { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
-        let built = builder.build(service, &mut resolution, &mut ());
+        let ask = Ask { catalog: self.catalog, policy, cluster_domain: render::CLUSTER_DOMAIN };
+        let built = ask.build(service, &mut resolution, &mut ());
         let (mut pods, mut workloads) = (Vec::new(), Vec::new());
-        if let Some(composed) = &built.composed {
+        if let Some(composed) = &built.built {
             let components = &composed.components;
             diagnostics.extend(crate::operators::ome::checks::router::cpu_nodes(
                 policy,
@@ -381,12 +399,14 @@ impl<'a> Planner<'a> {
                 pods = components.iter().map(|built| Pods::of(policy.api, built)).collect();
             }
             if policy.semantics == self.semantics && self.inventory.is_some() {
-                workloads = self.workloads(&builder, composed);
+                workloads = self.workloads(&ask, composed);
             }
         }
         diagnostics.extend(built.diagnostics);
-        let (mut components, error) = (built.components, built.error);
-        if let Some(composed) = built.composed.filter(|_| policy.semantics == self.semantics) {
+        let mut components: Vec<_> =
+            built.outlines.into_iter().map(PlannedComponent::from).collect();
+        let error = built.error;
+        if let Some(composed) = built.built.filter(|_| policy.semantics == self.semantics) {
             let built = &composed.components;
             diagnostics.extend(kv_cache::fill(
                 selector,
@@ -402,8 +422,8 @@ impl<'a> Planner<'a> {
 
 impl Planner<'_> {
     /// What runs the pods of a service. Where rendering fails nothing does: `render` says why.
-    fn workloads(&self, builder: &Builder<'_, '_>, composed: &Composed<'_>) -> Vec<Workload> {
-        let objects = render::objects(composed, None, builder.settings());
+    fn workloads(&self, ask: &Ask<'_, '_>, built: &Built<'_>) -> Vec<Workload> {
+        let objects = ask.workloads(built);
         objects.map(|objects| self.context.workloads(&objects.value)).unwrap_or_default()
     }
 }

@@ -3,18 +3,16 @@
 //! Services are rendered in windows: parallel within, in order between, so that memory is bounded
 //! by a window and not by the output.
 
-use super::build::Builder;
 use super::plan::{PlannedComponent, finding};
 use crate::api::{Failure, ObjectRef, Scope, Semantics, Service};
 use crate::catalog::{Catalog, Views};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::history::Record;
-use crate::objects as render;
 use crate::objects::RenderedObject;
-use crate::operators::ome::compose::Composed;
-use crate::operators::ome::objects::model_config::ModelConfig;
+use crate::operators::Ask;
 use crate::operators::ome::objects::workload::Workload;
+use crate::pods::built::Built;
 use crate::policy::{KTHENA_SEED, KthenaPolicy, Policy};
 use crate::select::Selector;
 use crate::yaml::Node;
@@ -127,16 +125,16 @@ impl<'a> Renderer<'a> {
         record: &mut impl Record,
     ) -> Rendered<'a> {
         let mut diagnostics = super::plan::decided(&resolution, service);
-        let built = self.builder(service).build(service, &mut resolution, record);
+        let built = self.ask(service).build(service, &mut resolution, record);
         diagnostics.extend(built.diagnostics);
-        let written = match (built.error, &built.composed) {
+        let written = match (built.error, &built.built) {
             (Some(error), _) => Err(error),
-            (None, Some(composed)) => self.write(composed, &resolution),
+            (None, Some(composed)) => self.write(composed),
             (None, None) => Ok(Checked::clean(Vec::new())),
         };
         let mut rendered = Rendered {
             service,
-            components: built.components,
+            components: built.outlines.into_iter().map(PlannedComponent::from).collect(),
             objects: Vec::new(),
             error: None,
             diagnostics,
@@ -154,9 +152,9 @@ impl<'a> Renderer<'a> {
         rendered
     }
 
-    /// How a service is built.
-    pub(crate) fn builder(&self, service: &Service) -> Builder<'a, '_> {
-        Builder {
+    /// What the operator of a service is asked with.
+    pub(crate) fn ask(&self, service: &Service) -> Ask<'a, '_> {
+        Ask {
             catalog: self.catalog,
             policy: self.selectors[&service.object.api].policy(),
             cluster_domain: &self.cluster_domain,
@@ -164,15 +162,8 @@ impl<'a> Renderer<'a> {
     }
 
     /// The objects of a composed service.
-    fn write(
-        &self,
-        composed: &Composed<'a>,
-        resolution: &Resolution<'a>,
-    ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
-        let service = composed.service;
-        let builder = self.builder(service);
-        let config = ModelConfig::look_up(builder.policy, self.catalog, service, resolution.model);
-        let mut rendered = render::objects(composed, config.as_ref(), builder.settings())?;
+    fn write(&self, composed: &Built<'a>) -> Result<Checked<Vec<RenderedObject>>, Failure> {
+        let mut rendered = self.ask(composed.service).objects(composed)?;
         let (workload, kthena) = self.workload;
         let wrapped = crate::operators::ome::objects::workload::apply(
             composed,

@@ -2,6 +2,8 @@
 //!
 //! In: pods as trees. Out: numbers and findings. Nothing here knows an operator.
 
+pub mod built;
+pub(crate) mod container;
 pub mod gpus;
 pub(crate) mod lint;
 pub(crate) mod quantities;

@@ -3,7 +3,7 @@
 use super::lint::Place;
 use crate::api::{Failure, Service};
 use crate::diag::{Code, Diagnostic};
-use crate::operators::ome::compose::typed;
+use crate::merge::typed;
 use crate::policy::{Policy, TemplateRule};
 use crate::source::Span;
 use crate::template;

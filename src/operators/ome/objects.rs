@@ -16,13 +16,13 @@ use crate::diag::{Checked, Code, Diagnostic, Severity};
 use crate::objects::domain::IngressSettings;
 use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
 use crate::operators::ome::compose;
-use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::operators::ome::objects::frame::Frame;
 use crate::operators::ome::objects::kind::{
     autoscaler, config_map, deployment, disruption, ingress, knative, leader_worker_set, ray, rbac,
     service, sidecar, virtual_service,
 };
 use crate::operators::ome::objects::model_config::ModelConfig;
+use crate::pods::built::{Built, Component};
 use crate::policy::ome::ExternalPortRule;
 use crate::source::Span;
 use crate::yaml::{Node, Origin};
@@ -33,7 +33,7 @@ pub(crate) use decide::settings;
 
 /// The objects of a service in the order in which the controller writes them.
 pub(crate) fn objects(
-    composed: &Composed<'_>,
+    composed: &Built<'_>,
     model_config: Option<&ModelConfig<'_>>,
     settings: Settings<'_>,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
@@ -66,7 +66,7 @@ pub(crate) fn objects(
 /// Where it fails or crashes on it.
 pub(crate) fn writable(
     service: &Service,
-    component: &ComposedComponent,
+    component: &Component,
     settings: Settings<'_>,
 ) -> Result<(), Failure> {
     decide::workload(service, component, settings).map(drop)
@@ -76,7 +76,7 @@ pub(crate) fn writable(
 ///
 /// # Errors
 /// Where it fails after the components are written.
-pub(crate) fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
+pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     if is_virtual(composed, settings) {
         return Ok(());
     }
@@ -84,13 +84,13 @@ pub(crate) fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Resu
 }
 
 /// Nothing is deployed of a service that is a `VirtualDeployment` as a whole.
-fn is_virtual(composed: &Composed<'_>, settings: Settings<'_>) -> bool {
+fn is_virtual(composed: &Built<'_>, settings: Settings<'_>) -> bool {
     compose::service_mode(composed.service, settings.config)
         == Some(DeploymentMode::VirtualDeployment)
 }
 
 struct Writer<'a> {
-    composed: &'a Composed<'a>,
+    composed: &'a Built<'a>,
     settings: Settings<'a>,
     namespace: Node,
     objects: Vec<RenderedObject>,
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn component(&mut self, component: &'a ComposedComponent) -> Result<(), Failure> {
+    fn component(&mut self, component: &'a Component) -> Result<(), Failure> {
         let service = self.service();
         let workload = decide::workload(service, component, self.settings)?;
         let frame =
@@ -297,7 +297,7 @@ impl<'a> Writer<'a> {
                 Some((number(80), number(8080)))
             }
         };
-        let spread = |component: &ComposedComponent| {
+        let spread = |component: &Component| {
             component.kind == main && component.mode == DeploymentMode::MultiNode
         };
         if self.composed.components.iter().any(spread) {

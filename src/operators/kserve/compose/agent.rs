@@ -10,7 +10,7 @@ use super::{Facts, empty, other};
 use crate::api::{Amounts, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
-use crate::operators::ome::compose::container::{has_volume, push};
+use crate::pods::container::{has_volume, push};
 use crate::pods::rules::KSERVE_AGENT;
 use crate::schema;
 use crate::yaml::{Node, Origin};

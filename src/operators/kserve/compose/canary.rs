@@ -7,7 +7,7 @@ use super::{Facts, Made, metadata, of, predictor};
 use crate::api::{ComponentKind, DeploymentMode, Failure};
 use crate::diag::{Code, Diagnostic};
 use crate::merge::history::Record;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 
 static CANARY: Rule = Rule {
@@ -74,7 +74,7 @@ pub(super) fn variants<R: Record>(
         if let Some(map) = spec.as_map_mut() {
             map.retain(|entry| !UNHEARD.contains(&entry.key.as_str()));
         }
-        let component = ComposedComponent {
+        let component = Component {
             kind,
             name: variant.predictor_name(),
             mode: facts.mode,

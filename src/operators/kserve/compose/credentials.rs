@@ -10,7 +10,7 @@ use super::storage::StorageKey;
 use crate::api::{Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, mapping, position, text};
-use crate::operators::ome::compose::container::push;
+use crate::pods::container::push;
 use crate::pods::rules::KSERVE_CREDENTIALS;
 use crate::quantity::base64;
 use crate::yaml::{Map, Node, Origin, Value};
@@ -421,7 +421,7 @@ fn merge(container: &mut Node, variable: Node) {
 
 /// Mounts a Secret into the container that fetches.
 fn mounted(container: &mut Node, pod: &mut Node, volume: &str, path: &str, secret: &str) {
-    if !crate::operators::ome::compose::container::has_volume(pod, volume) {
+    if !crate::pods::container::has_volume(pod, volume) {
         let source = mapping([("secretName", Node::str(secret, ORIGIN))], ORIGIN);
         push(
             pod,

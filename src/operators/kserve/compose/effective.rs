@@ -8,7 +8,7 @@ use super::{Facts, agent, oci, of};
 use crate::api::{ComponentKind, Failure, KServeConfig, Runtime, Service};
 use crate::diag::{Checked, Diagnostic};
 use crate::merge::edit::{each_mut, map_mut, mapping, position, text};
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::pods::rules::{KSERVE_GKE, KSERVE_ISTIO, KSERVE_METRICS, KSERVE_V2_PROBES};
 use crate::policy::Policy;
 use crate::yaml::{Entry, Map, Node, Origin};
@@ -23,7 +23,7 @@ const GKE: &str = "serving.kserve.io/gke-accelerator";
 /// A component as its pods are when the webhook has seen them.
 pub(crate) struct Effective {
     /// The component with its pod.
-    pub component: ComposedComponent,
+    pub component: Component,
     /// Annotations that its pods have beside those of the component.
     pub annotations: Map,
 }
@@ -35,7 +35,7 @@ pub(crate) fn probed(
     service: &Service,
     runtime: Option<&Runtime>,
     config: &KServeConfig,
-    component: &mut ComposedComponent,
+    component: &mut Component,
 ) {
     if !config.v2_probes || component.kind != ComponentKind::Predictor {
         return;
@@ -55,7 +55,7 @@ pub(crate) fn effective(
     service: &Service,
     runtime: Option<&Runtime>,
     config: &KServeConfig,
-    component: &ComposedComponent,
+    component: &Component,
 ) -> Result<Checked<Effective>, Failure> {
     let mut shown = Effective { component: component.clone(), annotations: Map::new() };
     // The webhook looks at the service as it is stored, also for a variant of its predictor.

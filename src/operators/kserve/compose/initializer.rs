@@ -8,7 +8,7 @@ use super::Facts;
 use super::predictor::merged;
 use crate::api::{Amounts, Failure, Object};
 use crate::merge::edit::{mapping, text};
-use crate::operators::ome::compose::container::{default_env, push, set_env};
+use crate::pods::container::{default_env, push, set_env};
 use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
 use ecow::EcoString;
@@ -188,9 +188,7 @@ fn usual_bundle(facts: &Facts<'_>) -> (EcoString, EcoString) {
 
 /// Mounts the CA bundle of the settings into the container that pulls images.
 pub(super) fn bundle_for_images(facts: &Facts<'_>, container: &mut Node, pod: &mut Node) {
-    if facts.config.ca_bundle.is_empty()
-        || crate::operators::ome::compose::container::has_volume(pod, CA_VOLUME)
-    {
+    if facts.config.ca_bundle.is_empty() || crate::pods::container::has_volume(pod, CA_VOLUME) {
         return;
     }
     let (bundle, path) = usual_bundle(facts);

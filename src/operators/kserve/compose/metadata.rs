@@ -3,9 +3,9 @@
 use super::Facts;
 use crate::api::{Api, ComponentKind, DeploymentMode, KServeConfig, Semantics, Service};
 use crate::decision::KSERVE_MODE_ANNOTATION as ANNOTATION;
+use crate::merge::edit::union;
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
-use crate::operators::ome::compose::metadata::union;
 use crate::pods::rules::{KSERVE_FORMAT, KSERVE_INTERNAL, KSERVE_LABELS, KSERVE_MODE};
 use crate::policy::{Policy, ReplicaRule};
 use crate::yaml::{Map, Node, Origin, Value};

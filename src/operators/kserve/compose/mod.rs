@@ -22,18 +22,19 @@ pub(crate) mod workload;
 
 pub(crate) use effective::effective;
 
-use crate::api::{
-    ComponentKind, DeploymentMode, Failure, KServeConfig, OperatorConfig, Runtime, Service,
-};
-use crate::decision::kserve_mode;
+use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Runtime, Service};
+use crate::decision::{Resolution, kserve_mode};
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::history::Record;
-use crate::operators::ome::compose::component::{Merged, MergedComponent};
-use crate::operators::ome::compose::{ComposedComponent, typed};
+use crate::merge::typed;
+use crate::objects::Settings;
+use crate::operators::kserve::objects;
+use crate::pods::built::{Built, Component, Outcome, Outline};
 use crate::pods::lint;
 use crate::pods::lint::Place;
 use crate::pods::rules::KSERVE_NODES;
 use crate::policy::{FaultRule, Policy};
+use crate::quantity::Range;
 use crate::template::Metadata;
 use crate::yaml::{Map, Node, Origin, Rule, Value};
 use ecow::{EcoString, eco_format};
@@ -41,15 +42,9 @@ use ecow::{EcoString, eco_format};
 /// Annotation that takes everything of a service down.
 const STOP: &str = "serving.kserve.io/stop";
 
-static NO_MAXIMUM: Rule = Rule {
-    id: "kserve-max-replicas",
-    text: "maxReplicas follows minReplicas when nobody writes it.",
-    cite: "kserve 6.1, hpa_reconciler.go",
-};
-
 /// A component with what decided about its mode.
 pub(crate) struct Made {
-    pub(crate) component: ComposedComponent,
+    pub(crate) component: Component,
     basis: &'static str,
 }
 
@@ -276,7 +271,7 @@ pub(crate) fn components<R: Record>(
         } else {
             Vec::new()
         };
-        let component = ComposedComponent {
+        let component = Component {
             kind,
             name,
             mode: facts.mode,
@@ -386,58 +381,60 @@ fn lints(
     lint::replica_range_of(spec, kind, findings);
 }
 
-/// The components with their pods, which are made as soon as runtime and service are merged.
-///
-/// # Errors
-/// What the controller says when it gives up.
-pub(crate) fn merged<R: Record>(
-    policy: &Policy,
-    service: &Service,
-    runtime: Option<&Runtime>,
-    config: &OperatorConfig,
-    rec: &mut R,
-) -> Result<Checked<Merged<'static>>, Failure> {
-    let made = components(policy, service, runtime, &config.kserve, rec)?;
-    let components = made.value.iter().map(said).collect();
-    let built = Some(made.value.into_iter().map(|made| made.component).collect());
-    Ok(Checked { value: Merged { components, built }, diagnostics: made.diagnostics })
-}
-
-/// What `plan` says of a component.
-fn said(Made { component, basis }: &Made) -> MergedComponent<'static> {
-    let mut spec = component.spec.clone();
-    let origin = Origin::Default(&NO_MAXIMUM);
-    let least = spec.get("minReplicas").and_then(Node::as_int).unwrap_or(1);
-    if let Some(map) = spec.as_map_mut() {
-        if let Some(containers) = component.pod.get("containers") {
-            map.insert("containers", containers.clone());
-        }
-        let most = map.get("maxReplicas").and_then(Node::as_int).filter(|most| *most != 0);
-        match most {
-            Some(_) => {}
-            None if component.mode == DeploymentMode::Serverless => drop(map.remove("maxReplicas")),
-            None => map.insert("maxReplicas", Node::int(least.max(1), origin)),
-        }
-        map.remove("workerSpec");
-        if let Some((pod, count)) = &component.worker {
-            let mut worker = pod.clone();
-            if let Some(worker) = worker.as_map_mut() {
-                worker.insert("size", Node::int(*count, origin));
-            }
-            map.insert("worker", worker);
-        }
-    }
-    MergedComponent {
-        kind: component.kind,
-        name: component.name.clone(),
-        mode: component.mode,
-        mode_basis: Some(basis),
-        spec,
-        accelerator: None,
-    }
-}
-
 /// An empty mapping written by a rule.
 fn empty(rule: &'static Rule) -> Node {
     Node::new(Value::Map(Map::new()), Origin::Derived(rule))
+}
+
+/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+pub(crate) fn build<'a, R: Record>(
+    settings: Settings<'_>,
+    service: &'a Service,
+    resolution: &mut Resolution<'a>,
+    rec: &mut R,
+) -> Outcome<'a> {
+    let Settings { policy, config, .. } = settings;
+    if let Some(error) = resolution.error.take() {
+        let alone = components(policy, service, None, &config.kserve, &mut ());
+        return Outcome {
+            outlines: alone.map(|made| outlines(&made.value)).unwrap_or_default(),
+            error: Some(error),
+            ..Outcome::default()
+        };
+    }
+    let runtime = resolution.chosen();
+    let Checked { value: made, diagnostics } =
+        match components(policy, service, runtime, &config.kserve, rec) {
+            Ok(made) => made,
+            Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
+        };
+    let outlines = outlines(&made);
+    let components = made.into_iter().map(|made| made.component).collect();
+    let built = Built { service, model: resolution.model, runtime, components };
+    let error = objects::reachable(&built, settings).err();
+    Outcome { outlines, built: error.is_none().then_some(built), error, diagnostics }
+}
+
+fn outlines(made: &[Made]) -> Vec<Outline> {
+    made.iter().map(outline).collect()
+}
+
+/// What is known of a component without its objects. Without maxReplicas, as many as minReplicas
+/// (hpa_reconciler.go).
+fn outline(Made { component, basis }: &Made) -> Outline {
+    let written = |key| component.spec.get(key).and_then(Node::as_int);
+    let least = written("minReplicas").unwrap_or(1);
+    let most = written("maxReplicas").filter(|most| *most != 0);
+    let follows = component.mode != DeploymentMode::Serverless;
+    Outline {
+        kind: component.kind,
+        mode: component.mode,
+        mode_basis: Some(basis),
+        min_replicas: Range::COUNT.count(least),
+        max_replicas: most
+            .or_else(|| follows.then_some(least.max(1)))
+            .and_then(|most| Range::COUNT.count(most)),
+        pods_per_replica: component.pods_per_replica(),
+        accelerators: component.accelerators(),
+    }
 }

@@ -7,7 +7,7 @@ use super::storage::{MODELS, Mount, Source, WORKER, add_mount, readers, volume_n
 use super::{Facts, empty};
 use crate::api::Failure;
 use crate::merge::edit::{list_mut, map_mut, mapping, position, text};
-use crate::operators::ome::compose::container::{has_volume, push, set_env};
+use crate::pods::container::{has_volume, push, set_env};
 use crate::pods::rules::KSERVE_OCI;
 use crate::yaml::{Node, Origin};
 use ecow::{EcoString, eco_format};

@@ -6,8 +6,8 @@ use super::{Facts, empty};
 use crate::api::{Amounts, ComponentKind, Failure};
 use crate::diag::Diagnostic;
 use crate::merge::edit::{list_mut, map_mut, mapping, text};
-use crate::operators::ome::compose::container::set_env;
-use crate::operators::ome::compose::typed;
+use crate::merge::typed;
+use crate::pods::container::set_env;
 use crate::pods::quantities;
 use crate::pods::rules::{
     KSERVE_ARGUMENTS, KSERVE_ART, KSERVE_CONTAINER, KSERVE_RESOURCES, KSERVE_TOKEN,

@@ -3,7 +3,7 @@
 use super::Facts;
 use crate::api::Runtime;
 use crate::merge::edit::list_mut;
-use crate::operators::ome::compose::container::{default_env, push};
+use crate::pods::container::{default_env, push};
 use crate::pods::rules::{KSERVE_IMAGE, KSERVE_SERVER};
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, eco_format};

@@ -12,7 +12,7 @@ use super::{Facts, empty, oci};
 use crate::api::{ComponentKind, DeploymentMode, Failure, Object};
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::merge::edit::{each_mut, list_mut, mapping, position, text};
-use crate::operators::ome::compose::container::{has_volume, push};
+use crate::pods::container::{has_volume, push};
 use crate::pods::rules::KSERVE_STORAGE;
 use crate::yaml::{Map, Node, Origin};
 use ecow::{EcoString, EcoVec, eco_format};

@@ -1,11 +1,10 @@
 //! A service of KServe for tests of this folder, straight from a text.
 
-use super::effective;
+use super::{components, effective};
 use crate::api::{Api, Object, ObjectRef, OperatorConfig, Scope, Semantics};
-use crate::decision::{Resolution, RuntimeDecision};
 use crate::diag::Diagnostic;
 use crate::operators::kserve::read as kserve;
-use crate::policy::{AcceleratorOptions, Releases};
+use crate::policy::Releases;
 use crate::source::SourceId;
 use crate::yaml::{Limits, Node, parse, split};
 
@@ -60,26 +59,9 @@ pub(super) fn expanded(model: &str, predictor: &str, beside: &str) -> (Node, Vec
     let mut config = OperatorConfig::default();
     config.kserve.expand = true;
     config.kserve.accounts = objects.collect();
-    let resolution = Resolution {
-        model: None,
-        runtime: RuntimeDecision { chosen: Some(&runtime), ..RuntimeDecision::none() },
-        accelerators: Vec::new(),
-        error: None,
-    };
-    let composed = crate::operators::ome::compose::compose(
-        policy,
-        &service,
-        &resolution,
-        &crate::operators::ome::compose::Context {
-            options: &AcceleratorOptions::default(),
-            config: &config,
-            weights: &|_| None,
-            writable: &|_| Ok(()),
-        },
-        &mut (),
-    )
-    .expect("it composes");
-    let component = &composed.value.components[0];
+    let made = components(policy, &service, Some(&runtime), &config.kserve, &mut ());
+    let made = made.expect("it composes");
+    let component = &made.value[0].component;
     let shown =
         effective(policy, &service, Some(&runtime), &config.kserve, component).expect("it expands");
     (shown.value.component.pod, shown.diagnostics)

@@ -7,7 +7,7 @@
 use super::Facts;
 use crate::api::{DeploymentMode, Failure};
 use crate::decision::KSERVE_MODE_ANNOTATION;
-use crate::operators::ome::compose::host::{HostParts, host};
+use crate::objects::host::{HostParts, host};
 use crate::yaml::{Map, Node};
 
 impl Facts<'_> {

@@ -5,7 +5,7 @@ use crate::api::{ComponentKind, Failure};
 use crate::objects::build::node;
 use crate::objects::metadata::{metadata, text};
 use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -20,7 +20,7 @@ pub(super) fn is_open(view: &View<'_>) -> bool {
 /// host of a transformer leads to the predictor and, with an explainer, to that first.
 pub(super) fn ingress(view: &View<'_>) -> Result<Option<Node>, Failure> {
     const RULE: &Rule = &rules::KSERVE_INGRESS;
-    let name = |component: &ComposedComponent| component.name.clone();
+    let name = |component: &Component| component.name.clone();
     let Some(predictor) = view.ready(ComponentKind::Predictor).map(name) else { return Ok(None) };
     // Quirk: beside a transformer the explainer need not be ready.
     let explainer = eco_format!("{}-explainer", view.name());

@@ -4,7 +4,7 @@ use super::View;
 use crate::objects::build::{IntoNode, node, set};
 use crate::objects::metadata::{label, metadata, text, with, without};
 use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Entry, Map, Node, Rule, Value};
 
 const RULE: &Rule = &rules::KSERVE_KNATIVE;
@@ -15,7 +15,7 @@ const MANAGED: [&str; 2] =
 /// The Knative Service of a component; `of_pods` are annotations that only its pods have.
 pub(super) fn object(
     view: &View<'_>,
-    component: &ComposedComponent,
+    component: &Component,
     of_pods: Option<&Map>,
 ) -> Option<Node> {
     let managed = without(&component.annotations, |key| !MANAGED.contains(&key));
@@ -33,7 +33,7 @@ pub(super) fn object(
     })
 }
 
-fn scaling(component: &ComposedComponent) -> Map {
+fn scaling(component: &Component) -> Map {
     let number = |key: &str| {
         component
             .spec
@@ -63,7 +63,7 @@ fn scaling(component: &ComposedComponent) -> Map {
 }
 
 /// The pod with what a revision adds to it.
-fn revision(component: &ComposedComponent) -> Node {
+fn revision(component: &Component) -> Node {
     let mut pod = component.pod.clone();
     if let Some(map) = pod.as_map_mut() {
         let timeout =
@@ -77,7 +77,7 @@ fn revision(component: &ComposedComponent) -> Node {
 
 /// All traffic goes to the latest revision, unless a share is asked for and the status knows an
 /// earlier one.
-fn traffic(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
+fn traffic(view: &View<'_>, component: &Component) -> Option<Node> {
     let tag = (text(&component.annotations, "serving.kserve.io/enable-tag-routing").as_deref()
         == Some("true"))
     .then_some("latest");

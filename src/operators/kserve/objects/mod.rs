@@ -15,13 +15,12 @@ use crate::api::{ComponentKind, DeploymentMode, Failure, KServeConfig, Semantics
 use crate::diag::{Checked, Code};
 use crate::objects::build::node;
 use crate::objects::domain::IngressSettings;
-use crate::objects::{RenderedObject, Settings, metadata, pod_defaults as pod, rules};
+use crate::objects::{RenderedObject, Settings, config_map, metadata, pod_defaults as pod, rules};
 use crate::operators::kserve::compose::effective::probed as kserve_probed;
 use crate::operators::kserve::compose::{
     Facts, effective as kserve_effective, facts as kserve_facts, stops as kserve_stops,
 };
-use crate::operators::ome::compose::{Composed, ComposedComponent};
-use crate::operators::ome::objects::kind::config_map;
+use crate::pods::built::{Built, Component};
 use crate::yaml::{Map, Node};
 use ecow::{EcoString, eco_format};
 
@@ -32,7 +31,7 @@ const VISIBILITY: &str = "networking.kserve.io/visibility";
 struct View<'a> {
     service: &'a Service,
     config: &'a KServeConfig,
-    composed: &'a Composed<'a>,
+    composed: &'a Built<'a>,
     namespace: Node,
     /// Labels of the service with those of its server, sorted.
     labels: Map,
@@ -54,7 +53,7 @@ impl View<'_> {
         self.service.name()
     }
 
-    fn component(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+    fn component(&self, kind: ComponentKind) -> Option<&Component> {
         self.composed.components.iter().find(|component| component.kind == kind)
     }
 
@@ -74,12 +73,12 @@ impl View<'_> {
     /// A component whose workload becomes ready, so that requests are led to it. Quirk: a predictor
     /// on several nodes never does, for the controller deletes its workers in every pass and creates
     /// them again (components/predictor.go, reconcileCanaryDeployments).
-    fn ready(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+    fn ready(&self, kind: ComponentKind) -> Option<&Component> {
         self.running(kind).filter(|component| !self.recreates_workers || component.worker.is_none())
     }
 
     /// A component that is not stopped.
-    fn running(&self, kind: ComponentKind) -> Option<&ComposedComponent> {
+    fn running(&self, kind: ComponentKind) -> Option<&Component> {
         self.component(kind).filter(|component| !kserve_stops(&component.annotations))
     }
 
@@ -90,7 +89,7 @@ impl View<'_> {
 
     /// A transformer or explainer that is ready, none when the service has none; an error while it
     /// is not ready.
-    fn optional(&self, kind: ComponentKind) -> Result<Option<&ComposedComponent>, NotReady> {
+    fn optional(&self, kind: ComponentKind) -> Result<Option<&Component>, NotReady> {
         if !self.has(kind) {
             return Ok(None);
         }
@@ -127,7 +126,7 @@ impl View<'_> {
 }
 
 /// What a service is rendered from; none without a predictor.
-fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<'a>, Facts<'a>)> {
+fn view<'a>(composed: &'a Built<'a>, settings: Settings<'a>) -> Option<(View<'a>, Facts<'a>)> {
     let service = composed.service;
     let config = &settings.config.kserve;
     let facts = kserve_facts(settings.policy, service, composed.runtime, config)?;
@@ -150,7 +149,7 @@ fn view<'a>(composed: &'a Composed<'a>, settings: Settings<'a>) -> Option<(View<
 ///
 /// # Errors
 /// What it fails on, in its words.
-pub(crate) fn reachable(composed: &Composed<'_>, settings: Settings<'_>) -> Result<(), Failure> {
+pub(crate) fn reachable(composed: &Built<'_>, settings: Settings<'_>) -> Result<(), Failure> {
     match view(composed, settings) {
         Some((view, facts)) => entries(&view, facts.mode()).map(drop),
         None => Ok(()),
@@ -198,7 +197,7 @@ fn entries(view: &View<'_>, mode: DeploymentMode) -> Result<Vec<Option<Node>>, F
 /// # Errors
 /// Where the controller fails before it has written everything, in its words.
 pub(crate) fn objects(
-    composed: &Composed<'_>,
+    composed: &Built<'_>,
     settings: Settings<'_>,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = composed.service;

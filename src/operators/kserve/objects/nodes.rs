@@ -4,7 +4,7 @@ use super::View;
 use crate::objects::build::node;
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Entry, Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -27,7 +27,7 @@ fn number(view: &View<'_>) -> EcoString {
 /// predictor's own name, the variables that name them do not.
 pub(super) fn services(
     view: &View<'_>,
-    component: &ComposedComponent,
+    component: &Component,
     labels: &Map,
 ) -> impl Iterator<Item = Option<Node>> {
     let number = number(view);

@@ -5,7 +5,7 @@ use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, metadata, with};
 use crate::objects::rules;
 use crate::operators::kserve::compose::stops as kserve_stops;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -30,7 +30,7 @@ struct Wrapped<'a> {
 /// have.
 pub(super) fn objects(
     view: &View<'_>,
-    component: &ComposedComponent,
+    component: &Component,
     of_pods: Option<&Map>,
 ) -> Vec<(i32, Option<Node>)> {
     let app: EcoString = eco_format!("isvc.{}", component.name);
@@ -67,7 +67,7 @@ pub(super) fn objects(
             .unwrap_or_else(|| (component.labels.clone(), component.annotations.clone()));
         let labels =
             with(&own, [label("app", app.clone(), &rules::KSERVE_APP), nodes::generation(view)]);
-        let of_workers = ComposedComponent { annotations, ..component.clone() };
+        let of_workers = Component { annotations, ..component.clone() };
         let workers = Wrapped {
             name: &name,
             pod: worker,
@@ -83,11 +83,7 @@ pub(super) fn objects(
     objects
 }
 
-fn deployment(
-    view: &View<'_>,
-    component: &ComposedComponent,
-    wrapped: &Wrapped<'_>,
-) -> Option<Node> {
+fn deployment(view: &View<'_>, component: &Component, wrapped: &Wrapped<'_>) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_DEPLOYMENT;
     let &Wrapped { name, pod: pod_spec, labels, app, workers, of_pods } = wrapped;
     let own =
@@ -139,12 +135,7 @@ pub(super) fn is_grpc(name: &str) -> bool {
     name.contains("grpc") || name.contains("h2c")
 }
 
-fn service(
-    view: &View<'_>,
-    component: &ComposedComponent,
-    labels: &Map,
-    app: &EcoString,
-) -> Option<Node> {
+fn service(view: &View<'_>, component: &Component, labels: &Map, app: &EcoString) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let selector: Map = [label("app", app.clone(), &rules::KSERVE_APP)].into_iter().collect();
     node!(RULE; {
@@ -160,7 +151,7 @@ fn service(
 }
 
 /// The first port is published as 80, the others as themselves; without any, 80 leads to 8080.
-pub(super) fn ports(component: &ComposedComponent) -> Vec<Node> {
+pub(super) fn ports(component: &Component) -> Vec<Node> {
     const RULE: &Rule = &rules::KSERVE_SERVICE;
     let containers = component.pod.get("containers").map(Node::items).unwrap_or_default();
     let named = |wanted: &str| {

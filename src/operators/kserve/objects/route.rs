@@ -5,7 +5,7 @@ use crate::api::{ComponentKind, Failure};
 use crate::objects::build::node;
 use crate::objects::metadata::metadata;
 use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Node, Rule};
 use ecow::{EcoString, eco_format};
 
@@ -89,7 +89,7 @@ fn route(
 }
 
 /// Everything to a component: gRPC apart when its Service has a port for it and another one.
-fn to(view: &View<'_>, component: &ComposedComponent, shares: &Shares) -> Vec<Option<Node>> {
+fn to(view: &View<'_>, component: &Component, shares: &Shares) -> Vec<Option<Node>> {
     let ports = raw::ports(component);
     // Here letters of either case are taken for the word.
     let named = |port: &Node| {
@@ -114,7 +114,7 @@ type Shares = [(EcoString, i64)];
 /// Variants of the predictor share the traffic.
 fn forward(
     view: &View<'_>,
-    component: &ComposedComponent,
+    component: &Component,
     shares: &Shares,
     path: &str,
     (grpc, port): (bool, i64),

@@ -6,7 +6,7 @@ use crate::api::Amounts;
 use crate::objects::build::{IntoNode, node};
 use crate::objects::metadata::metadata;
 use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::yaml::{Map, Node, Rule, Value};
 use ecow::{EcoString, eco_format};
 
@@ -16,12 +16,12 @@ const TELEMETRY: &str = "opentelemetry";
 const CLASS: &str = "serving.kserve.io/autoscalerClass";
 
 /// The class an annotation names.
-pub(super) fn class(component: &ComposedComponent) -> Option<&str> {
+pub(super) fn class(component: &Component) -> Option<&str> {
     component.annotations.get(CLASS).and_then(Node::as_str)
 }
 
 /// The autoscaler of a component, when the controller makes one.
-pub(super) fn object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
+pub(super) fn object(view: &View<'_>, component: &Component, labels: &Map) -> Option<Node> {
     match class(component) {
         None | Some("hpa") => horizontal(view, component, labels),
         Some("keda") => scaled_object(view, component, labels),
@@ -30,7 +30,7 @@ pub(super) fn object(view: &View<'_>, component: &ComposedComponent, labels: &Ma
 }
 
 /// Bounds; `zero` is the least minimum.
-fn bounds(component: &ComposedComponent, zero: i64) -> (Option<Node>, Option<Node>) {
+fn bounds(component: &Component, zero: i64) -> (Option<Node>, Option<Node>) {
     const RULE: &Rule = &rules::KSERVE_BOUNDS;
     let given =
         |key: &str| component.spec.get(key).and_then(|node| Some((node.as_int()?, node.clone())));
@@ -47,7 +47,7 @@ fn text<'n>(node: &'n Node, keys: &[&str]) -> Option<&'n str> {
     node.at(keys).and_then(Node::as_str)
 }
 
-fn metrics(component: &ComposedComponent) -> Option<&[Node]> {
+fn metrics(component: &Component) -> Option<&[Node]> {
     component
         .spec
         .get("autoScaling")
@@ -55,7 +55,7 @@ fn metrics(component: &ComposedComponent) -> Option<&[Node]> {
         .map(|scaling| scaling.get("metrics").map(Node::items).unwrap_or_default())
 }
 
-fn horizontal(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
+fn horizontal(view: &View<'_>, component: &Component, labels: &Map) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_HPA;
     let (min, max) = bounds(component, 1);
     let metric = |name: &str, target: Option<Node>| node!(RULE; { type: "Resource", resource: { name: name, target: target } });
@@ -115,7 +115,7 @@ fn as_text(node: Option<&Node>) -> Option<Node> {
     node.and_then(|node| Some(Node::new(Value::Str(node.scalar_text()?), node.origin)))
 }
 
-fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -> Option<Node> {
+fn scaled_object(view: &View<'_>, component: &Component, labels: &Map) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_KEDA;
     let (min, max) = bounds(component, 0);
     let triggers: Vec<Option<Node>> = metrics(component)
@@ -152,7 +152,7 @@ fn scaled_object(view: &View<'_>, component: &ComposedComponent, labels: &Map) -
     })
 }
 
-fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Option<Node> {
+fn trigger(view: &View<'_>, component: &Component, entry: &Node) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_KEDA;
     let value = |source: &str, key: &str| as_text(entry.at(&[source, "target", key]));
     let filled = |node: Option<&Node>| node.filter(|node| node.as_str() != Some("")).cloned();
@@ -217,7 +217,7 @@ fn trigger(view: &View<'_>, component: &ComposedComponent, entry: &Node) -> Opti
 
 /// The collector that a scale by metrics of pods needs. Quirk: it is made for every class, and for
 /// named metrics only.
-pub(super) fn collector(view: &View<'_>, component: &ComposedComponent) -> Option<Node> {
+pub(super) fn collector(view: &View<'_>, component: &Component) -> Option<Node> {
     const RULE: &Rule = &rules::KSERVE_COLLECTOR;
     let collected = |entry: &&Node| {
         text(entry, &["type"]) == Some("PodMetric")

@@ -3,9 +3,9 @@
 use super::{View, route};
 use crate::api::{ComponentKind, KnativeDomain};
 use crate::objects::build::node;
+use crate::objects::domain::{KNATIVE_DOMAIN, quote};
 use crate::objects::metadata::{metadata, text};
 use crate::objects::rules;
-use crate::operators::ome::objects::kind::virtual_service::{KNATIVE_DOMAIN, quote};
 use crate::yaml::{Map, Node, Rule};
 use ecow::{EcoString, eco_format};
 

@@ -3,7 +3,7 @@
 use crate::api::{ComponentKind, Service};
 use crate::cluster::{Machine, affinity_matches};
 use crate::diag::{Code, Diagnostic};
-use crate::operators::ome::compose::ComposedComponent;
+use crate::pods::built::Component;
 use crate::policy::{LayerRule, Policy};
 use crate::quantity::is_accelerator;
 use crate::yaml::Node;
@@ -13,7 +13,7 @@ use crate::yaml::Node;
 pub(crate) fn cpu_nodes(
     policy: &Policy,
     service: &Service,
-    components: &[ComposedComponent],
+    components: &[Component],
     machines: &[Machine],
 ) -> Option<Diagnostic> {
     if machines.is_empty() || policy.layers != LayerRule::Written {

@@ -281,7 +281,7 @@ fn set_variable<R: Record>(container: &mut Node, entry: &Entry, rec: &mut R) {
         return;
     };
     if let Some(loser) = list[index].get("value") {
-        super::container::lost_variable(&entry.key, loser, &value, rec);
+        crate::pods::container::lost_variable(&entry.key, loser, &value, rec);
     }
     if let Some(map) = list.make_mut()[index].as_map_mut() {
         map.insert("value", value);

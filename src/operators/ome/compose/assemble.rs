@@ -4,12 +4,13 @@ use super::component::{Merged, MergedComponent};
 use super::container::{self, Steps};
 use super::fine_tuned::FineTuned;
 use super::metadata::{self, Sources};
-use super::{Composed, ComposedComponent, Context, accelerator, mode, node_selector, router};
+use super::{Context, accelerator, mode, node_selector, router};
 use crate::api::{ComponentKind, DeploymentMode, Failure, Service};
 use crate::decision::Resolution;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit;
 use crate::merge::history::{Record, Step};
+use crate::pods::built::{Built, Component};
 use crate::pods::lint::Place;
 use crate::pods::rules::{IMPLIED_CONTAINER, RUNNER_NAME};
 use crate::pods::variables::PodRole;
@@ -60,7 +61,7 @@ pub(crate) fn compose<'a, R: Record>(
     resolution: &Resolution<'a>,
     context: &Context<'a, '_>,
     rec: &mut R,
-) -> Result<Checked<Composed<'a>>, Failure> {
+) -> Result<Checked<Built<'a>>, Failure> {
     if let Some(error) = &resolution.error {
         return Err(error.clone());
     }
@@ -89,20 +90,13 @@ pub fn assemble<'a, R: Record>(
     merged: Checked<Merged<'_>>,
     context: &Context<'a, '_>,
     rec: &mut R,
-) -> Result<Checked<Composed<'a>>, Failure> {
+) -> Result<Checked<Built<'a>>, Failure> {
     let (model, runtime) = (resolution.model, resolution.chosen());
-    let Checked { value: Merged { components: merged, built }, diagnostics: mut findings } = merged;
-    if let Some(components) = built {
-        components.iter().try_for_each(context.writable)?;
-        return Ok(Checked {
-            value: Composed { service, model, runtime, components },
-            diagnostics: findings,
-        });
-    }
+    let Checked { value: Merged { components: merged }, diagnostics: mut findings } = merged;
     let mut components = Vec::with_capacity(merged.len());
     if mode::of_service(service, context.config) == Some(DeploymentMode::VirtualDeployment) {
         return Ok(Checked {
-            value: Composed { service, model, runtime, components },
+            value: Built { service, model, runtime, components },
             diagnostics: findings,
         });
     }
@@ -128,7 +122,7 @@ pub fn assemble<'a, R: Record>(
             })?;
         let worker_main = worker.as_ref().map_or(0, |((_, main), _)| *main);
         let MergedComponent { kind, name, mode, spec, .. } = component;
-        let component = ComposedComponent {
+        let component = Component {
             kind,
             name,
             mode,
@@ -144,7 +138,7 @@ pub fn assemble<'a, R: Record>(
         (context.writable)(&component)?;
         components.push(component);
     }
-    Ok(Checked { value: Composed { service, model, runtime, components }, diagnostics: findings })
+    Ok(Checked { value: Built { service, model, runtime, components }, diagnostics: findings })
 }
 
 /// Builds the pods of one component.
@@ -350,7 +344,7 @@ impl Builder<'_> {
                 let mut implied = Node::map(Origin::Default(&IMPLIED_CONTAINER));
                 name_container(&mut implied, Origin::Default(&IMPLIED_CONTAINER));
                 self.change(&mut implied, steps, rec);
-                container::push(pod, "containers", implied);
+                crate::pods::container::push(pod, "containers", implied);
                 Ok(0)
             }
         }

@@ -2,13 +2,14 @@
 //! `plan` needs no more.
 
 use super::accelerator::{self, Accelerator};
-use super::{ComposedComponent, accelerated, layer, mode, typed};
+use super::{accelerated, layer, mode, typed};
 use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig, Runtime, Service};
 use crate::decision::AcceleratorDecision;
 use crate::diag::{Checked, Code, Diagnostic};
 use crate::merge::edit::{lost, within};
 use crate::merge::history::{Record, Step};
 use crate::merge::written as merge;
+use crate::pods::built::Outline;
 use crate::pods::lint::Place;
 use crate::pods::rules::{MAX_REPLICAS, MIN_REPLICAS, MIN_REPLICAS_RAISED};
 use crate::pods::{gpus, lint};
@@ -40,8 +41,6 @@ pub struct MergedComponent<'a> {
 pub struct Merged<'a> {
     /// In the order of output.
     pub components: Vec<MergedComponent<'a>>,
-    /// Their pods too, where merging makes them at once (KServe).
-    pub(crate) built: Option<Vec<ComposedComponent>>,
 }
 
 impl MergedComponent<'_> {
@@ -96,6 +95,19 @@ impl MergedComponent<'_> {
         self.spec.get("worker").filter(|_| self.kind != ComponentKind::Router)
     }
 
+    /// The component as far as it is known without its pods.
+    pub(crate) fn outline(&self) -> Outline {
+        Outline {
+            kind: self.kind,
+            mode: self.mode,
+            mode_basis: self.mode_basis,
+            min_replicas: self.min_replicas(),
+            max_replicas: self.max_replicas(),
+            pods_per_replica: self.pods_per_replica(),
+            accelerators: self.gpus(),
+        }
+    }
+
     /// Accelerators of one replica by resource name, as the merged spec asks for them: main pod and
     /// workers (S0-049). None when one of the numbers, or their product, is none that is counted.
     pub fn gpus(&self) -> Option<BTreeMap<EcoString, i64>> {
@@ -127,7 +139,7 @@ fn count(node: Option<&Node>, default: i64) -> Option<i64> {
 ///
 /// # Errors
 /// What the operator says when it gives up before it builds anything.
-pub(crate) fn merged<'a, R: Record>(
+pub fn merged<'a, R: Record>(
     policy: &Policy,
     service: &'a Service,
     runtime: Option<&'a Runtime>,
@@ -199,7 +211,7 @@ pub(crate) fn merged<'a, R: Record>(
         faults(policy, &place, &component, &mut findings);
         components.push(component);
     }
-    Ok(Checked { value: Merged { components, built: None }, diagnostics: findings })
+    Ok(Checked { value: Merged { components }, diagnostics: findings })
 }
 
 /// What can be said of a merged component without building its pods.

@@ -5,11 +5,13 @@ use super::fine_tuned::FineTuned;
 use super::metadata::{
     self, FORMAT, INJECT_ADAPTER, INJECT_MODEL_INIT, MERGED_WEIGHTS, STRATEGY, VENDOR, value,
 };
-use super::typed;
 use crate::api::Model;
-use crate::merge::edit::{list_mut, lost, map_mut, mapping, position, text, within};
+use crate::merge::edit::{list_mut, map_mut, mapping, position, text, within};
 use crate::merge::history::{Record, Step};
-use crate::merge::written as merge;
+use crate::merge::{typed, written as merge};
+use crate::pods::container::{
+    default_env, has_mount, has_volume, pod_mounts, push, set_env, variable,
+};
 use crate::pods::gpus;
 use crate::pods::rules::{
     BLOCKLIST, FINE_TUNED_MOUNT, MODEL_DIRECTORY_VOLUME, MODEL_MOUNT, MODEL_PATH, MODEL_VOLUME,
@@ -255,83 +257,6 @@ impl Steps<'_> {
             push(pod, "volumes", mapping(volume, origin));
         }
     }
-}
-
-/// Adds a list element.
-pub(crate) fn push(node: &mut Node, key: &str, element: Node) {
-    if let Some(list) = list_mut(node, key, element.origin) {
-        list.push(element);
-    }
-}
-
-fn variable(name: &str, value: EcoString, rule: &'static Rule) -> Node {
-    let origin = Origin::Derived(rule);
-    mapping([("name", Node::str(name, origin)), ("value", Node::str(value, origin))], origin)
-}
-
-fn env_position(container: &Node, name: &str) -> Option<usize> {
-    position(container.get("env")?.items(), "name", name)
-}
-
-/// Adds a variable unless there is one of its name.
-pub(crate) fn default_env(container: &mut Node, name: &str, value: EcoString, rule: &'static Rule) {
-    if env_position(container, name).is_none() {
-        push(container, "env", variable(name, value, rule));
-    }
-}
-
-/// Sets the value of a variable, which keeps its place, or adds it at the end. As upstream,
-/// valueFrom stays.
-pub(crate) fn set_env<R: Record>(
-    container: &mut Node,
-    name: &str,
-    value: EcoString,
-    rule: &'static Rule,
-    rec: &mut R,
-) {
-    let Some(index) = env_position(container, name) else {
-        return push(container, "env", variable(name, value, rule));
-    };
-    let winner = Node::str(value, Origin::Derived(rule));
-    let Some(entry) =
-        list_mut(container, "env", winner.origin).map(|list| &mut list.make_mut()[index])
-    else {
-        return;
-    };
-    if let Some(loser) = entry.get("value") {
-        lost_variable(name, loser, &winner, rec);
-    }
-    if let Some(map) = entry.as_map_mut() {
-        map.insert("value", winner);
-    }
-}
-
-/// Records that the value of a variable gave way.
-pub(crate) fn lost_variable<R: Record>(name: &str, loser: &Node, winner: &Node, rec: &mut R) {
-    let key = Node::str(name, winner.origin);
-    within(Step::Field("env"), rec, |rec| {
-        within(Step::Keyed("name", &key), rec, |rec| {
-            lost(Step::Field("value"), loser, winner, rec);
-        });
-    });
-}
-
-fn has_mount(container: &Node, key: &str, wanted: &str) -> bool {
-    container
-        .get("volumeMounts")
-        .is_some_and(|mounts| position(mounts.items(), key, wanted).is_some())
-}
-
-pub(crate) fn has_volume(pod: &Node, name: &str) -> bool {
-    pod.get("volumes").is_some_and(|volumes| position(volumes.items(), "name", name).is_some())
-}
-
-fn pod_mounts(pod: &Node, volume: &str) -> bool {
-    ["containers", "initContainers"]
-        .iter()
-        .filter_map(|key| pod.get(key))
-        .flat_map(Node::items)
-        .any(|container| has_mount(container, "name", volume))
 }
 
 /// Whether command or arguments read a variable: `$(NAME)`, `$NAME` or `${NAME}`.

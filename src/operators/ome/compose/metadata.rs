@@ -6,7 +6,7 @@ use super::component::MergedComponent;
 use super::fine_tuned::FineTuned;
 use super::mode::MODE_ANNOTATION;
 use crate::api::{Evidence, Model, OperatorConfig, Runtime, Service};
-use crate::merge::edit::{lost, within};
+use crate::merge::edit::{lost, union, within};
 use crate::merge::history::{Record, Step};
 use crate::pods::rules::{
     COMPONENT_LABELS, FINE_TUNED_ANNOTATIONS, FINE_TUNED_LABELS, MODEL_ANNOTATIONS, MODEL_LABELS,
@@ -74,19 +74,6 @@ impl<R: Record> Forced<'_, R> {
         self.map.sort();
         self.map
     }
-}
-
-/// The union of two mappings, the later one winning.
-pub(crate) fn union<R: Record>(mut lower: Map, upper: Option<&Node>, rec: &mut R) -> Map {
-    for entry in
-        upper.map(Node::entries).into_iter().flatten().filter(|entry| !entry.node.is_null())
-    {
-        if let Some(loser) = lower.get(&entry.key) {
-            lost(Step::Field(&entry.key), loser, &entry.node, rec);
-        }
-        lower.insert_entry(entry.clone());
-    }
-    lower
 }
 
 /// The vendor of a model.

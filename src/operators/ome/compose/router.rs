@@ -1,8 +1,8 @@
 //! What only a router gets.
 
-use super::container::{lost_variable, push};
 use crate::merge::edit::{list_mut, lost, mapping, text};
 use crate::merge::history::{Record, Step};
+use crate::pods::container::{lost_variable, push};
 use crate::pods::rules::{ROUTER_ACCOUNT, ROUTER_CONFIG};
 use crate::policy::{LayerRule, Policy};
 use crate::yaml::{Entry, Node, Origin, Places, Value};

@@ -188,7 +188,10 @@ impl Fixture {
     }
 
     /// The composed service.
-    pub(crate) fn compose(&self, policy: &Policy) -> Result<Checked<super::Composed<'_>>, Failure> {
+    pub(crate) fn compose(
+        &self,
+        policy: &Policy,
+    ) -> Result<Checked<crate::pods::built::Built<'_>>, Failure> {
         self.compose_with(policy, &mut ())
     }
 
@@ -197,7 +200,7 @@ impl Fixture {
         &self,
         policy: &Policy,
         rec: &mut impl crate::merge::history::Record,
-    ) -> Result<Checked<super::Composed<'_>>, Failure> {
+    ) -> Result<Checked<crate::pods::built::Built<'_>>, Failure> {
         let runtime = RuntimeDecision { chosen: self.runtime.as_ref(), ..RuntimeDecision::none() };
         let resolution = Resolution {
             model: self.model.as_ref(),

@@ -1,10 +1,10 @@
 //! Whole services: what the tables of ome-components and the ledger say of them.
 
 use super::testing::{Fixture, flow, losers, node};
-use super::{Composed, ComposedComponent};
 use crate::api::DeploymentMode;
 use crate::diag::Checked;
 use crate::merge::history::History;
+use crate::pods::built::{Built, Component};
 use crate::policy::{OME_DOCUMENTED, OME_V0_1_5, Policy};
 use crate::yaml::{Map, Node, Value};
 
@@ -13,7 +13,7 @@ const SILENT: &str = "{metadata: {name: chat}, spec: {model: {name: m}, engine: 
 const MODEL: &str = "{metadata: {name: m}, spec: {vendor: meta, modelFormat: {name: safetensors, version: 1.0.0}, storage: {path: /models/m}}}";
 const RUNTIME: &str = "{engineConfig: {runner: {name: ome-container, image: i}}}";
 
-fn engine<'c>(checked: &'c Checked<Composed<'_>>) -> &'c ComposedComponent {
+fn engine<'c>(checked: &'c Checked<Built<'_>>) -> &'c Component {
     &checked.value.components[0]
 }
 
@@ -41,7 +41,7 @@ fn pairs(map: &Map) -> Vec<String> {
         .collect()
 }
 
-fn codes(checked: &Checked<Composed<'_>>) -> Vec<&'static str> {
+fn codes(checked: &Checked<Built<'_>>) -> Vec<&'static str> {
     checked.diagnostics.iter().map(|finding| finding.code.as_str()).collect()
 }
 
@@ -65,7 +65,7 @@ fn without_empty(node: &Node) -> Node {
 }
 
 /// Accelerators of one replica.
-fn gpus_of(component: &ComposedComponent) -> Option<i64> {
+fn gpus_of(component: &Component) -> Option<i64> {
     component.accelerators().map(|found| found.values().sum())
 }
 
@@ -398,7 +398,7 @@ fn the_model_is_mounted_where_it_lies() {
         .model(MODEL);
     for (policy, volumes) in BOTH.into_iter().zip([[1, 0], [2, 1]]) {
         let checked = written.compose(policy).unwrap();
-        let count = |component: &ComposedComponent| {
+        let count = |component: &Component| {
             component.pod.get("volumes").map_or(0, |list| list.items().len())
         };
         assert_eq!(

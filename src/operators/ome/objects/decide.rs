@@ -12,8 +12,8 @@ use crate::objects::domain::IngressSettings;
 use crate::objects::metadata::VISIBILITY;
 use crate::objects::{Settings, domain, metadata};
 use crate::operators::ome::compose;
-use crate::operators::ome::compose::{Composed, ComposedComponent};
 use crate::operators::ome::objects::kind::{autoscaler, ingress, ray, route, sidecar};
+use crate::pods::built::{Built, Component};
 use crate::policy::ome::{ExternalServiceRule, LongNameRule};
 use crate::policy::{LayerRule, ReplicaRule};
 use crate::source::Span;
@@ -94,7 +94,7 @@ pub(crate) fn settings(service: &Service, settings: Settings<'_>) -> Result<(), 
 /// Where the controller fails or crashes before or while it writes the component.
 pub(super) fn workload<'a>(
     service: &Service,
-    component: &'a ComposedComponent,
+    component: &'a Component,
     settings: Settings<'a>,
 ) -> Result<Workload<'a>, Failure> {
     match component.mode {
@@ -168,7 +168,7 @@ fn group_size(workers: i64, settings: Settings<'_>) -> i64 {
 
 fn autoscaler_class(
     service: &Service,
-    component: &ComposedComponent,
+    component: &Component,
     settings: Settings<'_>,
 ) -> Result<autoscaler::Class, Failure> {
     let class = component.annotations.get("ome.io/autoscalerClass");
@@ -204,11 +204,7 @@ fn autoscaler_class(
 
 /// The controller makes the component's host before it writes anything of it, also where no Ingress
 /// will use it.
-fn host(
-    service: &Service,
-    component: &ComposedComponent,
-    settings: Settings<'_>,
-) -> Result<(), Failure> {
+fn host(service: &Service, component: &Component, settings: Settings<'_>) -> Result<(), Failure> {
     let annotations = &component.annotations;
     let ingress = IngressSettings::resolve(settings.config, annotations);
     let name = &component.name;
@@ -237,7 +233,7 @@ fn host(
 /// (cmd/manager/main.go), and fails on the Sidecar of a component that asks for one.
 fn sidecar_registered(
     service: &Service,
-    component: &ComposedComponent,
+    component: &Component,
     settings: Settings<'_>,
 ) -> Result<(), Failure> {
     let Some(label) = sidecar::asked(&component.labels)
@@ -257,7 +253,7 @@ fn sidecar_registered(
 
 fn ray_clusters<'a>(
     service: &Service,
-    component: &'a ComposedComponent,
+    component: &'a Component,
     settings: Settings<'a>,
 ) -> Result<Workload<'a>, Failure> {
     let span = component.spec.origin.span().unwrap_or_else(|| service.object.name_span());
@@ -294,10 +290,7 @@ fn ray_clusters<'a>(
 ///
 /// # Errors
 /// Where the controller fails after its components are written.
-pub(super) fn entrance(
-    composed: &Composed<'_>,
-    settings: Settings<'_>,
-) -> Result<Entrance, Failure> {
+pub(super) fn entrance(composed: &Built<'_>, settings: Settings<'_>) -> Result<Entrance, Failure> {
     let service = composed.service;
     let config = settings.config;
     let annotations = compose::service_annotations(settings.policy, service, config);
@@ -377,11 +370,7 @@ pub(super) struct Surface<'a> {
 impl<'a> Surface<'a> {
     /// Of a composed service, with its annotations as the operator sees them and the settings
     /// under these.
-    pub(super) fn new(
-        composed: &Composed<'a>,
-        annotations: Map,
-        settings: IngressSettings,
-    ) -> Self {
+    pub(super) fn new(composed: &Built<'a>, annotations: Map, settings: IngressSettings) -> Self {
         let service = composed.service;
         Self {
             service,

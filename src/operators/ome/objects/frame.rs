@@ -1,10 +1,9 @@
 //! One component with everything its objects share.
 
 use crate::api::Service;
-use crate::objects::metadata;
 use crate::objects::metadata::{label, metadata, queue_labels, with};
-use crate::objects::rules;
-use crate::operators::ome::compose::ComposedComponent;
+use crate::objects::{metadata, rules};
+use crate::pods::built::Component;
 use crate::policy::ome::OmeRelease;
 use crate::quantity::hash;
 use crate::yaml::{Entry, Map, Node};
@@ -15,7 +14,7 @@ pub(crate) struct Frame<'a> {
     /// The service.
     pub(crate) service: &'a Service,
     /// The component.
-    pub(crate) component: &'a ComposedComponent,
+    pub(crate) component: &'a Component,
     /// Its namespace.
     pub(crate) namespace: Node,
     /// Value of the label `app`, also the name of the Service: the component's name, shortened to
@@ -41,7 +40,7 @@ impl<'a> Frame<'a> {
     /// Everything a component's objects share.
     pub(crate) fn new(
         service: &'a Service,
-        component: &'a ComposedComponent,
+        component: &'a Component,
         namespace: Node,
         release: &OmeRelease,
     ) -> Self {

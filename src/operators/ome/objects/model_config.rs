@@ -8,7 +8,7 @@ use ecow::EcoString;
 
 /// A model and its weights, as the model ConfigMap describes them.
 #[derive(Clone, Debug)]
-pub struct ModelConfig<'a> {
+pub(crate) struct ModelConfig<'a> {
     /// Name of the model.
     pub name: EcoString,
     /// The base model.
@@ -24,7 +24,7 @@ impl<'a> ModelConfig<'a> {
     /// Quirk: the controller looks the model up by its kind here and nowhere else, so that with a
     /// BaseModel and a ClusterBaseModel of one name the ConfigMap shows the one and pods use
     /// the other (ome-objects.md B9).
-    pub fn look_up(
+    pub(crate) fn look_up(
         policy: &Policy,
         catalog: &'a Catalog,
         service: &Service,

@@ -9,10 +9,10 @@ use crate::api::{
 };
 use crate::catalog::{Builder, Catalog, Options};
 use crate::diag::Diagnostic;
-use crate::objects::{Settings, objects};
-use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::objects::Settings;
 use crate::operators::ome::objects::model_config::ModelConfig;
 use crate::operators::ome::read as ome;
+use crate::pods::built::{Built, Component};
 use crate::policy::OME_V0_1_5;
 use crate::source::{SourceId, Span};
 use crate::yaml::{Limits, Map, Node, Origin, Value, parse, split};
@@ -127,7 +127,7 @@ fn component(
     service: &Service,
     kind: ComponentKind,
     recorded: &[Json],
-) -> Option<ComposedComponent> {
+) -> Option<Component> {
     let name = eco_format!("{}-{}", service.name(), kind.as_str());
     let find = |kind: &str, api: &str, name: &str| {
         recorded.iter().find(|object| {
@@ -200,7 +200,7 @@ fn component(
             annotations.insert_entry(entry.clone());
         }
     }
-    Some(ComposedComponent {
+    Some(Component {
         kind,
         name,
         mode,
@@ -294,14 +294,18 @@ fn differences(case: &Path) -> Option<Vec<String>> {
                 .model(&Scope::Namespace(service.namespace.clone()), &name)
                 .or_else(|| world.catalog.model(&Scope::Cluster, &name))
         });
-        let composed = Composed { service, model: served, runtime: None, components };
+        let composed = Built { service, model: served, runtime: None, components };
         let model = ModelConfig::look_up(&OME_V0_1_5, &world.catalog, service, served);
         let settings = Settings {
             policy: &OME_V0_1_5,
             config: &world.config,
             cluster_domain: "cluster.local",
         };
-        match objects(&composed, model.as_ref(), settings) {
+        let written = super::objects(&composed, model.as_ref(), settings);
+        match written.map(|mut written| {
+            crate::objects::finish(&mut written.value);
+            written
+        }) {
             Ok(found) => rendered.extend(found.value.iter().map(|object| object.node.to_json())),
             Err(error) => problems.push(format!("{}: {}", service.name(), error.message)),
         }

@@ -3,8 +3,8 @@
 use crate::api::{ComponentKind, DeploymentMode, Failure, OperatorConfig};
 use crate::diag::{Checked, Code, Severity};
 use crate::objects::testing::{component, parse, service};
-use crate::objects::{RenderedObject, Settings, objects};
-use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::objects::{RenderedObject, Settings};
+use crate::pods::built::{Built, Component};
 use crate::policy::OME_V0_1_5;
 use crate::yaml::Node;
 use ComponentKind::{Decoder, Engine, Router};
@@ -13,7 +13,7 @@ use DeploymentMode::{MultiNode, MultiNodeRayVllm, RawDeployment, Serverless, Vir
 const POD: &str =
     r#"{"containers":[{"name":"ome-container","image":"i","ports":[{"containerPort":8080}]}]}"#;
 
-fn part(kind: ComponentKind, mode: DeploymentMode) -> ComposedComponent {
+fn part(kind: ComponentKind, mode: DeploymentMode) -> Component {
     let mut part = component("chat", kind, mode, r#"{"minReplicas":1,"maxReplicas":3}"#, POD);
     // Every component has some, but that of a fine-tuned weight without a strategy.
     part.annotations.insert("ome.io/base-model-name", parse("\"m\""));
@@ -31,14 +31,16 @@ fn ingress() -> OperatorConfig {
 
 fn render(
     metadata: &str,
-    components: Vec<ComposedComponent>,
+    components: Vec<Component>,
     config: &OperatorConfig,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
     let service = service(&format!(r#"{{"metadata":{{"name":"chat"{metadata}}},"spec":{{}}}}"#));
-    let composed = Composed { service: &service, model: None, runtime: None, components };
+    let composed = Built { service: &service, model: None, runtime: None, components };
     let settings = Settings { policy: &OME_V0_1_5, config, cluster_domain: "cluster.local" };
-    crate::objects::settings(&service, settings)?;
-    objects(&composed, None, settings)
+    super::settings(&service, settings)?;
+    let mut written = super::objects(&composed, None, settings)?;
+    crate::objects::finish(&mut written.value);
+    Ok(written)
 }
 
 /// `Kind/name` of every object, with its wave.

@@ -10,7 +10,7 @@ use crate::objects::RenderedObject;
 use crate::objects::build::{node, set};
 use crate::objects::metadata::{label, queue_labels, with, without};
 use crate::operators::kthena::objects::names::ENTRY;
-use crate::operators::ome::compose::{Composed, ComposedComponent};
+use crate::pods::built::{Built, Component};
 use crate::policy::KthenaPolicy;
 use crate::quantity::{IntOrPercent, Rounding, names};
 use crate::yaml::{Entry, Map, Node, Origin, Rule, Value};
@@ -46,7 +46,7 @@ const LEADER_WORKER_SET: &str = "LeaderWorkerSet";
 /// # Errors
 /// Where the pods of a component cannot be wrapped in it.
 pub(crate) fn apply(
-    composed: &Composed<'_>,
+    composed: &Built<'_>,
     objects: Vec<RenderedObject>,
     workload: Workload,
     kthena: &KthenaPolicy,
@@ -66,7 +66,7 @@ fn kind(object: &RenderedObject) -> &str {
     object.node.get("kind").and_then(Node::as_str).unwrap_or_default()
 }
 
-fn refusal(composed: &Composed<'_>, message: String, help: &str) -> Failure {
+fn refusal(composed: &Built<'_>, message: String, help: &str) -> Failure {
     Failure {
         code: Code::InvalidInput,
         message,
@@ -91,7 +91,7 @@ fn is_workload(object: &RenderedObject) -> bool {
 /// Keeps the operator's workloads where they are of the kind asked for; those in a Volcano queue
 /// get a PodGroup that their pods join (S4-008).
 fn gathered(
-    composed: &Composed<'_>,
+    composed: &Built<'_>,
     objects: Vec<RenderedObject>,
     wanted: &str,
 ) -> Result<Checked<Vec<RenderedObject>>, Failure> {
@@ -178,14 +178,14 @@ fn at_mut<'a>(node: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
 
 /// A role in the making.
 struct Part<'a> {
-    component: &'a ComposedComponent,
+    component: &'a Component,
     entry: Node,
     worker: Option<Node>,
     workers: i64,
 }
 
 struct Converter<'a> {
-    composed: &'a Composed<'a>,
+    composed: &'a Built<'a>,
     kthena: &'a KthenaPolicy,
     diagnostics: Vec<Diagnostic>,
     /// What has no place in a ModelServing.
@@ -249,7 +249,7 @@ impl<'a> Converter<'a> {
     /// Entry and worker templates of a component, from the operator's own wrapper.
     fn part(
         &mut self,
-        component: &'a ComposedComponent,
+        component: &'a Component,
         workload: &RenderedObject,
     ) -> Result<Part<'a>, Failure> {
         let spec = |path: &[&str]| workload.node.at(path);
@@ -288,7 +288,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Surge and strategies that a ModelServing does not know.
-    fn losses(&mut self, component: &ComposedComponent, workload: &RenderedObject) {
+    fn losses(&mut self, component: &Component, workload: &RenderedObject) {
         let surge = workload.node.at(&["spec", "strategy", "rollingUpdate", "maxSurge"]);
         let surge = surge.or_else(|| {
             workload.node.at(&["spec", "rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"])
@@ -309,7 +309,7 @@ impl<'a> Converter<'a> {
 
     /// How many of `total` may be missing while a component updates, if its Deployment would say
     /// so: percentages are rounded down, and less than one would never update (kthena.md 7.1).
-    fn unavailable(&mut self, component: &ComposedComponent, total: i64) -> Option<i64> {
+    fn unavailable(&mut self, component: &Component, total: i64) -> Option<i64> {
         let written = component.spec.at(&["deploymentStrategy", "rollingUpdate", "maxUnavailable"]);
         let written = written.filter(|_| component.mode == DeploymentMode::RawDeployment)?;
         let said = match written.as_int() {
@@ -328,11 +328,7 @@ impl<'a> Converter<'a> {
 
     /// A pod template without what belongs to the wrapper, its references to LeaderWorkerSet
     /// variables renamed.
-    fn template(
-        &self,
-        component: &ComposedComponent,
-        template: Option<&Node>,
-    ) -> Result<Node, Failure> {
+    fn template(&self, component: &Component, template: Option<&Node>) -> Result<Node, Failure> {
         let rule = &WORKLOAD;
         let part = |path: &[&str]| template.and_then(|template| template.at(path));
         let map = |key: &str| {

@@ -26,16 +26,6 @@ pub(crate) fn object(
     })
 }
 
-/// A ConfigMap with data as it is.
-pub(crate) fn plain(name: EcoString, namespace: &Node, labels: &Map, data: Node) -> Option<Node> {
-    node!(&rules::MODEL_CONFIG; {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: (metadata(name, Some(namespace), labels, &Map::new())),
-        data: data,
-    })
-}
-
 /// One entry, as Go's encoding/json writes it.
 fn models(config: &ModelConfig<'_>) -> String {
     let mut out = String::from("[{\"modelName\":");

@@ -3,16 +3,13 @@
 use super::ingress::Entry;
 use crate::api::{ComponentKind, OperatorConfig};
 use crate::objects::build::node;
+use crate::objects::domain::{KNATIVE_DOMAIN, quote};
 use crate::objects::metadata::{VISIBILITY, allowed_annotations, metadata, text};
 use crate::objects::rules;
 use crate::yaml::{Node, Rule};
 use ecow::{EcoString, eco_format};
 
 const RULE: &Rule = &rules::VIRTUAL_SERVICE;
-
-/// The domain Knative serves under as shipped. Its setting is not among the operator's; a cluster
-/// may have another.
-pub(crate) const KNATIVE_DOMAIN: &str = "example.com";
 
 /// The VirtualService of a serverless service. Upstream writes and deletes it in turns
 /// (ome-objects.md B4).
@@ -141,13 +138,6 @@ fn host_expression(host: &str, cluster_domain: &str) -> EcoString {
     } else {
         eco_format!("^{}{PORT}", quote(host))
     }
-}
-
-/// Go's regexp.QuoteMeta.
-pub(crate) fn quote(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| r"\.+*?()|[]{}^$".contains(c).then_some('\\').into_iter().chain([c]))
-        .collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const PLAIN: &str = "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}";
 
 /// What a host is made of beside its name.
 #[derive(Clone, Copy, Debug)]
-pub struct HostParts<'a> {
+pub(crate) struct HostParts<'a> {
     /// `domainTemplate`.
     pub template: &'a str,
     /// `ingressDomain`.
@@ -32,7 +32,7 @@ pub struct HostParts<'a> {
 /// # Errors
 /// The operator's sentence: a template that fails, or that makes no domain name of at least two
 /// labels.
-pub fn host(name: &str, parts: HostParts<'_>) -> Result<EcoString, String> {
+pub(crate) fn host(name: &str, parts: HostParts<'_>) -> Result<EcoString, String> {
     let HostParts { template, domain, namespace, labels, annotations } = parts;
     if template == PLAIN {
         let host = eco_format!("{name}.{namespace}.{domain}");

@@ -1,0 +1,105 @@
+//! One Go struct over another: pods and containers as a controller holds them.
+//!
+//! In: trees. Out: what remains of them after decoding, and one laid over the other by a strategic
+//! merge patch: zero values vanish, fields without `omitempty` always win (ome-components 1.2 to
+//! 1.5).
+
+use super::edit::text;
+use super::history::Record;
+use super::smp;
+use crate::schema::{self, Library, Type, ZERO_VALUE};
+use crate::yaml::{Node, Origin, Value};
+
+/// The libraries that OME v0.1.5 is built with.
+const LIBRARY: Library = Library::V0_33;
+
+pub(crate) fn container_type() -> &'static Type {
+    schema::structure("Container").unwrap_or(&Type::Any)
+}
+
+/// What the controller holds of a tree after decoding it.
+pub(crate) fn decoded(tree: &Node, ty: &'static Type) -> Result<Node, String> {
+    let mut node = schema::marshal(tree, ty, LIBRARY).map_err(|misfit| misfit.to_string())?;
+    schema::prune(&mut node, ty);
+    Ok(node)
+}
+
+pub(crate) fn pod_type() -> &'static Type {
+    schema::structure("PodSpec").unwrap_or(&Type::Any)
+}
+
+/// The fields of a mapping that belong to a pod.
+pub(crate) fn pod_fields(node: &Node) -> Node {
+    let known = |key: &str| pod_type().field(key).is_some();
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
+}
+
+/// The fields of a mapping that belong to a container.
+pub(crate) fn container_fields(node: &Node) -> Node {
+    let known = |key: &str| container_type().field(key).is_some();
+    Node::new(
+        Value::Map(node.entries().filter(|entry| known(&entry.key)).cloned().collect()),
+        node.origin,
+    )
+}
+
+/// One pod over another, both without containers that are to be kept apart.
+///
+/// # Errors
+/// When a value does not fit its type or the two cannot be merged.
+pub(crate) fn pod<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = pod_type();
+    smp::merge(decoded(lower, ty)?, &decoded(upper, ty)?, Some(ty), rec)
+        .map_err(|error| error.to_string())
+}
+
+/// A container as the controller holds it: values that became empty are gone.
+///
+/// # Errors
+/// When a value does not fit its type.
+pub(crate) fn decoded_container(container: &Node) -> Result<Node, String> {
+    decoded(container, container_type())
+}
+
+/// A runner over the listed container of its name, or over an empty one; arguments are concatenated
+/// (ome-components 1.8).
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(crate) fn container<R: Record>(
+    listed: Option<Node>,
+    runner: &Node,
+    rec: &mut R,
+) -> Result<Node, String> {
+    let listed = listed.unwrap_or_else(|| Node::map(Origin::Default(&ZERO_VALUE)));
+    let own = runner.get("args").is_some_and(|args| !args.is_empty());
+    let lower = listed.get("args").filter(|args| own && !args.is_empty()).cloned();
+    let mut node = patched(&listed, runner, rec)?;
+    if let (Some(lower), Some(map)) = (lower, node.as_map_mut()) {
+        let own = map.get("args").map(Node::items).unwrap_or_default();
+        let joined = lower.items().iter().chain(own).cloned().collect();
+        map.insert("args", Node::new(Value::List(joined), lower.origin));
+    }
+    Ok(node)
+}
+
+/// One container over another, by the strategic merge patch alone: arguments replace arguments, and
+/// an upper container without a name keeps the lower one's.
+///
+/// # Errors
+/// When the two cannot be merged.
+pub(crate) fn patched<R: Record>(lower: &Node, upper: &Node, rec: &mut R) -> Result<Node, String> {
+    let ty = container_type();
+    let lower = decoded(lower, ty)?;
+    let upper = decoded(upper, ty)?;
+    let name = lower.get("name").cloned();
+    let mut node = smp::merge(lower, &upper, Some(ty), rec).map_err(|error| error.to_string())?;
+    let unnamed = text(&node, "name").is_empty();
+    if let (Some(map), Some(name)) = (node.as_map_mut(), name.filter(|_| unnamed)) {
+        map.insert("name", name);
+    }
+    Ok(node)
+}

@@ -1,0 +1,99 @@
+//! A service of OME built as far as its operator gets with it.
+//!
+//! In: what is decided for a service. Out: its components with their pods, or the earliest failure
+//! and what is known without them. No object is written here.
+
+use super::compose::{self, Merged};
+use super::objects;
+use crate::api::{Failure, Runtime, Service};
+use crate::catalog::Catalog;
+use crate::decision::{AcceleratorDecision, Resolution};
+use crate::diag::Checked;
+use crate::merge::history::Record;
+use crate::objects::Settings;
+use crate::pods::built::{Component, Outcome, Outline};
+use crate::policy::LayerRule;
+
+/// Builds a service, up to its first failure. The error of the decisions is taken out of them.
+pub(crate) fn build<'a, R: Record>(
+    catalog: &'a Catalog,
+    settings: Settings<'_>,
+    service: &'a Service,
+    resolution: &mut Resolution<'a>,
+    rec: &mut R,
+) -> Outcome<'a> {
+    let maker = Maker { catalog, settings, service };
+    let mut outcome = Outcome { error: resolution.error.take(), ..Outcome::default() };
+    // Settings that the operator does not start with come first.
+    if let Err(error) = objects::settings(service, settings) {
+        outcome.error = Some(error);
+    } else if outcome.error.is_some() && settings.policy.layers == LayerRule::Typed {
+        // The controller merges before it looks for accelerators.
+        if let Some(runtime) = resolution.chosen()
+            && let Err(error) = maker.merged(Some(runtime), &[], &mut ())
+        {
+            outcome.error = Some(error);
+        }
+    }
+    if outcome.error.is_some() {
+        let alone = maker.merged(None, &[], &mut ());
+        outcome.outlines = alone.map(|merged| outlines(&merged.value)).unwrap_or_default();
+        return outcome;
+    }
+    let merged = match maker.merged(resolution.chosen(), &resolution.accelerators, rec) {
+        Ok(merged) => merged,
+        Err(error) => return Outcome { error: Some(error), ..outcome },
+    };
+    outcome.outlines = outlines(&merged.value);
+    let found = merged.diagnostics.clone();
+    let weights = |name: &str| catalog.fine_tuned_weight(name);
+    let writable = |component: &Component| objects::writable(service, component, settings);
+    let context = compose::Context {
+        options: catalog.accelerator_options(),
+        config: settings.config,
+        weights: &weights,
+        writable: &writable,
+    };
+    let built = compose::assemble(settings.policy, service, resolution, merged, &context, rec)
+        .and_then(|built| objects::reachable(&built.value, settings).map(|()| built));
+    match built {
+        Ok(built) => {
+            for (outline, component) in outcome.outlines.iter_mut().zip(&built.value.components) {
+                outline.pods_per_replica = component.pods_per_replica();
+                outline.accelerators = component.accelerators();
+            }
+            Outcome { diagnostics: built.diagnostics, built: Some(built.value), ..outcome }
+        }
+        Err(error) => Outcome { diagnostics: found, error: Some(error), ..outcome },
+    }
+}
+
+/// What merging needs beside the decisions.
+struct Maker<'a, 'f> {
+    catalog: &'a Catalog,
+    settings: Settings<'f>,
+    service: &'a Service,
+}
+
+impl<'a> Maker<'a, '_> {
+    fn merged<R: Record>(
+        &self,
+        runtime: Option<&'a Runtime>,
+        accelerators: &[AcceleratorDecision<'a>],
+        rec: &mut R,
+    ) -> Result<Checked<Merged<'a>>, Failure> {
+        compose::merged(
+            self.settings.policy,
+            self.service,
+            runtime,
+            accelerators,
+            self.catalog.accelerator_options(),
+            self.settings.config,
+            rec,
+        )
+    }
+}
+
+fn outlines(merged: &Merged<'_>) -> Vec<Outline> {
+    merged.components.iter().map(compose::MergedComponent::outline).collect()
+}

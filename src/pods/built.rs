@@ -1,0 +1,118 @@
+//! A service with everything decided and merged: pods, replicas and metadata of its components.
+//!
+//! In: what an operator's composing made. Out: the same for every reader, with pods and accelerators
+//! counted from the pods as they are. Nothing is guessed again later: which container runs the model
+//! is known here.
+
+use crate::api::{ComponentKind, DeploymentMode, Failure, Model, Runtime, Service};
+use crate::diag::Diagnostic;
+use crate::quantity::Range;
+use crate::yaml::{Map, Node};
+use ecow::EcoString;
+use std::collections::BTreeMap;
+
+/// One component of a service, ready to be wrapped into a workload.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// `SERVICE-engine` and so on, not truncated.
+    pub name: EcoString,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// The merged component spec: replicas, scaling, deploymentStrategy, timeouts, kedaConfig …
+    /// are read from it.
+    pub spec: Node,
+    /// Labels of objects and pods, before what the wrapper adds (`app`, queues).
+    pub labels: Map,
+    /// Annotations of objects and pods.
+    pub annotations: Map,
+    /// The main pod's spec: engine, leader, decoder or router, the runner merged into
+    /// `containers`.
+    pub pod: Node,
+    /// The worker's pod spec and how many workers a replica has, when there is a worker.
+    pub worker: Option<(Node, i64)>,
+    /// Labels and annotations of the worker's objects, where they are not those of the component.
+    pub worker_metadata: Option<(Map, Map)>,
+    /// Index of the container that runs the model in the main pod's `containers`.
+    pub main: usize,
+    /// The same of the worker's pod.
+    pub worker_main: usize,
+}
+
+impl Component {
+    /// Pods of one replica; none when the number of workers is none.
+    pub fn pods_per_replica(&self) -> Option<i64> {
+        match (&self.worker, self.mode) {
+            (Some((_, workers)), _) => Range::COUNT.count(*workers).map(|workers| workers + 1),
+            // Upstream always makes one worker of the head's pod (raycluster/ray.go, createRayCluster).
+            (None, DeploymentMode::MultiNodeRayVllm) => Some(2),
+            (None, _) => Some(1),
+        }
+    }
+
+    /// Accelerators that one replica asks for, by resource: those of its pods as they are written.
+    /// None when one of the numbers, or their product, is none that is counted.
+    pub fn accelerators(&self) -> Option<BTreeMap<EcoString, i64>> {
+        let pods = self.pods_per_replica()?;
+        let counts = match &self.worker {
+            Some((worker, _)) => vec![(&self.pod, 1), (worker, pods - 1)],
+            None => vec![(&self.pod, pods)],
+        };
+        let mut found = BTreeMap::new();
+        for (pod, pods) in counts.into_iter().filter(|(_, pods)| *pods > 0) {
+            for (name, each) in crate::pods::gpus::by_resource(pod)? {
+                let total: &mut i64 = found.entry(name).or_default();
+                *total = total.checked_add(each.checked_mul(pods)?)?;
+            }
+        }
+        Some(found)
+    }
+}
+
+/// A service with everything decided and merged.
+#[derive(Clone, Debug)]
+pub struct Built<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// Its model.
+    pub model: Option<&'a Model>,
+    /// Its runtime.
+    pub runtime: Option<&'a Runtime>,
+    /// Its components in order: engine, decoder, router. None of a service that is a
+    /// `VirtualDeployment` as a whole: of it nothing at all is deployed.
+    pub components: Vec<Component>,
+}
+
+/// What is known of a component before its pods are, or where they cannot be built.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// Which one.
+    pub kind: ComponentKind,
+    /// How it is deployed.
+    pub mode: DeploymentMode,
+    /// What decided about the mode, where several may.
+    pub mode_basis: Option<&'static str>,
+    /// Least number of replicas; none when what is written is no such number.
+    pub min_replicas: Option<i64>,
+    /// Greatest number of replicas; none when nothing scales it.
+    pub max_replicas: Option<i64>,
+    /// Pods of one replica; none when the number of workers is none.
+    pub pods_per_replica: Option<i64>,
+    /// Accelerators of one replica by resource; none when they cannot be counted.
+    pub accelerators: Option<BTreeMap<EcoString, i64>>,
+}
+
+/// What became of a service before its objects are written.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome<'a> {
+    /// Its components as they are built; where building fails, as they are merged; where nothing
+    /// is decided, as far as the service alone says.
+    pub outlines: Vec<Outline>,
+    /// The components with their pods, where nothing failed.
+    pub built: Option<Built<'a>>,
+    /// The earliest failure.
+    pub error: Option<Failure>,
+    /// What was found on the way, the error not included.
+    pub diagnostics: Vec<Diagnostic>,
+}
